@@ -1,0 +1,139 @@
+package io.saucr.server.patch;
+
+import static net.bytebuddy.matcher.ElementMatchers.named;
+import static net.bytebuddy.matcher.ElementMatchers.takesArguments;
+
+import io.saucr.server.Boot;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import net.bytebuddy.asm.Advice;
+import net.bytebuddy.build.Plugin;
+import net.bytebuddy.description.method.MethodDescription;
+import net.bytebuddy.description.type.TypeDescription;
+import net.bytebuddy.dynamic.ClassFileLocator;
+import net.bytebuddy.dynamic.DynamicType;
+import net.bytebuddy.matcher.ElementMatcher;
+import org.apache.zookeeper.server.quorum.QuorumPeer;
+import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
+import org.apache.zookeeper.server.quorum.QuorumPeerConfig.ConfigException;
+
+/**
+ * Every change that the build makes to the byte code of Apache's released classes. There is no
+ * other one: a class that {@link #POINTS} does not name goes into the jar as released.
+ *
+ * <p>The build runs this once, after compilation, and fails unless each point matched exactly one
+ * method and was applied exactly once. Advice is inlined: the server needs neither this package nor
+ * Byte Buddy when it runs, and the jar contains neither.
+ */
+public final class SaucrPatch implements Plugin {
+
+    /** One method of one released class, and the advice that is inlined into it. */
+    private record Point(
+            String type, ElementMatcher.Junction<MethodDescription> method, Class<?> advice) {
+        @Override
+        public String toString() {
+            return type + ": " + method + " <- " + advice.getSimpleName();
+        }
+    }
+
+    private static final List<Point> POINTS =
+            List.of(
+                    // The peer is created in a protected method of the class that everyone starts
+                    // by name: scripts, operators, embedders. Nothing else lets them get a subclass
+                    // of QuorumPeer without changing what they start.
+                    new Point(
+                            "org.apache.zookeeper.server.quorum.QuorumPeerMain",
+                            named("getQuorumPeer").and(takesArguments(0)),
+                            PeerIsCreated.class),
+                    // ZooKeeper turns unknown keys into system properties and never looks at them
+                    // again, so a mistyped "saucr." key would pass in silence. After parsing is the
+                    // only place where the whole configuration is known and nothing runs yet.
+                    new Point(
+                            "org.apache.zookeeper.server.quorum.QuorumPeerConfig",
+                            named("parse").and(takesArguments(String.class)),
+                            ConfigurationIsRead.class),
+                    // While a server does not serve, "mntr" answers one line and no metric. That is
+                    // the very time when an operator wants to see a server's recovery state.
+                    new Point(
+                            "org.apache.zookeeper.server.command.MonitorCommand",
+                            named("commandRun").and(takesArguments(0)),
+                            MonitorHasAnswered.class));
+
+    private final Set<Point> applied = new LinkedHashSet<>();
+
+    /** Names of the released classes that differ from Apache's. */
+    static Set<String> patchedTypes() {
+        return POINTS.stream().map(Point::type).collect(Collectors.toUnmodifiableSet());
+    }
+
+    @Override
+    public boolean matches(TypeDescription target) {
+        return POINTS.stream().anyMatch(point -> point.type().equals(target.getName()));
+    }
+
+    @Override
+    public DynamicType.Builder<?> apply(
+            DynamicType.Builder<?> builder, TypeDescription type, ClassFileLocator locator) {
+        DynamicType.Builder<?> patched = builder;
+        for (Point point : POINTS) {
+            if (!point.type().equals(type.getName())) {
+                continue;
+            }
+            int methods = type.getDeclaredMethods().filter(point.method()).size();
+            if (methods != 1) {
+                throw new IllegalStateException(
+                        "patch point " + point + " matches " + methods + " methods, not one");
+            }
+            if (!applied.add(point)) {
+                throw new IllegalStateException("patch point " + point + " was applied twice");
+            }
+            patched = patched.visit(Advice.to(point.advice()).on(point.method()));
+        }
+        return patched;
+    }
+
+    /** Ends the build when a class that should have been patched was not there. */
+    @Override
+    public void close() {
+        List<Point> missing = new ArrayList<>(POINTS);
+        missing.removeAll(applied);
+        if (!missing.isEmpty()) {
+            throw new IllegalStateException("patch points that were not applied: " + missing);
+        }
+    }
+
+    /** See {@link Boot#quorumPeer}. */
+    static final class PeerIsCreated {
+        private PeerIsCreated() {}
+
+        @Advice.OnMethodExit
+        static void exit(@Advice.Return(readOnly = false) QuorumPeer peer) {
+            peer = Boot.quorumPeer(peer);
+        }
+    }
+
+    /** See {@link Boot#checkConfiguration}. */
+    static final class ConfigurationIsRead {
+        private ConfigurationIsRead() {}
+
+        @Advice.OnMethodExit
+        static void exit(@Advice.This QuorumPeerConfig config, @Advice.Argument(0) String path)
+                throws ConfigException {
+            Boot.checkConfiguration(config, path);
+        }
+    }
+
+    /** See {@link Boot#monitor}. */
+    static final class MonitorHasAnswered {
+        private MonitorHasAnswered() {}
+
+        @Advice.OnMethodExit
+        static void exit(@Advice.FieldValue("pw") PrintWriter answer) {
+            Boot.monitor(answer);
+        }
+    }
+}
