@@ -1,0 +1,198 @@
+package io.saucr.core;
+
+import java.nio.charset.StandardCharsets;
+import java.util.function.Function;
+import java.util.zip.CRC32C;
+
+/**
+ * The bytes of the two marker files (R12, R13): ASCII lines that an operator can read, guarded by a
+ * checksum.
+ *
+ * <pre>
+ * saucr-fast-switch 1          saucr-latest-on-disk 1
+ * zxid=100000005               zxid=100000009
+ * crc32c=1f2e3d4c              lle=1=100000009,2=100000009
+ *                              crc32c=0a0b0c0d
+ * </pre>
+ *
+ * The checksum is over every byte before its line. Reading accepts exactly what writing produces.
+ * Forcing, renaming and forcing the directory are the caller's.
+ */
+public final class MarkerFile {
+    /** No marker file is longer than this many bytes; a reader need not look further. */
+    public static final int MAX_LENGTH = 256 + LleMap.MAX_ENCODED_LENGTH;
+
+    private static final String FAST_SWITCH = "saucr-fast-switch";
+    private static final String LATEST_ON_DISK = "saucr-latest-on-disk";
+    private static final String VERSION = "1";
+
+    private MarkerFile() {}
+
+    /**
+     * The content of the latest-on-disk marker.
+     *
+     * @param zxid what the force covered
+     * @param lleMap the map as of that entry
+     */
+    public record LatestOnDisk(long zxid, LleMap lleMap) {}
+
+    /** The fast-switch marker: {@code zxid} is the first fast entry. */
+    public static byte[] encodeFastSwitch(long zxid) {
+        return sealed(header(FAST_SWITCH) + zxidLine(zxid));
+    }
+
+    /** The latest-on-disk marker: the log is forced up to {@code zxid}. */
+    public static byte[] encodeLatestOnDisk(long zxid, LleMap map) {
+        return sealed(header(LATEST_ON_DISK) + zxidLine(zxid) + "lle=" + map.encode() + "\n");
+    }
+
+    /**
+     * Reads a fast-switch marker.
+     *
+     * @return its zxid
+     * @throws MalformedMarkerException when the bytes are anything but a whole marker of a known
+     *     version
+     */
+    public static long decodeFastSwitch(byte[] bytes) throws MalformedMarkerException {
+        Lines lines = new Lines("fast-switch marker", bytes);
+        lines.header(FAST_SWITCH);
+        long zxid = lines.zxid();
+        lines.end();
+        return zxid;
+    }
+
+    /**
+     * Reads a latest-on-disk marker.
+     *
+     * @throws MalformedMarkerException when the bytes are anything but a whole marker of a known
+     *     version
+     */
+    public static LatestOnDisk decodeLatestOnDisk(byte[] bytes) throws MalformedMarkerException {
+        Lines lines = new Lines("latest-on-disk marker", bytes);
+        lines.header(LATEST_ON_DISK);
+        long zxid = lines.zxid();
+        LleMap map = lines.lle();
+        lines.end();
+        return new LatestOnDisk(zxid, map);
+    }
+
+    private static String header(String kind) {
+        return kind + " " + VERSION + "\n";
+    }
+
+    private static String zxidLine(long zxid) {
+        if (zxid < 0) {
+            throw new IllegalArgumentException("negative zxid " + Zxid.toString(zxid));
+        }
+        return "zxid=" + Long.toHexString(zxid) + "\n";
+    }
+
+    private static byte[] sealed(String body) {
+        byte[] bytes = body.getBytes(StandardCharsets.US_ASCII);
+        return (body + crcLine(bytes, bytes.length)).getBytes(StandardCharsets.US_ASCII);
+    }
+
+    private static String crcLine(byte[] bytes, int length) {
+        CRC32C crc = new CRC32C();
+        crc.update(bytes, 0, length);
+        String digits = Long.toHexString(crc.getValue());
+        return "crc32c=" + "0".repeat(8 - digits.length()) + digits + "\n";
+    }
+
+    /** Walks the lines of one file. */
+    private static final class Lines {
+        private final String what;
+        private final byte[] bytes;
+        private int lineStart;
+        private int lineNumber;
+
+        Lines(String what, byte[] bytes) throws MalformedMarkerException {
+            this.what = what;
+            this.bytes = bytes;
+            if (bytes.length > MAX_LENGTH) {
+                throw new MalformedMarkerException(
+                        what
+                                + ": "
+                                + bytes.length
+                                + " bytes, at most "
+                                + MAX_LENGTH
+                                + " are allowed");
+            }
+        }
+
+        void header(String kind) throws MalformedMarkerException {
+            String line = next(kind + " " + VERSION);
+            if (line.equals(kind + " " + VERSION)) {
+                return;
+            }
+            if (line.startsWith(kind + " ")) {
+                throw malformed(
+                        "version " + VERSION, "version " + line.substring(kind.length() + 1));
+            }
+            throw malformed("'" + kind + " " + VERSION + "'", "'" + line + "'");
+        }
+
+        long zxid() throws MalformedMarkerException {
+            return parse("zxid=", in -> in.hex("a zxid in hex"));
+        }
+
+        LleMap lle() throws MalformedMarkerException {
+            return parse("lle=", LleMap::decode);
+        }
+
+        void end() throws MalformedMarkerException {
+            String expected = crcLine(bytes, lineStart).strip();
+            String line = next(expected);
+            if (!line.equals(expected)) {
+                throw malformed("'" + expected + "'", "'" + line + "'");
+            }
+            if (lineStart != bytes.length) {
+                lineNumber++;
+                throw malformed("the end of the file", (bytes.length - lineStart) + " more bytes");
+            }
+        }
+
+        private <T> T parse(String key, Function<AsciiScanner, T> value)
+                throws MalformedMarkerException {
+            String line = next(key + "...");
+            if (!line.startsWith(key)) {
+                throw malformed("'" + key + "...'", "'" + line + "'");
+            }
+            AsciiScanner in =
+                    new AsciiScanner(what + ", line " + lineNumber, line.substring(key.length()));
+            try {
+                T parsed = value.apply(in);
+                in.expectEnd();
+                return parsed;
+            } catch (IllegalArgumentException e) {
+                throw new MalformedMarkerException(e.getMessage(), e);
+            }
+        }
+
+        private String next(String expected) throws MalformedMarkerException {
+            lineNumber++;
+            if (lineStart == bytes.length) {
+                throw malformed("'" + expected + "'", "the end of the file");
+            }
+            int end = lineStart;
+            while (end < bytes.length && bytes[end] != '\n') {
+                end++;
+            }
+            // Latin-1 keeps one character per byte, so damage shows up as a wrong character, not as
+            // a guess.
+            String line =
+                    new String(bytes, lineStart, end - lineStart, StandardCharsets.ISO_8859_1);
+            if (end == bytes.length) {
+                throw malformed("a line that ends", "'" + line + "' without a line end");
+            }
+            lineStart = end + 1;
+            return line;
+        }
+
+        private MalformedMarkerException malformed(String expected, String found) {
+            String shown = found.length() <= 80 ? found : found.substring(0, 80) + "...";
+            return new MalformedMarkerException(
+                    what + ", line " + lineNumber + ": expected " + expected + ", found " + shown);
+        }
+    }
+}

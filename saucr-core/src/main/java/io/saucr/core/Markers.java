@@ -1,0 +1,36 @@
+package io.saucr.core;
+
+/**
+ * What a server finds on its disk when it starts (R12, R13).
+ *
+ * @param fastSwitch the first entry of the newest fast period, forced before that entry was acked;
+ *     {@link Zxid#NONE} when the server never was in fast mode
+ * @param latestOnDisk the log was forced at least up to here; {@link Zxid#NONE} when never written
+ * @param lleMap the map as of {@code latestOnDisk}
+ */
+public record Markers(long fastSwitch, long latestOnDisk, LleMap lleMap) {
+    private static final Markers NONE = new Markers(Zxid.NONE, Zxid.NONE, LleMap.empty());
+
+    public Markers {
+        if (fastSwitch < 0 || latestOnDisk < 0) {
+            throw new IllegalArgumentException(
+                    "negative marker: fast-switch "
+                            + Zxid.toString(fastSwitch)
+                            + ", latest-on-disk "
+                            + Zxid.toString(latestOnDisk));
+        }
+    }
+
+    /** Of a server on whose disk neither marker was ever written. */
+    public static Markers none() {
+        return NONE;
+    }
+
+    /**
+     * Whether entries that this server acked may have been in its memory alone when it stopped: it
+     * must recover before it takes part in anything (R15).
+     */
+    public boolean crashedInFastMode() {
+        return fastSwitch > latestOnDisk;
+    }
+}
