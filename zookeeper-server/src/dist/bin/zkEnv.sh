@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Environment of the other scripts; to be sourced by them, with ZOOBINDIR set to this folder.
+#
+# Read from the caller or from java.env in the configuration folder:
+#   JAVA_HOME                      the JDK or JRE (17 or newer); else "java" on the PATH
+#   ZOOCFGDIR, ZOOCFG              configuration folder (--config), and file in it (zoo.cfg)
+#   ZOO_LOG_DIR, ZOO_LOG_FILE      where a server started in the background logs to
+#   JVMFLAGS                       options for every JVM
+#   SERVER_JVMFLAGS, ZK_SERVER_HEAP   options and heap (in MB) of servers
+#   CLIENT_JVMFLAGS, ZK_CLIENT_HEAP   options and heap (in MB) of clients
+#   CLASSPATH                      added in front of this distribution's own classes
+
+ZOOKEEPER_PREFIX="${ZOOKEEPER_PREFIX:-$(cd -- "$ZOOBINDIR/.." && pwd -P)}"
+
+# "--config DIR" in front of everything else wins over ZOOCFGDIR.
+if [ "${1:-}" = "--config" ]; then
+    if [ $# -lt 2 ] || [ ! -d "$2" ]; then
+        echo "$(basename -- "$0"): --config needs a folder; '${2:-}' is none" >&2
+        exit 2
+    fi
+    ZOOCFGDIR="$2"
+    shift 2
+fi
+ZOOCFGDIR="${ZOOCFGDIR:-$ZOOKEEPER_PREFIX/conf}"
+
+if [ -f "$ZOOCFGDIR/zookeeper-env.sh" ]; then
+    . "$ZOOCFGDIR/zookeeper-env.sh"
+fi
+if [ -f "$ZOOCFGDIR/java.env" ]; then
+    . "$ZOOCFGDIR/java.env"
+fi
+
+# A bare name means a file of the configuration folder, anything with a slash is a path.
+ZOOCFG="${ZOOCFG:-zoo.cfg}"
+case "$ZOOCFG" in
+    */*) ;;
+    *) ZOOCFG="$ZOOCFGDIR/$ZOOCFG" ;;
+esac
+
+ZOO_LOG_DIR="${ZOO_LOG_DIR:-$ZOOKEEPER_PREFIX/logs}"
+
+if [ -n "${JAVA_HOME:-}" ]; then
+    JAVA="$JAVA_HOME/bin/java"
+else
+    JAVA="$(command -v java || true)"
+fi
+if [ -z "$JAVA" ] || [ ! -x "$JAVA" ]; then
+    if [ -n "${JAVA_HOME:-}" ]; then
+        echo "Error: JAVA_HOME is '$JAVA_HOME', but there is no program bin/java in it." >&2
+    else
+        echo "Error: no Java found. Set JAVA_HOME to a JDK or JRE, 17 or newer, or put java on the PATH." >&2
+    fi
+    exit 1
+fi
+
+CLASSPATH="$ZOOCFGDIR${CLASSPATH:+:$CLASSPATH}:$ZOOKEEPER_PREFIX/lib/*"
+
+SERVER_JVMFLAGS="-Xmx${ZK_SERVER_HEAP:-1000}m ${SERVER_JVMFLAGS:-}"
+CLIENT_JVMFLAGS="-Xmx${ZK_CLIENT_HEAP:-256}m ${CLIENT_JVMFLAGS:-}"
+JVMFLAGS="${JVMFLAGS:-}"
+
+# The flag variables are lists of words, none of them a file pattern.
+set -f

@@ -1,0 +1,320 @@
+#!/usr/bin/env bash
+# Starts, stops and asks one server. See zkEnv.sh for the variables that every script reads; beside them:
+#   ZOOMAIN          main class, with JVM options in front of it if you like
+#   ZOOPIDFILE       file with the server's process id (zookeeper_server.pid in dataDir)
+#   ZOO_DATADIR_AUTOCREATE_DISABLE   when set, a missing dataDir is an error and not created
+#   ZOO_STOP_TIMEOUT seconds that "stop" waits for the server to end (60)
+#   JMXDISABLE, JMXPORT, JMXLOCALONLY, JMXAUTH, JMXSSL, JMXHOSTNAME   remote management
+
+usage() {
+    cat >&2 <<USAGE
+Usage: $(basename -- "$0") [--config DIR] COMMAND [CONFIG-FILE]
+  start             start the server in the background
+  start-foreground  run the server in this terminal
+  stop              end the server and wait until it has ended
+  restart           stop, then start
+  status            ask the server for its role; 0 if it serves, 1 if not
+  print-cmd         show the command line that "start" would run
+  version           show the version
+CONFIG-FILE is a name in the configuration folder or a path; zoo.cfg if absent.
+USAGE
+    exit 2
+}
+
+script="${BASH_SOURCE[0]}"
+while [ -L "$script" ]; do
+    target="$(readlink -- "$script")"
+    case "$target" in
+        /*) script="$target" ;;
+        *) script="$(dirname -- "$script")/$target" ;;
+    esac
+done
+ZOOBINDIR="$(cd -- "$(dirname -- "$script")" && pwd -P)"
+
+verb_at=1
+[ "${1:-}" = "--config" ] && verb_at=3
+config_at=$((verb_at + 1))
+[ -n "${!config_at:-}" ] && ZOOCFG="${!config_at}"
+
+. "$ZOOBINDIR/zkEnv.sh"
+
+verb="${1:-}"
+
+say() {
+    echo "$*" >&2
+}
+
+# Value of a key of a configuration file: the last one given, as Java's Properties reads it.
+value_of() {
+    [ -f "$2" ] || return 0
+    local escaped="${1//./\\.}"
+    sed -n -E "s/^[[:space:]]*${escaped}[[:space:]]*[=:][[:space:]]*(.*[^[:space:]])[[:space:]]*$/\1/p" "$2" \
+        | tail -n 1 | tr -d '\r'
+}
+
+jmx_flags() {
+    case "${JMXDISABLE:-false}" in
+        false | '') ;;
+        *)
+            say "Remote management (JMX) is off, as asked by JMXDISABLE."
+            return
+            ;;
+    esac
+    [ -n "${JMXLOG4J:-}" ] && say "JMXLOG4J is ignored: logging is done by logback."
+    local flags="-Dcom.sun.management.jmxremote"
+    flags="$flags -Dcom.sun.management.jmxremote.local.only=${JMXLOCALONLY:-false}"
+    if [ -n "${JMXPORT:-}" ]; then
+        say "Remote management (JMX) on port $JMXPORT, authenticate=${JMXAUTH:-false}, ssl=${JMXSSL:-false}."
+        flags="$flags -Dcom.sun.management.jmxremote.port=$JMXPORT"
+        flags="$flags -Dcom.sun.management.jmxremote.authenticate=${JMXAUTH:-false}"
+        flags="$flags -Dcom.sun.management.jmxremote.ssl=${JMXSSL:-false}"
+        if [ -n "${JMXHOSTNAME:-}" ]; then
+            flags="$flags -Djava.rmi.server.hostname=$JMXHOSTNAME"
+        fi
+    fi
+    echo "$flags"
+}
+
+# Fills the array "command_line"; $1 is the log's place, CONSOLE or ROLLINGFILE.
+build_command_line() {
+    local main="${ZOOMAIN:-$(jmx_flags) org.apache.zookeeper.server.quorum.QuorumPeerMain}"
+    local autocreate=()
+    if [ -n "${ZOO_DATADIR_AUTOCREATE_DISABLE:-}" ]; then
+        autocreate=(-Dzookeeper.datadir.autocreate=false)
+    fi
+    # shellcheck disable=SC2206 # the flag variables are lists of words
+    command_line=(
+        "$JAVA"
+        "${autocreate[@]}"
+        "-Dzookeeper.log.dir=$ZOO_LOG_DIR"
+        "-Dzookeeper.log.file=$ZOO_LOG_FILE"
+        "-Dsaucr.log.appender=$1"
+        -XX:+HeapDumpOnOutOfMemoryError
+        "-XX:HeapDumpPath=$ZOO_LOG_DIR"
+        -XX:+ExitOnOutOfMemoryError
+        -cp "$CLASSPATH"
+        $SERVER_JVMFLAGS
+        $JVMFLAGS
+        $main
+        "$ZOOCFG"
+    )
+}
+
+require_java_17() {
+    local version
+    version="$("$JAVA" -version 2>&1 | sed -n -E 's/.*version "([0-9]+)[."-].*/\1/p' | head -n 1)"
+    if [ -n "$version" ] && [ "$version" -lt 17 ]; then
+        say "Error: $JAVA is version $version; the server needs Java 17 or newer. Set JAVA_HOME."
+        exit 1
+    fi
+}
+
+require_config() {
+    if [ ! -f "$ZOOCFG" ]; then
+        say "Error: there is no configuration file $ZOOCFG."
+        exit 1
+    fi
+    say "Using config: $ZOOCFG"
+}
+
+# The process id in the pid file if a server really runs under it; nothing otherwise. The system may
+# have given the number to another program since.
+running_pid() {
+    local pid
+    [ -f "$ZOOPIDFILE" ] || return 1
+    pid="$(head -n 1 "$ZOOPIDFILE" | tr -cd '0-9')"
+    [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null || return 1
+    if [ -r "/proc/$pid/cmdline" ]; then
+        # A zombie has an empty command line.
+        tr '\0' ' ' <"/proc/$pid/cmdline" | grep -q -- "java" || return 1
+    fi
+    echo "$pid"
+}
+
+start_background() {
+    require_config
+    require_java_17
+    local pid
+    if pid="$(running_pid)"; then
+        say "Error: the server is already running as process $pid ($ZOOPIDFILE)."
+        exit 1
+    fi
+    if [ -f "$ZOOPIDFILE" ]; then
+        say "Removing $ZOOPIDFILE: the process that it names is no running server."
+        rm -f -- "$ZOOPIDFILE"
+    fi
+    if [ -n "$data_dir" ] && [ ! -d "$data_dir" ] && [ -n "${ZOO_DATADIR_AUTOCREATE_DISABLE:-}" ]; then
+        say "Error: dataDir $data_dir does not exist, and ZOO_DATADIR_AUTOCREATE_DISABLE forbids to create it."
+        exit 1
+    fi
+    mkdir -p -- "$ZOO_LOG_DIR" "$(dirname -- "$ZOOPIDFILE")" || exit 1
+    local out="$ZOO_LOG_DIR/${ZOO_LOG_FILE%.log}.out" log="$ZOO_LOG_DIR/$ZOO_LOG_FILE"
+    local logged_before=0
+    [ -f "$log" ] && logged_before="$(wc -l <"$log")"
+    build_command_line ROLLINGFILE
+    nohup "${command_line[@]}" >"$out" 2>&1 </dev/null &
+    pid=$!
+    if ! echo "$pid" >"$ZOOPIDFILE"; then
+        say "Error: cannot write $ZOOPIDFILE; ending the server again."
+        kill "$pid"
+        exit 1
+    fi
+    # A server that cannot start (bad configuration, port taken) usually ends within a second.
+    local tenths=0
+    while [ "$tenths" -lt 10 ]; do
+        sleep 0.1
+        if ! kill -0 "$pid" 2>/dev/null; then
+            wait "$pid"
+            local code=$?
+            rm -f -- "$ZOOPIDFILE"
+            say "Starting the server FAILED (exit code $code). The last lines of its output:"
+            tail -n 5 -- "$out" >&2
+            if [ -f "$log" ]; then
+                say "and of its log $log:"
+                tail -n "+$((logged_before + 1))" -- "$log" | tail -n 20 >&2
+            fi
+            exit 1
+        fi
+        tenths=$((tenths + 1))
+    done
+    echo "Starting the server ... STARTED (process $pid)"
+}
+
+start_foreground() {
+    require_config
+    require_java_17
+    mkdir -p -- "$ZOO_LOG_DIR" || exit 1
+    build_command_line CONSOLE
+    exec "${command_line[@]}"
+}
+
+# SIGTERM and nothing stronger: on SIGTERM the server writes what it has in memory.
+stop_server() {
+    local pid
+    if ! pid="$(running_pid)"; then
+        if [ -f "$ZOOPIDFILE" ]; then
+            rm -f -- "$ZOOPIDFILE"
+            echo "No server to stop: the process that $ZOOPIDFILE named was not running; file removed."
+        else
+            echo "No server to stop: there is no file $ZOOPIDFILE."
+        fi
+        return 0
+    fi
+    kill -TERM "$pid" || exit 1
+    local limit=$((10 * ${ZOO_STOP_TIMEOUT:-60})) tenths=0
+    while [ -n "$(running_pid)" ]; do
+        if [ "$tenths" -ge "$limit" ]; then
+            say "Error: process $pid has not ended after ${ZOO_STOP_TIMEOUT:-60} s; it was sent SIGTERM and still runs."
+            exit 1
+        fi
+        sleep 0.1
+        tenths=$((tenths + 1))
+    done
+    rm -f -- "$ZOOPIDFILE"
+    echo "Stopping the server ... STOPPED (process $pid)"
+}
+
+# Splits [HOST:]PORT, with an IPv6 host in brackets, into the variables host and port.
+split_address() {
+    case "$1" in
+        *:*)
+            host="${1%:*}"
+            host="${host#[}"
+            host="${host%]}"
+            port="${1##*:}"
+            ;;
+        *)
+            host=""
+            port="$1"
+            ;;
+    esac
+}
+
+# Sets host, port and tls from the configuration: clientPort, the client part of this server's own
+# line (";[host:]port", in the file or in the dynamic one), or secureClientPort.
+find_client_address() {
+    host="$(value_of clientPortAddress "$ZOOCFG")"
+    port="$(value_of clientPort "$ZOOCFG")"
+    tls=false
+    local dynamic id line
+    if [ -z "$port" ]; then
+        dynamic="$(value_of dynamicConfigFile "$ZOOCFG")"
+        id="$(head -n 1 "$data_dir/myid" 2>/dev/null | tr -cd '0-9')"
+        if [ -n "$id" ]; then
+            line="$(value_of "server.$id" "$dynamic")"
+            [ -z "$line" ] && line="$(value_of "server.$id" "$ZOOCFG")"
+            case "$line" in
+                *\;*) split_address "${line##*;}" ;;
+            esac
+        fi
+    fi
+    if [ -z "$port" ]; then
+        port="$(value_of secureClientPort "$ZOOCFG")"
+        host="$(value_of secureClientPortAddress "$ZOOCFG")"
+        [ -n "$port" ] && tls=true
+    fi
+    case "$host" in
+        '' | 0.0.0.0 | :: | 0:0:0:0:0:0:0:0 | '*') host=localhost ;;
+    esac
+}
+
+status() {
+    require_config
+    local host port tls answer mode
+    find_client_address
+    if [ -z "$port" ]; then
+        say "Error: no client port in $ZOOCFG (clientPort, secureClientPort or ';port' in the line server.N)."
+        exit 1
+    fi
+    echo "Client port found: $port. Client address: $host. Client SSL: $tls."
+    # shellcheck disable=SC2086 # the flag variables are lists of words
+    answer="$("$JAVA" -Dsaucr.log.level=ERROR -cp "$CLASSPATH" $CLIENT_JVMFLAGS $JVMFLAGS \
+        org.apache.zookeeper.client.FourLetterWordMain "$host" "$port" srvr "$tls" 2>/dev/null)"
+    mode="$(printf '%s\n' "$answer" | grep '^Mode: ')"
+    if [ -n "$mode" ]; then
+        echo "$mode"
+        exit 0
+    fi
+    if printf '%s\n' "$answer" | grep -q '^This ZooKeeper instance is not'; then
+        say "Error: the server answers, but does not serve at present."
+    elif local pid && pid="$(running_pid)"; then
+        say "Error contacting the server. Process $pid runs, but does not answer."
+    else
+        say "Error contacting the server. It is probably not running."
+    fi
+    exit 1
+}
+
+print_version() {
+    # shellcheck disable=SC2086 # the flag variables are lists of words
+    "$JAVA" -Dsaucr.log.level=ERROR -cp "$CLASSPATH" $CLIENT_JVMFLAGS $JVMFLAGS \
+        org.apache.zookeeper.version.VersionInfoMain || exit 1
+    local jar
+    set +f
+    for jar in "$ZOOKEEPER_PREFIX"/lib/saucr-zookeeper-server-*.jar; do
+        jar="$(basename -- "$jar" .jar)"
+        echo "with SAUCR ZooKeeper, version ${jar#saucr-zookeeper-server-}"
+    done
+}
+
+data_dir="$(value_of dataDir "$ZOOCFG")"
+ZOOPIDFILE="${ZOOPIDFILE:-${data_dir:-.}/zookeeper_server.pid}"
+ZOO_LOG_FILE="${ZOO_LOG_FILE:-zookeeper-${USER:-$(id -un)}-server-${HOSTNAME:-$(uname -n)}.log}"
+
+case "$verb" in
+    start) start_background ;;
+    start-foreground) start_foreground ;;
+    stop) stop_server ;;
+    restart)
+        stop_server
+        start_background
+        ;;
+    status) status ;;
+    print-cmd)
+        build_command_line ROLLINGFILE
+        printf '%q ' "${command_line[@]}"
+        printf '> %q 2>&1 < /dev/null\n' "$ZOO_LOG_DIR/${ZOO_LOG_FILE%.log}.out"
+        ;;
+    version) print_version ;;
+    *) usage ;;
+esac
