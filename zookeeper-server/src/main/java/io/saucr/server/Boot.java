@@ -1,9 +1,12 @@
 package io.saucr.server;
 
+import io.saucr.server.SaucrSettings.InvalidSettingException;
 import java.io.PrintWriter;
+import javax.security.sasl.SaslException;
 import org.apache.zookeeper.server.quorum.QuorumPeer;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig.ConfigException;
+import org.apache.zookeeper.server.quorum.SaucrQuorumPeer;
 
 /**
  * What the patched ZooKeeper classes call: every method here is called from exactly one patch point
@@ -15,7 +18,13 @@ public final class Boot {
 
     /** Returns the peer that the server runs with. Called once per server, before it is set up. */
     public static QuorumPeer quorumPeer(QuorumPeer original) {
-        return original;
+        try {
+            SaucrSettings settings =
+                    SaucrSettings.parse("system properties", System.getProperties());
+            return settings.enabled() ? new SaucrQuorumPeer(settings) : original;
+        } catch (InvalidSettingException | SaslException e) {
+            throw new IllegalArgumentException(e.getMessage(), e);
+        }
     }
 
     /**
@@ -26,7 +35,14 @@ public final class Boot {
      * @throws ConfigException with the file, the key, the value and what is allowed
      */
     public static void checkConfiguration(QuorumPeerConfig config, String path)
-            throws ConfigException {}
+            throws ConfigException {
+        try {
+            StartCheck.check(config, path);
+        } catch (InvalidSettingException e) {
+            System.err.println(e.getMessage());
+            throw new ConfigException(e.getMessage(), e);
+        }
+    }
 
     /** Adds lines to the answer of the four-letter word {@code mntr}, whether serving or not. */
     public static void monitor(PrintWriter answer) {}

@@ -1,0 +1,434 @@
+package io.saucr.core;
+
+import java.util.Arrays;
+import java.util.Collection;
+
+/**
+ * Decides when a proposal of one leader's epoch commits (R3, R4), given who was sent it (R2), who
+ * acked it over which connection (R21, R20), and in which mode it was proposed.
+ *
+ * <p>Guarantees to the leader: {@link #committableThrough()} never passes an entry that has neither
+ * F acks of itself over the connections into which it was first put, nor B durable acks at or after
+ * it. An ack over a connection that is no longer a server's current one is ignored.
+ *
+ * <p>Not thread-safe: owned by the leader's lock. Allocates only when the number of outstanding
+ * entries passes its highest value so far.
+ */
+public final class CommitRule {
+    /** The connection number of the leader to itself; it never breaks. */
+    public static final long SELF = 0;
+
+    private static final long NO_CONNECTION = -1;
+    private static final int MAX_SERVERS = 64;
+    private static final int MODE_RUNS = 64;
+
+    private final long self;
+
+    // One slot per server that was ever seen in this epoch.
+    private final long[] sids = new long[MAX_SERVERS];
+    private final long[] connections = new long[MAX_SERVERS];
+    private final long[] durableThrough = new long[MAX_SERVERS];
+    private int slots;
+    private long lastConnection = SELF;
+
+    // Bit masks over slots.
+    private long joined;
+    private long stock;
+    private long voters;
+    private long pendingVoters;
+
+    // Outstanding entries: consecutive zxids from `first`, in a ring.
+    private long[] members = new long[1024];
+    private long[] acks = new long[1024];
+    private long[] configuration = new long[1024];
+    private long[] nextConfiguration = new long[1024];
+    private int head;
+    private int outstanding;
+    private long lastProposed;
+
+    // The mode of a zxid, also after its commit: an ack that arrives late still tells of a disk.
+    private final long[] runStart = new long[MODE_RUNS];
+    private final Mode[] runMode = new Mode[MODE_RUNS];
+    private int runs;
+
+    private long lastSlow;
+
+    /**
+     * @param self the leader's sid
+     * @param voters sids of the current configuration's voters, at most 64
+     */
+    public CommitRule(long self, Collection<Long> voters) {
+        this.self = self;
+        this.voters = mask(voters);
+        int slot = slotOf(self);
+        connections[slot] = SELF;
+        joined = 1L << slot;
+    }
+
+    /**
+     * The epoch is known. Connections may be older than that, proposals not.
+     *
+     * @param zxid the zxid before the epoch's first proposal (counter 0)
+     */
+    public void startEpoch(long zxid) {
+        if (lastProposed != 0) {
+            throw new IllegalStateException("the epoch started at " + Zxid.toString(lastProposed));
+        }
+        lastProposed = zxid;
+        lastSlow = zxid;
+    }
+
+    /**
+     * A server's connection is accepted (R21): every ack counted from it for uncommitted entries is
+     * void.
+     *
+     * @param situationAware whether the server announced SAUCR; if not, all its acks are durable,
+     *     and none counts towards F (H12)
+     * @return the number of the new connection, unique in this epoch
+     */
+    public long connect(long sid, boolean situationAware) {
+        if (sid == self) {
+            throw new IllegalArgumentException("server " + sid + " is the leader itself");
+        }
+        int slot = slotOf(sid);
+        leaveEverySet(slot);
+        durableThrough[slot] = 0;
+        if (situationAware) {
+            stock &= ~(1L << slot);
+        } else {
+            stock |= 1L << slot;
+        }
+        connections[slot] = ++lastConnection;
+        return lastConnection;
+    }
+
+    /**
+     * From now on proposals are put into this connection (R2). Ignored if it is not the current
+     * one.
+     */
+    public void join(long sid, long connection) {
+        int slot = find(sid);
+        if (slot >= 0 && connections[slot] == connection) {
+            joined |= 1L << slot;
+        }
+    }
+
+    /**
+     * The connection is gone: its server leaves the set of every uncommitted entry (R2). Ignored if
+     * it is not the current one.
+     *
+     * @return true if an outstanding fast entry can no longer get F acks from its set, so that the
+     *     leader must turn to slow (R6)
+     */
+    public boolean disconnect(long sid, long connection) {
+        int slot = find(sid);
+        if (slot < 0 || sid == self || connections[slot] != connection) {
+            return false;
+        }
+        connections[slot] = NO_CONNECTION;
+        return leaveEverySet(slot);
+    }
+
+    /**
+     * A proposal is put into the queue of every joined connection (R1, R2).
+     *
+     * @param zxid one more than the last
+     * @throws IllegalStateException if the zxid is not the next, or a fast entry is proposed while
+     *     a reconfiguration is pending (R7)
+     */
+    public void propose(long zxid, Mode mode) {
+        if (zxid != lastProposed + 1) {
+            throw new IllegalStateException(
+                    "proposal "
+                            + Zxid.toString(zxid)
+                            + " does not follow "
+                            + Zxid.toString(lastProposed));
+        }
+        if (mode == Mode.FAST && pendingVoters != 0) {
+            throw new IllegalStateException(
+                    "fast proposal " + Zxid.toString(zxid) + " while a reconfiguration is pending");
+        }
+        if (outstanding == members.length) {
+            grow();
+        }
+        int i = index(outstanding);
+        members[i] = joined;
+        acks[i] = 0;
+        configuration[i] = voters;
+        nextConfiguration[i] = pendingVoters;
+        outstanding++;
+        lastProposed = zxid;
+        if (runs == 0 || runMode[runs - 1] != mode) {
+            startRun(zxid, mode);
+        }
+        if (mode == Mode.SLOW) {
+            lastSlow = zxid;
+        }
+    }
+
+    /**
+     * A server says that it has the entry: in its log if the entry is fast, on its disk if it is
+     * slow (R3). Acks over other than the current connection, and of entries that were never
+     * proposed, are ignored.
+     */
+    public void ack(long sid, long connection, long zxid) {
+        int slot = find(sid);
+        if (slot < 0 || connections[slot] != connection || zxid > lastProposed) {
+            return;
+        }
+        boolean durable = (stock & (1L << slot)) != 0 || modeOf(zxid) == Mode.SLOW;
+        if (durable && zxid > durableThrough[slot]) {
+            durableThrough[slot] = zxid;
+        }
+        long offset = zxid - first();
+        if (offset >= 0) {
+            int i = index((int) offset);
+            acks[i] |= members[i] & ~stock & (1L << slot);
+        }
+    }
+
+    /**
+     * The highest zxid such that it and all before it may commit (R4); the last committed one if
+     * there is none.
+     */
+    public long committableThrough() {
+        int n = 0;
+        while (n < outstanding && committable(n)) {
+            n++;
+        }
+        return first() + n - 1;
+    }
+
+    /** The leader has committed everything up to the zxid. */
+    public void committed(long zxid) {
+        long n = zxid - first() + 1;
+        if (n < 0 || n > outstanding) {
+            throw new IllegalStateException(
+                    "commit of " + Zxid.toString(zxid) + " is not outstanding");
+        }
+        head = index((int) n);
+        outstanding -= (int) n;
+    }
+
+    /**
+     * The configuration is another than the leader's epoch began with, and no reconfiguration is
+     * pending.
+     */
+    public void voters(Collection<Long> sidsOfVoters) {
+        if (pendingVoters != 0) {
+            throw new IllegalStateException("a reconfiguration is pending");
+        }
+        voters = mask(sidsOfVoters);
+    }
+
+    /**
+     * Until {@link #activate()}, what is proposed from now on commits in both configurations (R7).
+     */
+    public void reconfigure(Collection<Long> nextVoters) {
+        pendingVoters = mask(nextVoters);
+    }
+
+    /** The reconfiguration has committed. */
+    public void activate() {
+        if (pendingVoters == 0) {
+            throw new IllegalStateException("no reconfiguration is pending");
+        }
+        voters = pendingVoters;
+        pendingVoters = 0;
+    }
+
+    /**
+     * Whether a reconfiguration was proposed and has not committed: everything is slow meanwhile
+     * (R7).
+     */
+    public boolean reconfiguring() {
+        return pendingVoters != 0;
+    }
+
+    /**
+     * Whether F voters, the leader among them, have everything up to the last slow entry on disk
+     * (R5).
+     */
+    public boolean lastSlowOnFastQuorumOfDisks() {
+        long durable = durable(voters, lastSlow);
+        return (durable & (1L << find(self))) != 0 && Long.bitCount(durable) >= fastQuorum(voters);
+    }
+
+    /** Whether every slow entry that was proposed has been committed. */
+    public boolean slowEntriesCommitted() {
+        return lastSlow < first();
+    }
+
+    /** How many entries are proposed and not committed. */
+    public int outstanding() {
+        return outstanding;
+    }
+
+    /** Whether a current connection of this number exists. */
+    public boolean current(long sid, long connection) {
+        int slot = find(sid);
+        return slot >= 0 && connections[slot] == connection;
+    }
+
+    /** Whether the sid is a voter of the current configuration. */
+    public boolean voter(long sid) {
+        int slot = find(sid);
+        return slot >= 0 && (voters & (1L << slot)) != 0;
+    }
+
+    /** Number of voters in the current configuration. */
+    public int voters() {
+        return Long.bitCount(voters);
+    }
+
+    /**
+     * Whether the server's acks count for the outstanding entry, of itself or durably at or after
+     * it.
+     */
+    public boolean supports(long sid, long zxid) {
+        int slot = find(sid);
+        if (slot < 0) {
+            return false;
+        }
+        long offset = zxid - first();
+        boolean itself =
+                offset >= 0
+                        && offset < outstanding
+                        && (members[index((int) offset)] & acks[index((int) offset)] & (1L << slot))
+                                != 0;
+        return itself || durableThrough[slot] >= zxid;
+    }
+
+    /** The mode that the zxid was proposed with; FAST if that was forgotten. */
+    public Mode mode(long zxid) {
+        return modeOf(zxid);
+    }
+
+    private boolean committable(int n) {
+        int i = index(n);
+        long zxid = first() + n;
+        long itself = members[i] & acks[i];
+        return hasQuorum(configuration[i], itself, zxid)
+                && (nextConfiguration[i] == 0 || hasQuorum(nextConfiguration[i], itself, zxid));
+    }
+
+    private boolean hasQuorum(long of, long itself, long zxid) {
+        return Long.bitCount(itself & of) >= fastQuorum(of)
+                || Long.bitCount(durable(of, zxid)) >= bareMajority(of);
+    }
+
+    private long durable(long of, long zxid) {
+        long result = 0;
+        for (int slot = 0; slot < slots; slot++) {
+            if (durableThrough[slot] >= zxid) {
+                result |= 1L << slot;
+            }
+        }
+        return result & of;
+    }
+
+    private static int bareMajority(long of) {
+        return Long.bitCount(of) / 2 + 1;
+    }
+
+    private static int fastQuorum(long of) {
+        return bareMajority(of) + 1;
+    }
+
+    private boolean leaveEverySet(int slot) {
+        long bit = 1L << slot;
+        joined &= ~bit;
+        boolean stuck = false;
+        for (int n = 0; n < outstanding; n++) {
+            int i = index(n);
+            members[i] &= ~bit;
+            acks[i] &= ~bit;
+            stuck |=
+                    Long.bitCount(members[i] & ~stock & configuration[i])
+                                    < fastQuorum(configuration[i])
+                            && modeOf(first() + n) == Mode.FAST;
+        }
+        return stuck;
+    }
+
+    private long first() {
+        return lastProposed - outstanding + 1;
+    }
+
+    private int index(int offset) {
+        return (head + offset) & (members.length - 1);
+    }
+
+    private void grow() {
+        members = unrolled(members);
+        acks = unrolled(acks);
+        configuration = unrolled(configuration);
+        nextConfiguration = unrolled(nextConfiguration);
+        head = 0;
+    }
+
+    private long[] unrolled(long[] ring) {
+        long[] result = new long[ring.length * 2];
+        for (int n = 0; n < outstanding; n++) {
+            result[n] = ring[(head + n) & (ring.length - 1)];
+        }
+        return result;
+    }
+
+    private void startRun(long zxid, Mode mode) {
+        if (runs == MODE_RUNS) {
+            System.arraycopy(runStart, 1, runStart, 0, MODE_RUNS - 1);
+            System.arraycopy(runMode, 1, runMode, 0, MODE_RUNS - 1);
+            runs--;
+        }
+        runStart[runs] = zxid;
+        runMode[runs] = mode;
+        runs++;
+    }
+
+    /** An entry so old that its run was forgotten counts as fast: then its ack promises less. */
+    private Mode modeOf(long zxid) {
+        for (int run = runs - 1; run >= 0; run--) {
+            if (zxid >= runStart[run]) {
+                return runMode[run];
+            }
+        }
+        return Mode.FAST;
+    }
+
+    private long mask(Collection<Long> sidsOfConfiguration) {
+        long result = 0;
+        for (long sid : sidsOfConfiguration) {
+            result |= 1L << slotOf(sid);
+        }
+        return result;
+    }
+
+    private int find(long sid) {
+        for (int slot = 0; slot < slots; slot++) {
+            if (sids[slot] == sid) {
+                return slot;
+            }
+        }
+        return -1;
+    }
+
+    private int slotOf(long sid) {
+        int slot = find(sid);
+        if (slot >= 0) {
+            return slot;
+        }
+        if (slots == MAX_SERVERS) {
+            throw new IllegalStateException(
+                    "more than "
+                            + MAX_SERVERS
+                            + " servers in one epoch: "
+                            + sid
+                            + " does not fit beside "
+                            + Arrays.toString(sids));
+        }
+        sids[slots] = sid;
+        connections[slots] = NO_CONNECTION;
+        return slots++;
+    }
+}

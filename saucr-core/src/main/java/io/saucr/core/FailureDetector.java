@@ -1,0 +1,89 @@
+package io.saucr.core;
+
+/**
+ * When a heartbeat is due and when silence means suspicion (R9, R10, H11). Stateless but for its
+ * two settings, so any thread may ask. All times are monotonic nanoseconds of one clock.
+ *
+ * <p>A peer that is alive and reachable is heard from at least once an interval plus a round trip:
+ * whoever hears or sends nothing for an interval sends a heartbeat, which is answered at once.
+ *
+ * @param intervalNanos one heartbeat interval, at least 1
+ * @param toleranceNanos how much later than an interval an answer may come
+ */
+public record FailureDetector(long intervalNanos, long toleranceNanos) {
+
+    /** What a follower does about its leader's silence (R10). */
+    public enum Reaction {
+        /** The leader was heard in time. */
+        NONE,
+        /** Force the log and mark it. */
+        FLUSH,
+        /** Leave this leader and look for another. */
+        LOOK_FOR_LEADER
+    }
+
+    /**
+     * @throws IllegalArgumentException if the interval is not positive or the tolerance is negative
+     */
+    public FailureDetector {
+        if (intervalNanos < 1 || toleranceNanos < 0) {
+            throw new IllegalArgumentException(
+                    "interval " + intervalNanos + " ns, tolerance " + toleranceNanos + " ns");
+        }
+    }
+
+    /**
+     * When the leader pings a follower (R9): it was not heard, or got nothing, for one interval.
+     *
+     * @param heard when something last came from it
+     * @param sent when something was last sent to it, pings included
+     * @param pinged when it was last pinged, at most {@code sent}
+     */
+    public long pingAt(long heard, long sent, long pinged) {
+        long quiet = heard - sent < 0 ? heard : sent;
+        return (quiet - pinged < 0 ? pinged : quiet) + intervalNanos;
+    }
+
+    /**
+     * Whether a ping is due now, or so soon that it may go with those of others: one wake-up serves
+     * them all.
+     */
+    public boolean pingDue(long heard, long sent, long pinged, long now) {
+        return pingAt(heard, sent, pinged) - now <= intervalNanos / 8;
+    }
+
+    /** Whether the peer has been silent for an interval plus tolerance. */
+    public boolean suspected(long heard, long now) {
+        return now - heard >= intervalNanos + toleranceNanos;
+    }
+
+    /** When a peer that stays silent is suspected. */
+    public long suspectedAt(long heard) {
+        return heard + intervalNanos + toleranceNanos;
+    }
+
+    /**
+     * Whether the observer itself stood still (GC, SIGSTOP), so that what it has not heard says
+     * nothing yet (H11).
+     *
+     * @param planned when it meant to wake up
+     */
+    public boolean overslept(long planned, long now) {
+        return now - planned >= toleranceNanos;
+    }
+
+    /**
+     * A follower's reaction, asked once per interval while awake; so a pause counts as one silent
+     * interval however long it was (H11).
+     *
+     * @param silentIntervals intervals in a row in which nothing was heard, this one included
+     * @param missedBeforeElection after how many of them the follower looks for a new leader, at
+     *     least 1
+     */
+    public Reaction reaction(int silentIntervals, int missedBeforeElection) {
+        if (silentIntervals < 1) {
+            return Reaction.NONE;
+        }
+        return silentIntervals >= missedBeforeElection ? Reaction.LOOK_FOR_LEADER : Reaction.FLUSH;
+    }
+}

@@ -1,0 +1,127 @@
+package io.saucr.core;
+
+/**
+ * What a server must force and mark before it acks, and which marker a flush may write (R3, R10 to
+ * R14).
+ *
+ * <p>Two claims are kept true at every instant, whatever crash comes between two lines of the
+ * caller: if the markers say "on disk", then every entry that was acked is on disk; and a fast
+ * entry is acked only after the markers say "fast".
+ *
+ * <p>The caller appends entries, and before it acks them asks {@link #mustForce()} and {@link
+ * #fastSwitchNeeded()}, does what they ask, reports it and calls {@link #acked()}. A flush reports
+ * through {@link #mayMarkOnDisk} whether it covered everything. Not thread-safe: owned by one lock,
+ * which the caller keeps from the question about a marker until the marker is written and reported
+ * (R13's critical section). It must not be needed for an append.
+ */
+public final class LogDurability {
+    private long fastSwitch;
+    private long latestOnDisk;
+    private long firstFastUnacked;
+    private boolean slowUnacked;
+
+    /**
+     * @param onDisk the markers that were found on disk, of a server that is not recovering
+     */
+    public LogDurability(Markers onDisk) {
+        if (onDisk.crashedInFastMode()) {
+            throw new IllegalStateException("crashed in fast mode: " + onDisk);
+        }
+        fastSwitch = onDisk.fastSwitch();
+        latestOnDisk = onDisk.latestOnDisk();
+    }
+
+    /** Whether the markers say that everything acked is on disk. */
+    public boolean claimsOnDisk() {
+        return fastSwitch <= latestOnDisk;
+    }
+
+    /** An entry is in the log's buffer and not acked. */
+    public void appended(long zxid, Mode mode) {
+        if (mode == Mode.SLOW) {
+            slowUnacked = true;
+        } else if (firstFastUnacked == 0) {
+            firstFastUnacked = zxid;
+        }
+    }
+
+    /**
+     * Whether the log must be forced before what was appended is acked: something slow is among it
+     * (R3).
+     */
+    public boolean mustForce() {
+        return slowUnacked;
+    }
+
+    /**
+     * The zxid of the fast-switch marker that must be on disk before the ack (R12), or 0 if none is
+     * needed.
+     */
+    public long fastSwitchNeeded() {
+        return !slowUnacked && firstFastUnacked != 0 && claimsOnDisk() ? firstFastUnacked : 0;
+    }
+
+    /** Everything that was appended may be acked now: what was asked for is done. */
+    public void acked() {
+        if (slowUnacked ? !claimsOnDisk() : firstFastUnacked != 0 && claimsOnDisk()) {
+            throw new IllegalStateException("ack before the marker: " + this);
+        }
+        slowUnacked = false;
+        firstFastUnacked = 0;
+    }
+
+    /**
+     * Whether a force that covered everything up to {@code forced} may and must write the
+     * latest-on-disk marker.
+     *
+     * @param forced what the log's last entry was when the force began
+     * @param lastAppended what it is now
+     */
+    public boolean mayMarkOnDisk(long forced, long lastAppended) {
+        return forced == lastAppended && forced >= fastSwitch && !claimsOnDisk();
+    }
+
+    /** The latest-on-disk marker is on disk. It never goes down (R13). */
+    public void markedOnDisk(long zxid) {
+        if (zxid < fastSwitch) {
+            throw new IllegalStateException(
+                    "latest-on-disk "
+                            + Zxid.toString(zxid)
+                            + " is behind fast-switch "
+                            + Zxid.toString(fastSwitch));
+        }
+        latestOnDisk = Math.max(latestOnDisk, zxid);
+    }
+
+    /** The fast-switch marker is on disk. */
+    public void markedFastSwitch(long zxid) {
+        if (zxid <= latestOnDisk) {
+            throw new IllegalStateException(
+                    "fast-switch "
+                            + Zxid.toString(zxid)
+                            + " is not ahead of latest-on-disk "
+                            + Zxid.toString(latestOnDisk));
+        }
+        fastSwitch = zxid;
+    }
+
+    public long fastSwitch() {
+        return fastSwitch;
+    }
+
+    public long latestOnDisk() {
+        return latestOnDisk;
+    }
+
+    @Override
+    public String toString() {
+        return "fast-switch "
+                + Zxid.toString(fastSwitch)
+                + ", latest-on-disk "
+                + Zxid.toString(latestOnDisk)
+                + (slowUnacked ? ", slow entries not acked" : "")
+                + (firstFastUnacked != 0
+                        ? ", fast entries not acked from " + Zxid.toString(firstFastUnacked)
+                        : "");
+    }
+}

@@ -1,0 +1,197 @@
+package io.saucr.server;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.Properties;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The {@code saucr.} keys of {@code zoo.cfg} (design, section 7), parsed and checked. Immutable.
+ *
+ * @param enabled whether this server replicates situation-aware; if not it is Apache's
+ * @param heartbeatInterval how long a connection may be silent before a heartbeat is sent, 500
+ *     microseconds to 1 minute
+ * @param missedHeartbeatsBeforeElection silent intervals after which a follower looks for a new
+ *     leader, 2 to 1,000,000
+ * @param fastModeConfirmations prompt rounds in a row before the leader turns to fast, 1 to 1,000
+ * @param backgroundFlushInterval how often the log is forced in fast mode, 1 millisecond to 1 hour
+ * @param idleFlush time without writes after which disk and markers say "on disk", 1 millisecond to
+ *     1 hour
+ */
+public record SaucrSettings(
+        boolean enabled,
+        Duration heartbeatInterval,
+        int missedHeartbeatsBeforeElection,
+        int fastModeConfirmations,
+        Duration backgroundFlushInterval,
+        Duration idleFlush) {
+
+    /** ZooKeeper turns an unknown key of zoo.cfg into a system property with this prefix. */
+    static final String PROPERTY_PREFIX = "zookeeper.";
+
+    private static final String ENABLED = "saucr.enabled";
+    private static final String HEARTBEAT = "saucr.heartbeatInterval";
+    private static final String MISSED = "saucr.missedHeartbeatsBeforeElection";
+    private static final String CONFIRMATIONS = "saucr.fastModeConfirmations";
+    private static final String BACKGROUND = "saucr.backgroundFlushInterval";
+    private static final String IDLE = "saucr.idleFlush";
+
+    private static final Map<String, String> ALLOWED =
+            new TreeMap<>(
+                    Map.of(
+                            ENABLED, "true or false",
+                            HEARTBEAT, "500us to 1m, for example 50ms",
+                            MISSED, "2 to 1000000",
+                            CONFIRMATIONS, "1 to 1000",
+                            BACKGROUND, "1ms to 1h, for example 100ms",
+                            IDLE, "1ms to 1h, for example 500ms"));
+
+    private static final Pattern DURATION = Pattern.compile("(\\d{1,9})(us|ms|s|m|h)?");
+    private static final Duration DEFAULT_HEARTBEAT = Duration.ofMillis(50);
+    private static final Duration DEFAULT_ELECTION_SILENCE = Duration.ofSeconds(2);
+    private static final int LEAST_DEFAULT_MISSED = 4;
+
+    /**
+     * A key or value that the server must not start with; the message names both and what is
+     * allowed.
+     */
+    public static final class InvalidSettingException extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        InvalidSettingException(String message) {
+            super(message);
+        }
+    }
+
+    /**
+     * Reads the settings that ZooKeeper put into system properties while it parsed a configuration
+     * file.
+     *
+     * @param source what to name in an error, the file's path
+     * @throws InvalidSettingException on an unknown {@code saucr.} key or a value out of range
+     */
+    public static SaucrSettings parse(String source, Properties systemProperties)
+            throws InvalidSettingException {
+        Map<String, String> given = new TreeMap<>();
+        for (String property : systemProperties.stringPropertyNames()) {
+            if (property.startsWith(PROPERTY_PREFIX + "saucr.")) {
+                given.put(
+                        property.substring(PROPERTY_PREFIX.length()),
+                        systemProperties.getProperty(property).trim());
+            }
+        }
+        for (String key : given.keySet()) {
+            if (!ALLOWED.containsKey(key)) {
+                throw new InvalidSettingException(
+                        source
+                                + ": unknown key "
+                                + key
+                                + "; known are "
+                                + String.join(", ", ALLOWED.keySet()));
+            }
+        }
+        Reader reader = new Reader(source, given);
+        Duration heartbeat =
+                reader.duration(
+                        HEARTBEAT,
+                        DEFAULT_HEARTBEAT,
+                        Duration.ofNanos(500_000),
+                        Duration.ofMinutes(1));
+        return new SaucrSettings(
+                reader.flag(ENABLED),
+                heartbeat,
+                reader.integer(MISSED, defaultMissed(heartbeat), 2, 1_000_000),
+                reader.integer(CONFIRMATIONS, 3, 1, 1_000),
+                reader.duration(
+                        BACKGROUND,
+                        Duration.ofMillis(100),
+                        Duration.ofMillis(1),
+                        Duration.ofHours(1)),
+                reader.duration(
+                        IDLE, Duration.ofMillis(500), Duration.ofMillis(1), Duration.ofHours(1)));
+    }
+
+    /**
+     * How much later than an interval an answer may come: as long as the interval, but 20 to 200
+     * milliseconds.
+     */
+    public Duration tolerance() {
+        long millis = Math.min(200, Math.max(20, heartbeatInterval.toMillis()));
+        return Duration.ofMillis(millis);
+    }
+
+    /**
+     * As many intervals as make two seconds, so that a short interval alone makes no hasty
+     * elections.
+     */
+    private static int defaultMissed(Duration heartbeat) {
+        long intervals = DEFAULT_ELECTION_SILENCE.dividedBy(heartbeat);
+        return (int) Math.max(LEAST_DEFAULT_MISSED, intervals);
+    }
+
+    private record Reader(String source, Map<String, String> given) {
+        boolean flag(String key) throws InvalidSettingException {
+            String value = given.getOrDefault(key, "false");
+            return switch (value) {
+                case "true" -> true;
+                case "false" -> false;
+                default -> throw invalid(key, value);
+            };
+        }
+
+        int integer(String key, int otherwise, int least, int most) throws InvalidSettingException {
+            String value = given.get(key);
+            if (value == null) {
+                return otherwise;
+            }
+            try {
+                int number = Integer.parseInt(value);
+                if (number >= least && number <= most) {
+                    return number;
+                }
+            } catch (NumberFormatException e) {
+                throw invalid(key, value);
+            }
+            throw invalid(key, value);
+        }
+
+        Duration duration(String key, Duration otherwise, Duration least, Duration most)
+                throws InvalidSettingException {
+            String value = given.get(key);
+            if (value == null) {
+                return otherwise;
+            }
+            Matcher matcher = DURATION.matcher(value);
+            if (!matcher.matches()) {
+                throw invalid(key, value);
+            }
+            long amount = Long.parseLong(matcher.group(1));
+            String unit = matcher.group(2) == null ? "ms" : matcher.group(2);
+            Duration duration =
+                    switch (unit) {
+                        case "us" -> Duration.ofNanos(amount * 1_000);
+                        case "s" -> Duration.ofSeconds(amount);
+                        case "m" -> Duration.ofMinutes(amount);
+                        case "h" -> Duration.ofHours(amount);
+                        default -> Duration.ofMillis(amount);
+                    };
+            if (duration.compareTo(least) < 0 || duration.compareTo(most) > 0) {
+                throw invalid(key, value);
+            }
+            return duration;
+        }
+
+        private InvalidSettingException invalid(String key, String value) {
+            return new InvalidSettingException(
+                    source
+                            + ": "
+                            + key
+                            + "="
+                            + value
+                            + " is not allowed; it must be "
+                            + ALLOWED.get(key));
+        }
+    }
+}

@@ -1,0 +1,694 @@
+package org.apache.zookeeper.server.persistence;
+
+import io.saucr.core.LleKnowledge;
+import io.saucr.core.LleMap;
+import io.saucr.core.LogDurability;
+import io.saucr.core.Markers;
+import io.saucr.core.Mode;
+import io.saucr.core.ProposalTag;
+import io.saucr.server.LogMetrics;
+import io.saucr.server.MarkerStore;
+import io.saucr.server.SaucrSettings;
+import java.io.File;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.zip.Adler32;
+import org.apache.zookeeper.server.ExitCode;
+import org.apache.zookeeper.server.Request;
+import org.apache.zookeeper.server.ServerMetrics;
+import org.apache.zookeeper.server.ServerStats;
+import org.apache.zookeeper.txn.TxnHeader;
+import org.apache.zookeeper.util.ServiceUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The transaction log of a SAUCR server: ZooKeeper's file format, but {@link #commit()} forces only
+ * what is slow (R3), a background thread forces the rest (R11), and the markers are kept true (R10
+ * to R14).
+ *
+ * <p>Locks, always taken in this order: {@code markerLock} (the markers and every decision about
+ * them; held while a marker is written), {@code forceLock} (one force at a time), {@code
+ * appendLock} (the buffer and the current file; never held during a force, but for the last flush
+ * of a process that ends). Appends come from one thread at a time: the server's sync thread, or the
+ * thread that synchronises with a leader before that one starts.
+ *
+ * <p>A force or marker write that fails ends the process (R14): what the disk holds is unknown from
+ * then on.
+ */
+public final class SaucrTxnLog implements TxnLog {
+    private static final Logger LOG = LoggerFactory.getLogger(SaucrTxnLog.class);
+
+    private static final int BUFFER_BYTES = 256 * 1024;
+    private static final int FILE_HEADER_BYTES = 16;
+    private static final byte END_OF_RECORD = 0x42;
+    private static final int FLUSH_ATTEMPTS = 100;
+
+    private final Path directory;
+    private final MarkerStore markerStore;
+    private final SaucrSettings settings;
+    private final LogMetrics metrics;
+    private final Thread flusher;
+
+    private final ReentrantLock markerLock = new ReentrantLock();
+    private final ReentrantLock forceLock = new ReentrantLock();
+    private final ReentrantLock appendLock = new ReentrantLock();
+
+    // Markers of `durability`: markerLock. What it knows of entries that are not acked: the
+    // appending thread.
+    private final LogDurability durability;
+
+    // Whether the markers say "on disk"; written under markerLock, read by the appending thread
+    // without it.
+    private volatile boolean claimsOnDisk;
+
+    // Tags as proposals announced them, each from its zxid on; consumed by the appending thread.
+    private final ConcurrentLinkedQueue<Announcement> announced = new ConcurrentLinkedQueue<>();
+    private volatile ProposalTag tag;
+
+    // appendLock
+    private final LleKnowledge knowledge;
+    private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
+    private final Adler32 checksum = new Adler32();
+    private FilePadding padding = new FilePadding();
+    private FileChannel file;
+    private long filePosition;
+    private long fileSize;
+    private long closedFilesSize;
+    private final List<FileChannel> rolled = new ArrayList<>();
+    private boolean directoryChanged;
+    private long lastAppended;
+    private long lastAppendNanos = System.nanoTime();
+
+    // forceLock; lastAppended at the time of the newest force that succeeded.
+    private volatile long forcedThrough;
+
+    private volatile boolean closed;
+    private volatile boolean failed;
+    private volatile long forceMillis = -1;
+    private ServerStats serverStats;
+
+    private record Announcement(long from, ProposalTag tag) {}
+
+    /**
+     * @param directory where the log's files are
+     * @param markers what the marker files say, of a server that did not crash in fast mode
+     * @param lastLogged zxid of the last entry in the log on disk
+     */
+    SaucrTxnLog(
+            Path directory,
+            MarkerStore markerStore,
+            Markers markers,
+            long lastLogged,
+            SaucrSettings settings,
+            LogMetrics metrics) {
+        this.directory = directory;
+        this.markerStore = markerStore;
+        this.settings = settings;
+        this.metrics = metrics;
+        this.durability = new LogDurability(markers);
+        this.claimsOnDisk = durability.claimsOnDisk();
+        this.knowledge = new LleKnowledge(markers.lleMap());
+        this.lastAppended = lastLogged;
+        this.forcedThrough = lastLogged;
+        this.flusher = new Thread(this::flushInBackground, "SaucrBackgroundFlush");
+        flusher.setDaemon(true);
+        flusher.start();
+    }
+
+    /**
+     * Proposals from this zxid on carry this tag, until another is announced. Must come before the
+     * proposal is handed to the thread that appends it.
+     *
+     * @param tag null if they carry none: then they are slow and teach nothing
+     */
+    public void announce(long from, ProposalTag tag) {
+        announced.add(new Announcement(from, tag));
+    }
+
+    /**
+     * A new epoch or a new connection to a leader begins: until a tag is announced, everything is
+     * slow (R5, H5).
+     */
+    public void forgetTags() {
+        announced.clear();
+        tag = null;
+    }
+
+    @Override
+    public boolean append(Request request) throws IOException {
+        TxnHeader header = request.getHdr();
+        if (header == null) {
+            return false;
+        }
+        byte[] bytes = request.getSerializeData();
+        if (bytes == null || bytes.length == 0) {
+            throw new IOException(
+                    "transaction 0x" + Long.toHexString(header.getZxid()) + " has no bytes");
+        }
+        long zxid = header.getZxid();
+        ProposalTag current = tagOf(zxid);
+        Mode mode = current == null ? Mode.SLOW : current.mode();
+        appendLock.lock();
+        try {
+            if (zxid <= lastAppended) {
+                LOG.warn(
+                        "Transaction 0x{} follows 0x{}",
+                        Long.toHexString(zxid),
+                        Long.toHexString(lastAppended));
+            }
+            if (file == null) {
+                openFile(zxid);
+            }
+            fileSize = padding.padFile(file, filePosition + buffer.position());
+            write(bytes);
+            lastAppended = zxid;
+            lastAppendNanos = System.nanoTime();
+            if (current != null) {
+                knowledge.appended(current, zxid);
+            }
+        } finally {
+            appendLock.unlock();
+        }
+        durability.appended(zxid, mode);
+        return true;
+    }
+
+    private ProposalTag tagOf(long zxid) {
+        ProposalTag current = tag;
+        for (Announcement next = announced.peek();
+                next != null && next.from <= zxid;
+                next = announced.peek()) {
+            current = next.tag;
+            tag = current;
+            announced.remove();
+        }
+        return current;
+    }
+
+    /**
+     * Everything appended so far may be acked when this returns: slow entries are on disk, and the
+     * markers tell of fast ones (R3, R12, R13).
+     */
+    @Override
+    public void commit() throws IOException {
+        drain();
+        requireIntact();
+        try {
+            if (durability.mustForce()) {
+                long covered = force();
+                if (!claimsOnDisk) {
+                    markOnDisk(covered);
+                }
+            } else if (claimsOnDisk) {
+                armFastMode();
+            }
+        } catch (IOException e) {
+            throw endProcess("forcing the transaction log", e);
+        }
+        durability.acked();
+        rollIfTooLarge();
+    }
+
+    private void requireIntact() throws IOException {
+        if (failed) {
+            throw new IOException("a force or a marker write of this log has failed before");
+        }
+    }
+
+    private void armFastMode() throws IOException {
+        markerLock.lock();
+        try {
+            long zxid = durability.fastSwitchNeeded();
+            if (zxid != 0) {
+                markerStore.writeFastSwitch(zxid);
+                durability.markedFastSwitch(zxid);
+                claimsOnDisk = false;
+                LockSupport.unpark(flusher);
+            }
+        } finally {
+            markerLock.unlock();
+        }
+    }
+
+    /** The appending thread has forced everything; nobody else appends meanwhile. */
+    private void markOnDisk(long covered) throws IOException {
+        markerLock.lock();
+        try {
+            if (!durability.claimsOnDisk()) {
+                writeOnDiskMarker(covered);
+            }
+        } finally {
+            markerLock.unlock();
+        }
+    }
+
+    private void writeOnDiskMarker(long covered) throws IOException {
+        markerStore.writeLatestOnDisk(covered, lleMap());
+        durability.markedOnDisk(covered);
+        claimsOnDisk = true;
+    }
+
+    /**
+     * Forces the log and writes the latest-on-disk marker (R10), unless the markers say so already.
+     *
+     * @param reason for the log line and the metrics
+     * @return false if entries kept coming in, so that the marker could not be written truthfully
+     */
+    public boolean flushAndMark(String reason) {
+        if (claimsOnDisk || closed || failed) {
+            return claimsOnDisk;
+        }
+        long start = System.nanoTime();
+        try {
+            for (int attempt = 0; attempt < FLUSH_ATTEMPTS; attempt++) {
+                long covered = force();
+                markerLock.lock();
+                try {
+                    if (durability.claimsOnDisk()) {
+                        return true;
+                    }
+                    if (durability.mayMarkOnDisk(covered, lastAppended())) {
+                        writeOnDiskMarker(covered);
+                        metrics.flushed(System.nanoTime() - start);
+                        LOG.info(
+                                "Flushed to disk through 0x{} in {} us: {}",
+                                Long.toHexString(covered),
+                                TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - start),
+                                reason);
+                        return true;
+                    }
+                } finally {
+                    markerLock.unlock();
+                }
+            }
+        } catch (IOException e) {
+            throw new IllegalStateException(endProcess("flushing: " + reason, e));
+        }
+        LOG.info("Entries kept coming while flushing ({}): the markers still say fast", reason);
+        return false;
+    }
+
+    /** Forces what has been appended, without a marker. */
+    void forceNow() throws IOException {
+        try {
+            force();
+        } catch (IOException e) {
+            throw endProcess("forcing the transaction log", e);
+        }
+    }
+
+    /**
+     * The last flush of a process that ends: nothing is appended or acked after it. The calling
+     * thread keeps the locks and must not use this log again.
+     */
+    public void flushForEver(String reason) {
+        if (closed || failed) {
+            return;
+        }
+        markerLock.lock();
+        forceLock.lock();
+        appendLock.lock();
+        try {
+            long covered = force();
+            if (!durability.claimsOnDisk()) {
+                writeOnDiskMarker(covered);
+            }
+            LOG.info("Flushed to disk through 0x{}: {}", Long.toHexString(covered), reason);
+        } catch (IOException e) {
+            LOG.error(
+                    "The log could not be flushed at the end ({}): this server will recover when it starts",
+                    reason,
+                    e);
+        }
+    }
+
+    /** R11 and the idle marker of R13. Sleeps while the markers say "on disk". */
+    private void flushInBackground() {
+        long interval = settings.backgroundFlushInterval().toNanos();
+        long idle = settings.idleFlush().toNanos();
+        while (!closed && !failed) {
+            if (claimsOnDisk) {
+                LockSupport.park(this);
+                continue;
+            }
+            LockSupport.parkNanos(this, Math.min(interval, idle));
+            if (claimsOnDisk || closed) {
+                continue;
+            }
+            try {
+                if (System.nanoTime() - lastAppendNanos() >= idle) {
+                    flushAndMark("idle");
+                } else if (lastAppended() != forcedThrough) {
+                    force();
+                }
+            } catch (IOException e) {
+                endProcess("forcing the transaction log in the background", e);
+                return;
+            }
+        }
+    }
+
+    /**
+     * Writes the buffer, forces every file that has changed, and returns the last zxid that this
+     * covers.
+     */
+    private long force() throws IOException {
+        forceLock.lock();
+        try {
+            List<FileChannel> full;
+            FileChannel current;
+            boolean forceDirectory;
+            long covered;
+            appendLock.lock();
+            try {
+                drainLocked();
+                full = List.copyOf(rolled);
+                rolled.clear();
+                current = file;
+                forceDirectory = directoryChanged;
+                directoryChanged = false;
+                covered = lastAppended;
+            } finally {
+                appendLock.unlock();
+            }
+            for (FileChannel channel : full) {
+                forceFile(channel);
+                channel.close();
+            }
+            if (current != null) {
+                forceFile(current);
+            }
+            if (forceDirectory) {
+                MarkerStore.forceDirectory(directory);
+            }
+            forcedThrough = covered;
+            return covered;
+        } finally {
+            forceLock.unlock();
+        }
+    }
+
+    private void forceFile(FileChannel channel) throws IOException {
+        long start = System.nanoTime();
+        channel.force(false);
+        long nanos = System.nanoTime() - start;
+        forceMillis = TimeUnit.NANOSECONDS.toMillis(nanos);
+        metrics.forced(nanos);
+        ServerMetrics.getMetrics().FSYNC_TIME.add(forceMillis);
+        if (forceMillis > Long.getLong("zookeeper.fsync.warningthresholdms", 1000)) {
+            ServerStats stats = serverStats;
+            if (stats != null) {
+                stats.incrementFsyncThresholdExceedCount();
+            }
+            LOG.warn(
+                    "Forcing the transaction log took {} ms; the file has {} bytes",
+                    forceMillis,
+                    channel.size());
+        }
+    }
+
+    private IOException endProcess(String what, IOException cause) {
+        failed = true;
+        LOG.error(
+                "{} failed; what the disk holds is unknown now, so this server stops", what, cause);
+        ServiceUtils.requestSystemExit(ExitCode.UNEXPECTED_ERROR.getValue());
+        return cause;
+    }
+
+    // ---- The file, under appendLock ----
+
+    private void openFile(long zxid) throws IOException {
+        Path path = directory.resolve(Util.makeLogName(zxid));
+        LOG.info("Creating new log file: {}", path.getFileName());
+        file =
+                FileChannel.open(
+                        path,
+                        StandardOpenOption.CREATE,
+                        StandardOpenOption.TRUNCATE_EXISTING,
+                        StandardOpenOption.WRITE);
+        directoryChanged = true;
+        filePosition = 0;
+        padding = new FilePadding();
+        buffer.putInt(FileTxnLog.TXNLOG_MAGIC).putInt(FileTxnLog.VERSION).putLong(0);
+        drainLocked();
+        padding.setCurrentSize(FILE_HEADER_BYTES);
+    }
+
+    private void write(byte[] bytes) throws IOException {
+        checksum.reset();
+        checksum.update(bytes, 0, bytes.length);
+        if (buffer.remaining() < Long.BYTES + Integer.BYTES) {
+            drainLocked();
+        }
+        buffer.putLong(checksum.getValue()).putInt(bytes.length);
+        int from = 0;
+        while (from < bytes.length) {
+            if (!buffer.hasRemaining()) {
+                drainLocked();
+            }
+            int part = Math.min(buffer.remaining(), bytes.length - from);
+            buffer.put(bytes, from, part);
+            from += part;
+        }
+        if (!buffer.hasRemaining()) {
+            drainLocked();
+        }
+        buffer.put(END_OF_RECORD);
+    }
+
+    private void drainLocked() throws IOException {
+        if (buffer.position() == 0) {
+            return;
+        }
+        buffer.flip();
+        while (buffer.hasRemaining()) {
+            filePosition += file.write(buffer, filePosition);
+        }
+        buffer.clear();
+        fileSize = Math.max(fileSize, filePosition);
+    }
+
+    private void drain() throws IOException {
+        appendLock.lock();
+        try {
+            drainLocked();
+        } finally {
+            appendLock.unlock();
+        }
+    }
+
+    @Override
+    public void rollLog() throws IOException {
+        appendLock.lock();
+        try {
+            if (file != null) {
+                drainLocked();
+                rolled.add(file);
+                closedFilesSize += fileSize;
+                file = null;
+                fileSize = 0;
+            }
+        } finally {
+            appendLock.unlock();
+        }
+    }
+
+    private void rollIfTooLarge() throws IOException {
+        long limit = FileTxnLog.getTxnLogSizeLimit();
+        if (limit > 0 && getCurrentLogSize() > limit) {
+            rollLog();
+        }
+    }
+
+    private long getCurrentLogSize() {
+        appendLock.lock();
+        try {
+            return file == null ? 0 : fileSize;
+        } finally {
+            appendLock.unlock();
+        }
+    }
+
+    /**
+     * Cuts the log after the zxid, durably, and goes on in a new file. The appending thread has
+     * ended.
+     */
+    @Override
+    public boolean truncate(long zxid) throws IOException {
+        flushAndMark("truncation to 0x" + Long.toHexString(zxid));
+        forceLock.lock();
+        appendLock.lock();
+        try {
+            force();
+            if (file != null) {
+                file.close();
+                file = null;
+            }
+            boolean truncated;
+            try (FileTxnLog stock = new FileTxnLog(directory.toFile())) {
+                truncated = stock.truncate(zxid);
+            }
+            for (File each : FileTxnLog.getLogFiles(directory.toFile().listFiles(), zxid)) {
+                try (FileChannel channel =
+                        FileChannel.open(each.toPath(), StandardOpenOption.WRITE)) {
+                    channel.force(true);
+                }
+            }
+            MarkerStore.forceDirectory(directory);
+            lastAppended = zxid;
+            forcedThrough = zxid;
+            return truncated;
+        } finally {
+            appendLock.unlock();
+            forceLock.unlock();
+        }
+    }
+
+    // ---- Reading, through ZooKeeper's own readers ----
+
+    /** Makes what was appended visible to readers of the files; not durable. */
+    void makeReadable() throws IOException {
+        drain();
+    }
+
+    @Override
+    public TxnIterator read(long zxid) throws IOException {
+        drain();
+        try (FileTxnLog stock = new FileTxnLog(directory.toFile())) {
+            return stock.read(zxid);
+        }
+    }
+
+    @Override
+    public long getLastLoggedZxid() throws IOException {
+        drain();
+        try (FileTxnLog stock = new FileTxnLog(directory.toFile())) {
+            return stock.getLastLoggedZxid();
+        }
+    }
+
+    @Override
+    public long getDbId() {
+        return 0;
+    }
+
+    // ---- What others may know ----
+
+    /** The zxid of the last entry in the log, on disk or not. */
+    public long lastAppended() {
+        appendLock.lock();
+        try {
+            return lastAppended;
+        } finally {
+            appendLock.unlock();
+        }
+    }
+
+    private long lastAppendNanos() {
+        appendLock.lock();
+        try {
+            return lastAppendNanos;
+        } finally {
+            appendLock.unlock();
+        }
+    }
+
+    /** What this server knows of everyone's last logged entry (R8). */
+    public LleMap lleMap() {
+        appendLock.lock();
+        try {
+            return knowledge.snapshot();
+        } finally {
+            appendLock.unlock();
+        }
+    }
+
+    /** The mode of the entry that was appended last. */
+    public Mode mode() {
+        ProposalTag current = tag;
+        return current == null ? Mode.SLOW : current.mode();
+    }
+
+    /** Whether a crash now would lose nothing that was acked. */
+    public boolean claimsOnDisk() {
+        return claimsOnDisk;
+    }
+
+    /** The markers as they are on disk. Waits for a marker that is being written. */
+    public Markers markers() {
+        markerLock.lock();
+        try {
+            return new Markers(durability.fastSwitch(), durability.latestOnDisk(), lleMap());
+        } finally {
+            markerLock.unlock();
+        }
+    }
+
+    @Override
+    public void setServerStats(ServerStats stats) {
+        serverStats = stats;
+    }
+
+    @Override
+    public long getTxnLogSyncElapsedTime() {
+        return forceMillis;
+    }
+
+    @Override
+    public void setTotalLogSize(long size) {
+        appendLock.lock();
+        try {
+            closedFilesSize = size;
+        } finally {
+            appendLock.unlock();
+        }
+    }
+
+    @Override
+    public long getTotalLogSize() {
+        appendLock.lock();
+        try {
+            return closedFilesSize + (file == null ? 0 : fileSize);
+        } finally {
+            appendLock.unlock();
+        }
+    }
+
+    /** Flushes, marks and closes; a log that is closed takes nothing any more. */
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        flushAndMark("the log is closed");
+        closed = true;
+        LockSupport.unpark(flusher);
+        forceLock.lock();
+        appendLock.lock();
+        try {
+            for (FileChannel channel : rolled) {
+                channel.close();
+            }
+            if (file != null) {
+                drainLocked();
+                file.close();
+                file = null;
+            }
+        } catch (IOException e) {
+            LOG.warn("Closing the transaction log", e);
+        } finally {
+            appendLock.unlock();
+            forceLock.unlock();
+        }
+    }
+}

@@ -1,0 +1,194 @@
+package org.apache.zookeeper.server.persistence;
+
+import io.saucr.core.Markers;
+import io.saucr.server.LogMetrics;
+import io.saucr.server.MarkerStore;
+import io.saucr.server.SaucrSettings;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.zookeeper.server.DataTree;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Log and snapshots of a SAUCR server. Where Apache's trusts the page cache, this one forces: the
+ * first snapshot (H16), every snapshot and the log that it may need (H3), new files' directories
+ * (H4), truncations (R17, H15), and the log before a database is fast-forwarded from it (H14).
+ */
+public final class SaucrTxnSnapLog extends FileTxnSnapLog {
+    private static final Logger LOG = LoggerFactory.getLogger(SaucrTxnSnapLog.class);
+
+    /** How long a fuzzy snapshot waits for the log to hold what the snapshot shows. */
+    private static final Duration SNAPSHOT_LOG_WAIT = Duration.ofSeconds(30);
+
+    private static final String UNFINISHED = "saucr.snapshot.tmp";
+    private static final long FIRST_ZXID_EVER = 0x1_0000_0001L;
+
+    private final SaucrSettings settings;
+    private final LogMetrics metrics;
+    private final MarkerStore markerStore;
+
+    /**
+     * Opens the directories; {@link #open} must follow before anything is appended.
+     *
+     * @param dataDir parent of the log's {@code version-2} directory
+     * @param snapDir parent of the snapshots'
+     */
+    public SaucrTxnSnapLog(File dataDir, File snapDir, SaucrSettings settings, LogMetrics metrics)
+            throws IOException {
+        super(dataDir, snapDir);
+        this.settings = settings;
+        this.metrics = metrics;
+        this.markerStore = new MarkerStore(getDataLogDir().toPath());
+    }
+
+    /**
+     * Starts the log for a server that is not recovering.
+     *
+     * @param markers as they are on disk, not of a crash in fast mode
+     */
+    public void open(Markers markers) throws IOException {
+        long lastLogged = super.getLastLoggedZxid();
+        txnLog =
+                new SaucrTxnLog(
+                        getDataLogDir().toPath(),
+                        markerStore,
+                        markers,
+                        lastLogged,
+                        settings,
+                        metrics);
+    }
+
+    /** The marker files beside this log. */
+    public MarkerStore markerStore() {
+        return markerStore;
+    }
+
+    /** The log, once it is open. */
+    public SaucrTxnLog log() {
+        if (txnLog instanceof SaucrTxnLog log) {
+            return log;
+        }
+        throw new IllegalStateException("the log of " + getDataLogDir() + " is not open");
+    }
+
+    @Override
+    public long restore(DataTree tree, Map<Long, Integer> sessions, PlayBackListener listener)
+            throws IOException {
+        log().makeReadable();
+        if (findNValidSnapshots(1).isEmpty() && logIsComplete()) {
+            LOG.warn(
+                    "No usable snapshot in {}, but the log in {} holds everything from the first transaction on: starting"
+                            + " from an empty snapshot",
+                    getSnapDir(),
+                    getDataLogDir());
+            save(new DataTree(), new ConcurrentHashMap<>(), true);
+        }
+        return super.restore(tree, sessions, listener);
+    }
+
+    /** H16: whether the log starts with the first transaction that this ensemble ever had. */
+    private boolean logIsComplete() {
+        File[] files = FileTxnLog.getLogFiles(getDataLogDir().listFiles(), 0);
+        return files.length > 0
+                && Util.getZxidFromName(files[0].getName(), FileTxnLog.LOG_FILE_PREFIX)
+                        == FIRST_ZXID_EVER;
+    }
+
+    @Override
+    public long fastForwardFromEdits(
+            DataTree tree, Map<Long, Integer> sessions, PlayBackListener listener)
+            throws IOException {
+        log().flushAndMark("the database is brought up to the log");
+        return super.fastForwardFromEdits(tree, sessions, listener);
+    }
+
+    @Override
+    public TxnLog.TxnIterator readTxnLog(long zxid, boolean fastForward) throws IOException {
+        log().makeReadable();
+        return super.readTxnLog(zxid, fastForward);
+    }
+
+    @Override
+    public long getLastLoggedZxid() {
+        try {
+            log().makeReadable();
+        } catch (IOException e) {
+            throw new IllegalStateException(
+                    "the transaction log in " + getDataLogDir() + " cannot be written", e);
+        }
+        return super.getLastLoggedZxid();
+    }
+
+    /**
+     * Writes a snapshot that is on disk, with its directory entry and all of the log that it needs,
+     * before it is visible (H3, H16).
+     */
+    @Override
+    public File save(DataTree tree, ConcurrentHashMap<Long, Integer> sessions, boolean syncSnap)
+            throws IOException {
+        Path unfinished = getSnapDir().toPath().resolve(UNFINISHED);
+        Files.createDirectories(unfinished);
+        String name = Util.makeSnapshotName(tree.lastProcessedZxid);
+        Path temporary = unfinished.resolve(name);
+        LOG.info("Snapshotting: 0x{} to {}", Long.toHexString(tree.lastProcessedZxid), name);
+        try {
+            long before = tree.lastProcessedZxid;
+            snapLog.serialize(tree, sessions, temporary.toFile(), true);
+            if (tree.lastProcessedZxid != before) {
+                logHolds(tree.lastProcessedZxid);
+            }
+            File result = new File(getSnapDir(), name);
+            Files.move(temporary, result.toPath(), StandardCopyOption.ATOMIC_MOVE);
+            MarkerStore.forceDirectory(getSnapDir().toPath());
+            return result;
+        } finally {
+            Files.deleteIfExists(temporary);
+        }
+    }
+
+    /**
+     * A fuzzy snapshot shows transactions up to `zxid`; only the log can repair it when it is
+     * loaded.
+     */
+    private void logHolds(long zxid) throws IOException {
+        long deadline = System.nanoTime() + SNAPSHOT_LOG_WAIT.toNanos();
+        while (log().lastAppended() < zxid) {
+            if (System.nanoTime() - deadline >= 0) {
+                throw new IOException(
+                        "the snapshot shows 0x"
+                                + Long.toHexString(zxid)
+                                + ", the log ends at 0x"
+                                + Long.toHexString(log().lastAppended())
+                                + ": dropped");
+            }
+            try {
+                Thread.sleep(1);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IOException("interrupted while a snapshot waited for the log", e);
+            }
+        }
+        log().forceNow();
+    }
+
+    @Override
+    public boolean truncateLog(long zxid) {
+        try {
+            return log().truncate(zxid);
+        } catch (IOException e) {
+            LOG.error(
+                    "The log in {} cannot be cut after 0x{}",
+                    getDataLogDir(),
+                    Long.toHexString(zxid),
+                    e);
+            return false;
+        }
+    }
+}

@@ -1,0 +1,169 @@
+package org.apache.zookeeper.server.quorum;
+
+import io.saucr.core.FailureDetector;
+import io.saucr.core.Mode;
+import io.saucr.core.ProposalTag;
+import io.saucr.server.SaucrSettings;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.zookeeper.data.Id;
+import org.apache.zookeeper.server.persistence.SaucrTxnLog;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A follower that tells its log which proposals are fast (R3), and that flushes when its leader
+ * falls silent (R10).
+ *
+ * <p>Packets are read by the peer's main thread alone; a thread of its own watches for silence.
+ */
+final class SaucrFollower extends Follower {
+    private static final Logger LOG = LoggerFactory.getLogger(SaucrFollower.class);
+
+    private static final int VERSION_OFFSET = Long.BYTES;
+
+    private final SaucrTxnLog log;
+    private final FailureDetector detector;
+    private final int missedBeforeElection;
+    private final Thread watch;
+
+    // The reading thread.
+    private String announced;
+    private boolean announcedSynced;
+    private boolean nothingAnnounced = true;
+
+    /** Everything up to UPTODATE is slow (H5). */
+    private volatile boolean synced;
+
+    /** Only a leader that sends heartbeats can be missed. */
+    private volatile boolean leaderSendsHeartbeats;
+
+    private volatile long heard = System.nanoTime();
+    private volatile boolean stopped;
+
+    SaucrFollower(
+            QuorumPeer self, FollowerZooKeeperServer zk, SaucrTxnLog log, SaucrSettings settings) {
+        super(self, zk);
+        this.log = log;
+        this.detector =
+                new FailureDetector(
+                        settings.heartbeatInterval().toNanos(), settings.tolerance().toNanos());
+        this.missedBeforeElection = settings.missedHeartbeatsBeforeElection();
+        this.watch = new Thread(this::watchLeader, "SaucrLeaderWatch:" + self.getMyId());
+        watch.setDaemon(true);
+    }
+
+    @Override
+    void followLeader() throws InterruptedException {
+        log.forgetTags();
+        watch.start();
+        try {
+            super.followLeader();
+        } finally {
+            stopped = true;
+            LockSupport.unpark(watch);
+        }
+    }
+
+    @Override
+    void writePacket(QuorumPacket packet, boolean flush) throws IOException {
+        if (packet != null && packet.getType() == Leader.FOLLOWERINFO) {
+            // H12: announces SAUCR; Apache's leader asks for 0x10000 or more.
+            ByteBuffer.wrap(packet.getData()).putInt(VERSION_OFFSET, SaucrLeader.PROTOCOL_VERSION);
+        }
+        super.writePacket(packet, flush);
+    }
+
+    @Override
+    void readPacket(QuorumPacket packet) throws IOException {
+        super.readPacket(packet);
+        heard = System.nanoTime();
+        String info = saucrInfo(packet.getAuthinfo());
+        if (info != null && !leaderSendsHeartbeats) {
+            leaderSendsHeartbeats = true;
+        }
+        if (packet.getType() == Leader.PROPOSAL) {
+            announce(packet.getZxid(), info);
+        } else if (packet.getType() == Leader.UPTODATE) {
+            synced = true;
+            LockSupport.unpark(watch);
+        }
+    }
+
+    /**
+     * R1: the tag is announced to the log before the proposal reaches it, and only when it changes.
+     */
+    private void announce(long zxid, String info) throws IOException {
+        if (!nothingAnnounced && announcedSynced == synced && Objects.equals(info, announced)) {
+            return;
+        }
+        nothingAnnounced = false;
+        announcedSynced = synced;
+        announced = info;
+        if (info == null) {
+            log.announce(zxid, null);
+            return;
+        }
+        try {
+            ProposalTag tag = ProposalTag.decode(info);
+            log.announce(
+                    zxid, synced ? tag : ProposalTag.of(Mode.SLOW, tag.members(), tag.others()));
+        } catch (IllegalArgumentException e) {
+            throw new IOException(
+                    "proposal 0x" + Long.toHexString(zxid) + " carries a malformed tag", e);
+        }
+    }
+
+    private static String saucrInfo(List<Id> authinfo) {
+        if (authinfo == null || authinfo.isEmpty()) {
+            return null;
+        }
+        Id first = authinfo.get(0);
+        return SaucrLeader.SCHEME.equals(first.getScheme()) ? first.getId() : null;
+    }
+
+    private void watchLeader() {
+        int silentIntervals = 0;
+        long planned = System.nanoTime();
+        while (!stopped) {
+            long now = System.nanoTime();
+            if (!synced || !leaderSendsHeartbeats) {
+                planned = now + detector.intervalNanos();
+            } else if (!detector.suspected(heard, now)) {
+                silentIntervals = 0;
+                planned = detector.suspectedAt(heard);
+            } else {
+                silentIntervals++;
+                react(silentIntervals);
+                planned = System.nanoTime() + detector.intervalNanos();
+            }
+            LockSupport.parkNanos(this, Math.max(1, planned - System.nanoTime()));
+        }
+    }
+
+    private void react(int silentIntervals) {
+        switch (detector.reaction(silentIntervals, missedBeforeElection)) {
+            case NONE -> {}
+            case FLUSH -> {
+                if (silentIntervals == 1) {
+                    log.flushAndMark(
+                            "the leader was silent for "
+                                    + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - heard)
+                                    + " ms");
+                }
+            }
+            case LOOK_FOR_LEADER -> {
+                log.flushAndMark("the leader stays silent");
+                LOG.warn(
+                        "The leader was silent for {} heartbeat intervals, leaving it",
+                        silentIntervals);
+                stopped = true;
+                closeSocket();
+            }
+        }
+    }
+}

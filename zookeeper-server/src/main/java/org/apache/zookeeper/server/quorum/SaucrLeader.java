@@ -1,0 +1,560 @@
+package org.apache.zookeeper.server.quorum;
+
+import io.saucr.core.CommitRule;
+import io.saucr.core.FailureDetector;
+import io.saucr.core.Mode;
+import io.saucr.core.ModeController;
+import io.saucr.core.ModeController.Decision;
+import io.saucr.core.ModeController.Pin;
+import io.saucr.core.ProposalTag;
+import io.saucr.core.ReplicationSet;
+import io.saucr.server.ReplicationMetrics;
+import io.saucr.server.SaucrSettings;
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.zookeeper.DeleteContainerRequest;
+import org.apache.zookeeper.ZooDefs.OpCode;
+import org.apache.zookeeper.data.Id;
+import org.apache.zookeeper.server.Request;
+import org.apache.zookeeper.server.RequestRecord;
+import org.apache.zookeeper.server.ServerMetrics;
+import org.apache.zookeeper.server.persistence.SaucrTxnLog;
+import org.apache.zookeeper.server.quorum.QuorumPeer.LearnerType;
+import org.apache.zookeeper.server.quorum.flexible.QuorumVerifier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A leader that replicates situation-aware: it tags proposals (R1, R2), counts acks per connection
+ * (R3, R4, R21), chooses the mode (R5 to R7) and watches its followers (R9).
+ *
+ * <p>Everything that decides is guarded by this leader's monitor, the lock that ZooKeeper's own
+ * leader proposes and counts acks under. Learners are removed by threads that must not wait for it;
+ * they leave a note in {@code removed}, which is read first thing whenever the lock is taken.
+ */
+final class SaucrLeader extends Leader {
+    private static final Logger LOG = LoggerFactory.getLogger(SaucrLeader.class);
+
+    /** Scheme of the {@code authinfo} entry in which SAUCR's own data travels (R1). */
+    static final String SCHEME = "saucr";
+
+    /**
+     * Protocol version in FOLLOWERINFO by which a follower announces SAUCR (H12). Apache's is
+     * 0x10000.
+     */
+    static final int PROTOCOL_VERSION = 0x10001;
+
+    /** Tells a follower that its leader sends heartbeats, before the first proposal does. */
+    private static final List<Id> HEARTBEAT_INFO = List.of(new Id(SCHEME, ""));
+
+    /**
+     * No node ever has this path, so its deletion as a container changes nothing: the no-op of R5
+     * and R6.
+     */
+    private static final String NOOP_PATH = "/zookeeper/saucr-noop";
+
+    private static final long DRAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long LOW_BITS = 0xffffffffL;
+
+    private final SaucrTxnLog log;
+    private final ReplicationMetrics metrics;
+    private final FailureDetector detector;
+    private final long confirmationNanos;
+    private final Thread heartbeats;
+    private volatile boolean stopped;
+
+    private final ConcurrentHashMap<LearnerHandler, Link> links = new ConcurrentHashMap<>();
+    private final Queue<LearnerHandler> removed = new ConcurrentLinkedQueue<>();
+
+    // Guarded by this.
+    private LearnerHandler[] forwarding = new LearnerHandler[0];
+    private final CommitRule rule;
+    private final ModeController controller;
+    private QuorumVerifier configuration;
+    private List<Long> voters;
+    private ReplicationSet set;
+    private ProposalTag tag;
+    private List<Id> tagInfo;
+    private long lastConfirmation;
+    private long lastBroadcast;
+
+    /** One connection of a follower. */
+    private static final class Link {
+        final LearnerHandler handler;
+        final long sid;
+        final long connection;
+        final boolean situationAware;
+
+        /** When a packet last came in; written by the handler's thread. */
+        volatile long heard = System.nanoTime();
+
+        /** Whether the follower has everything up to UPTODATE and may count as prompt (H5). */
+        boolean synced;
+
+        boolean joined;
+        long pinged = heard;
+
+        Link(LearnerHandler handler, long connection, boolean situationAware) {
+            this.handler = handler;
+            this.sid = handler.getSid();
+            this.connection = connection;
+            this.situationAware = situationAware;
+        }
+    }
+
+    SaucrLeader(
+            QuorumPeer self,
+            LeaderZooKeeperServer zk,
+            SaucrTxnLog log,
+            SaucrSettings settings,
+            ReplicationMetrics metrics)
+            throws IOException {
+        super(self, zk);
+        this.log = log;
+        this.metrics = metrics;
+        this.detector =
+                new FailureDetector(
+                        settings.heartbeatInterval().toNanos(), settings.tolerance().toNanos());
+        this.confirmationNanos = Math.min(detector.intervalNanos(), detector.toleranceNanos());
+        this.configuration = self.getQuorumVerifier();
+        this.voters = List.copyOf(configuration.getVotingMembers().keySet());
+        this.rule = new CommitRule(self.getMyId(), voters);
+        this.controller =
+                new ModeController(voters.size(), settings.fastModeConfirmations(), DRAIN_NANOS);
+        this.heartbeats = new Thread(this::sendHeartbeats, "SaucrHeartbeats:" + self.getMyId());
+        heartbeats.setDaemon(true);
+    }
+
+    @Override
+    void lead() throws IOException, InterruptedException {
+        log.forgetTags();
+        metrics.leading(this::mode, this::promptVotersNow);
+        heartbeats.start();
+        try {
+            super.lead();
+        } finally {
+            stopHeartbeats();
+        }
+    }
+
+    @Override
+    void shutdown(String reason) {
+        stopHeartbeats();
+        super.shutdown(reason);
+    }
+
+    private void stopHeartbeats() {
+        stopped = true;
+        metrics.notLeading();
+        LockSupport.unpark(heartbeats);
+    }
+
+    // ---- Followers come and go (R2, R21) ----
+
+    @Override
+    public long getEpochToPropose(long sid, long lastAcceptedEpoch)
+            throws InterruptedException, IOException {
+        if (Thread.currentThread() instanceof LearnerHandler handler
+                && handler.getLearnerType() == LearnerType.PARTICIPANT) {
+            for (LearnerHandler old : accept(handler)) {
+                LOG.info("Server {} has connected anew, closing its old connection", sid);
+                old.closeSocket();
+            }
+        }
+        return super.getEpochToPropose(sid, lastAcceptedEpoch);
+    }
+
+    /** R21: one live connection per server. Returns those that the new one replaces. */
+    private synchronized List<LearnerHandler> accept(LearnerHandler handler) {
+        readRemovals();
+        List<LearnerHandler> replaced = new ArrayList<>();
+        for (Link link : links.values()) {
+            if (link.sid == handler.getSid() && link.handler != handler) {
+                replaced.add(link.handler);
+            }
+        }
+        replaced.forEach(this::forget);
+        boolean situationAware = handler.getVersion() >= PROTOCOL_VERSION;
+        long connection = rule.connect(handler.getSid(), situationAware);
+        links.put(handler, new Link(handler, connection, situationAware));
+        return replaced;
+    }
+
+    @Override
+    public synchronized long startForwarding(LearnerHandler handler, long lastSeenZxid) {
+        readRemovals();
+        startEpoch();
+        long result = super.startForwarding(handler, lastSeenZxid);
+        Link link = links.get(handler);
+        if (link != null) {
+            forwarding = Arrays.copyOf(forwarding, forwarding.length + 1);
+            forwarding[forwarding.length - 1] = handler;
+            link.joined = true;
+            rule.join(link.sid, link.connection);
+            set.join(link.sid);
+        }
+        return result;
+    }
+
+    @Override
+    public void removeLearnerHandler(LearnerHandler peer) {
+        super.removeLearnerHandler(peer);
+        removed.add(peer);
+        LockSupport.unpark(heartbeats);
+    }
+
+    private void readRemovals() {
+        for (LearnerHandler gone = removed.poll(); gone != null; gone = removed.poll()) {
+            forget(gone);
+        }
+    }
+
+    private void forget(LearnerHandler handler) {
+        Link link = links.remove(handler);
+        if (link == null) {
+            return;
+        }
+        boolean stuck = rule.disconnect(link.sid, link.connection);
+        if (link.joined) {
+            forwarding =
+                    Arrays.stream(forwarding)
+                            .filter(each -> each != handler)
+                            .toArray(LearnerHandler[]::new);
+            set.leave(link.sid);
+        }
+        if (stuck) {
+            act(controller.stuck(), "an entry lost an acker that it needs, server " + link.sid);
+        }
+        if (promptVoters(System.nanoTime()) <= bareMajority()) {
+            act(
+                    controller.promptness(0, false, false, System.nanoTime()),
+                    "the connection of server " + link.sid + " is gone");
+        }
+    }
+
+    private void startEpoch() {
+        if (set == null) {
+            rule.startEpoch(lastProposed);
+            set = new ReplicationSet(self.getMyId(), log.lleMap(), lastProposed);
+        }
+    }
+
+    // ---- Proposals (R1, R2, R7) ----
+
+    @Override
+    public Proposal propose(Request request) throws XidRolloverException {
+        awaitDrain();
+        return super.propose(request);
+    }
+
+    /** While slow entries drain, the next proposal waits for the mode that it will have. */
+    private synchronized void awaitDrain() {
+        while (controller.draining() && !stopped) {
+            long now = System.nanoTime();
+            act(
+                    controller.drain(rule.lastSlowOnFastQuorumOfDisks(), now),
+                    "the last slow entry is on disk");
+            if (controller.draining()) {
+                try {
+                    TimeUnit.NANOSECONDS.timedWait(
+                            this, Math.max(100_000, controller.drainEnds() - now));
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                    return;
+                }
+            }
+        }
+    }
+
+    @Override
+    void sendPacket(QuorumPacket packet) {
+        synchronized (this) {
+            if (packet.getType() == PROPOSAL) {
+                tag(packet);
+            }
+            for (LearnerHandler handler : forwarding) {
+                handler.queuePacket(packet);
+            }
+            lastBroadcast = System.nanoTime();
+        }
+    }
+
+    @SuppressWarnings("ReferenceEquality") // the same tag object means the same bytes
+    private void tag(QuorumPacket proposal) {
+        readRemovals();
+        startEpoch();
+        followConfiguration();
+        long zxid = proposal.getZxid();
+        Mode mode = controller.mode();
+        ProposalTag next = set.propose(zxid, mode);
+        rule.propose(zxid, mode);
+        if (next != tag) {
+            tag = next;
+            tagInfo = List.of(new Id(SCHEME, next.encode()));
+            log.announce(zxid, next);
+        }
+        proposal.setAuthinfo(tagInfo);
+    }
+
+    /**
+     * R7: slow while a reconfiguration is pending; and the voters are always those of the current
+     * configuration.
+     */
+    private void followConfiguration() {
+        QuorumVerifier current = self.getQuorumVerifier();
+        QuorumVerifier newest = self.getLastSeenQuorumVerifier();
+        if (!rule.reconfiguring()) {
+            if (current != configuration) {
+                configuration = current;
+                voters = List.copyOf(current.getVotingMembers().keySet());
+                rule.voters(voters);
+                controller.voters(voters.size());
+            }
+            if (newest != null && newest.getVersion() > current.getVersion()) {
+                act(controller.pin(Pin.RECONFIGURATION), "a reconfiguration is proposed");
+                rule.reconfigure(newest.getVotingMembers().keySet());
+            }
+        }
+    }
+
+    // ---- Acks (R3, R4) ----
+
+    @Override
+    public synchronized void processAck(long sid, long zxid, SocketAddress followerAddr) {
+        Link link = null;
+        if (sid != self.getMyId()) {
+            link =
+                    Thread.currentThread() instanceof LearnerHandler handler
+                            ? links.get(handler)
+                            : null;
+            if (link == null) {
+                return;
+            }
+        }
+        readRemovals();
+        if (!allowedToCommit || set == null) {
+            return;
+        }
+        if ((zxid & LOW_BITS) == 0) {
+            if (link != null) {
+                link.synced = true;
+            }
+            return;
+        }
+        traceAck(sid, zxid);
+        rule.ack(sid, link == null ? CommitRule.SELF : link.connection, zxid);
+        commit(followerAddr);
+        considerFastMode();
+    }
+
+    private void traceAck(long sid, long zxid) {
+        int frequency = getAckLoggingFrequency();
+        if (frequency > 0 && zxid % frequency == 0) {
+            Proposal proposal = outstandingProposals.get(zxid);
+            if (proposal != null && proposal.request != null) {
+                proposal.request.logLatency(
+                        ServerMetrics.getMetrics().ACK_LATENCY, Long.toString(sid));
+            }
+        }
+    }
+
+    private void commit(SocketAddress followerAddr) {
+        long through = rule.committableThrough();
+        while (allowedToCommit && lastCommitted < through) {
+            long zxid = lastCommitted + 1;
+            Proposal proposal = outstandingProposals.get(zxid);
+            for (Long voter : voters) {
+                if (rule.supports(voter, zxid)) {
+                    proposal.addAck(voter);
+                }
+            }
+            boolean reconfiguration = proposal.request.getHdr().getType() == OpCode.reconfig;
+            if (reconfiguration) {
+                for (Long voter : proposal.request.qv.getVotingMembers().keySet()) {
+                    if (rule.supports(voter, zxid)) {
+                        proposal.addAck(voter);
+                    }
+                }
+            }
+            metrics.committed(rule.mode(zxid));
+            if (!super.tryToCommit(proposal, zxid, followerAddr)) {
+                throw new IllegalStateException(
+                        "ZooKeeper does not commit 0x" + Long.toHexString(zxid));
+            }
+            rule.committed(zxid);
+            if (reconfiguration) {
+                rule.activate();
+                controller.unpin(Pin.RECONFIGURATION);
+            }
+        }
+    }
+
+    /** In slow mode every ack may be the one that shows that fast mode is safe (R5). */
+    private void considerFastMode() {
+        if (controller.mode() == Mode.FAST) {
+            return;
+        }
+        long now = System.nanoTime();
+        if (controller.draining()) {
+            act(
+                    controller.drain(rule.lastSlowOnFastQuorumOfDisks(), now),
+                    "the last slow entry is on disk");
+            if (!controller.draining()) {
+                notifyAll();
+            }
+        } else if (now - lastConfirmation >= confirmationNanos) {
+            confirm(now);
+        }
+    }
+
+    private void confirm(long now) {
+        lastConfirmation = now;
+        int prompt = promptVoters(now);
+        boolean onDisks = rule.lastSlowOnFastQuorumOfDisks();
+        boolean inFlight = !rule.slowEntriesCommitted();
+        act(
+                controller.promptness(prompt, onDisks, inFlight, now),
+                prompt + " of " + voters.size() + " voters are prompt");
+    }
+
+    private void act(Decision decision, String reason) {
+        switch (decision) {
+            case NONE -> {}
+            case TURN_FAST -> {
+                metrics.switched();
+                LOG.info(
+                        "Turned to fast mode after 0x{}: {}",
+                        Long.toHexString(lastProposed),
+                        reason);
+            }
+            case TURN_SLOW -> {
+                metrics.switched();
+                LOG.info(
+                        "Turned to slow mode after 0x{}: {}",
+                        Long.toHexString(lastProposed),
+                        reason);
+                submitNoop();
+            }
+            case PROPOSE_NOOP -> submitNoop();
+        }
+        if (!controller.draining()) {
+            notifyAll();
+        }
+    }
+
+    private void submitNoop() {
+        if (zk.isRunning()) {
+            zk.submitLearnerRequest(
+                    new Request(
+                            null,
+                            0,
+                            0,
+                            OpCode.deleteContainer,
+                            RequestRecord.fromRecord(new DeleteContainerRequest(NOOP_PATH)),
+                            null));
+        }
+    }
+
+    // ---- Heartbeats (R9, R6) ----
+
+    /**
+     * ZooKeeper's handler asks this for every packet that it has read: any packet is a heartbeat
+     * (R9).
+     */
+    @Override
+    public int getTickOfNextAckDeadline() {
+        if (Thread.currentThread() instanceof LearnerHandler handler) {
+            Link link = links.get(handler);
+            if (link != null) {
+                link.heard = System.nanoTime();
+            }
+        }
+        return super.getTickOfNextAckDeadline();
+    }
+
+    private void sendHeartbeats() {
+        long planned = System.nanoTime();
+        while (!stopped) {
+            planned = round(planned);
+            long wait = planned - System.nanoTime();
+            if (wait > 0) {
+                LockSupport.parkNanos(this, wait);
+            }
+        }
+    }
+
+    /** Pings who is due, looks at who is silent, and returns when to look again. */
+    private synchronized long round(long planned) {
+        readRemovals();
+        long now = System.nanoTime();
+        boolean overslept = detector.overslept(planned, now);
+        long next = now + detector.intervalNanos();
+        for (Link link : links.values()) {
+            if (!link.synced) {
+                continue;
+            }
+            if (overslept) {
+                // H11: nobody could be heard meanwhile; each has one tolerance to answer.
+                link.heard = Math.max(link.heard, now - detector.intervalNanos());
+            }
+            long sent = Math.max(lastBroadcast, link.pinged);
+            if (detector.pingDue(link.heard, sent, link.pinged, now)) {
+                link.pinged = now;
+                sent = now;
+                link.handler.queuePacket(
+                        new QuorumPacket(PING, lastProposed, null, HEARTBEAT_INFO));
+            }
+            next = Math.min(next, detector.pingAt(link.heard, sent, link.pinged));
+            if (!detector.suspected(link.heard, now)) {
+                next = Math.min(next, detector.suspectedAt(link.heard));
+            }
+        }
+        if (set == null || !zk.isRunning()) {
+            return now + detector.intervalNanos();
+        }
+        int prompt = promptVoters(now);
+        if (prompt <= bareMajority()) {
+            act(
+                    controller.promptness(prompt, false, false, now),
+                    "only " + prompt + " of " + voters.size() + " voters are prompt");
+        } else if (controller.mode() == Mode.SLOW && now - lastConfirmation >= confirmationNanos) {
+            confirm(now);
+        }
+        return Math.max(next, now + detector.intervalNanos() / 8);
+    }
+
+    private int promptVoters(long now) {
+        int count = rule.voter(self.getMyId()) ? 1 : 0;
+        for (Link link : links.values()) {
+            if (link.synced
+                    && link.situationAware
+                    && rule.voter(link.sid)
+                    && !detector.suspected(link.heard, now)) {
+                count++;
+            }
+        }
+        return count;
+    }
+
+    private int bareMajority() {
+        return voters.size() / 2 + 1;
+    }
+
+    // ---- What others may know ----
+
+    private synchronized Mode mode() {
+        return controller.mode();
+    }
+
+    private synchronized int promptVotersNow() {
+        return promptVoters(System.nanoTime());
+    }
+}
