@@ -18,6 +18,7 @@ public final class LogDurability {
     private long fastSwitch;
     private long latestOnDisk;
     private long firstFastUnacked;
+    private long lastFastUnacked;
     private boolean slowUnacked;
 
     /**
@@ -40,9 +41,12 @@ public final class LogDurability {
     public void appended(long zxid, Mode mode) {
         if (mode == Mode.SLOW) {
             slowUnacked = true;
-        } else if (firstFastUnacked == 0) {
+            return;
+        }
+        if (firstFastUnacked == 0) {
             firstFastUnacked = zxid;
         }
+        lastFastUnacked = zxid;
     }
 
     /**
@@ -55,19 +59,23 @@ public final class LogDurability {
 
     /**
      * The zxid of the fast-switch marker that must be on disk before the ack (R12), or 0 if none is
-     * needed.
+     * needed. Entries that a flush has covered meanwhile need none.
      */
     public long fastSwitchNeeded() {
-        return !slowUnacked && firstFastUnacked != 0 && claimsOnDisk() ? firstFastUnacked : 0;
+        if (slowUnacked || lastFastUnacked <= latestOnDisk || !claimsOnDisk()) {
+            return 0;
+        }
+        return Math.max(firstFastUnacked, latestOnDisk + 1);
     }
 
     /** Everything that was appended may be acked now: what was asked for is done. */
     public void acked() {
-        if (slowUnacked ? !claimsOnDisk() : firstFastUnacked != 0 && claimsOnDisk()) {
+        if (slowUnacked ? !claimsOnDisk() : fastSwitchNeeded() != 0) {
             throw new IllegalStateException("ack before the marker: " + this);
         }
         slowUnacked = false;
         firstFastUnacked = 0;
+        lastFastUnacked = 0;
     }
 
     /**

@@ -215,7 +215,12 @@ public final class SaucrTxnLog implements TxnLog {
         } catch (IOException e) {
             throw endProcess("forcing the transaction log", e);
         }
-        durability.acked();
+        markerLock.lock();
+        try {
+            durability.acked();
+        } finally {
+            markerLock.unlock();
+        }
         rollIfTooLarge();
     }
 

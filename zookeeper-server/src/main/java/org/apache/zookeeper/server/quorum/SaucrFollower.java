@@ -149,7 +149,7 @@ final class SaucrFollower extends Follower {
         switch (detector.reaction(silentIntervals, missedBeforeElection)) {
             case NONE -> {}
             case FLUSH -> {
-                if (silentIntervals == 1) {
+                if (silentIntervals == 1 && detector.suspected(heard, System.nanoTime())) {
                     log.flushAndMark(
                             "the leader was silent for "
                                     + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - heard)
