@@ -1,0 +1,97 @@
+package io.saucr.crash.process;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Servers side by side on loopback, with folders of the host's file system as disks, with or
+ * without a {@link FsyncShim} each. Immutable after construction.
+ */
+public final class LoopbackHosting implements Hosting {
+    /** What stands between a server and its folder. */
+    public enum Disk {
+        /** Nothing. */
+        PLAIN,
+        /** A shim that delays, counts and fails forces. */
+        SHIM,
+        /** A shim that remembers, too, what was forced, for {@link FsyncShim#losePower}. */
+        SHIM_WITH_JOURNAL
+    }
+
+    private final PortBlock ports;
+    private final List<Path> data = new ArrayList<>();
+    private final List<FsyncShim> shims = new ArrayList<>();
+
+    /**
+     * @param work where the servers' folders go
+     * @param servers their number
+     * @throws IOException if ports or folders cannot be had, or the shim cannot be built
+     */
+    public LoopbackHosting(Path work, int servers, Disk disk) throws IOException {
+        if (servers < 1 || servers > PortBlock.SIZE / 4) {
+            throw new IllegalArgumentException(servers + " servers");
+        }
+        ports = PortBlock.reserve();
+        for (int id = 1; id <= servers; id++) {
+            Path server = work.resolve("server-" + id);
+            data.add(Files.createDirectories(server.resolve("data")).toRealPath());
+            if (disk != Disk.PLAIN) {
+                shims.add(
+                        FsyncShim.create(
+                                data.get(id - 1),
+                                server.resolve("shim"),
+                                disk == Disk.SHIM_WITH_JOURNAL));
+            }
+        }
+    }
+
+    /** The shim of server {@code id}, if it has one. */
+    public Optional<FsyncShim> shim(int id) {
+        return shims.isEmpty() ? Optional.empty() : Optional.of(shims.get(id - 1));
+    }
+
+    @Override
+    public ServerAddress address(int id) {
+        int base = (id - 1) * 4;
+        return new ServerAddress(
+                id,
+                "127.0.0.1",
+                ports.port(base),
+                ports.port(base + 1),
+                "127.0.0.1",
+                ports.port(base + 2),
+                ports.port(base + 3));
+    }
+
+    @Override
+    public Path dataDirectory(int id) {
+        return data.get(id - 1);
+    }
+
+    @Override
+    public List<String> commandPrefix(int id) {
+        return List.of();
+    }
+
+    @Override
+    public Map<String, String> environment(int id) {
+        return shim(id).map(FsyncShim::environment).orElse(Map.of());
+    }
+
+    @Override
+    public void beforeStart(int id) throws IOException {
+        if (shim(id).isPresent()) {
+            shim(id).get().beforeStart();
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        ports.close();
+    }
+}

@@ -1,0 +1,251 @@
+package io.saucr.crash.process;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+/**
+ * One server of an ensemble as a process of the operating system, with a folder for its
+ * configuration and its log. The folder outlives the process; the process never outlives this JVM's
+ * orderly end (a shutdown hook of {@link Ensemble} kills it).
+ *
+ * <p>Thread-safe: every method that changes the process holds this object's lock.
+ */
+public final class ServerProcess {
+    private static final String LOGBACK =
+            """
+            <configuration>
+              <appender name="OUT" class="ch.qos.logback.core.ConsoleAppender">
+                <encoder>
+                  <pattern>%d{HH:mm:ss.SSS} %-5p [%t:%C{1}] %m%n</pattern>
+                </encoder>
+              </appender>
+              <root level="${saucr.crash.log.level:-INFO}"><appender-ref ref="OUT"/></root>
+            </configuration>
+            """;
+
+    private final int id;
+    private final Path home;
+    private final Distribution distribution;
+    private final Hosting hosting;
+    private final List<String> jvmFlags;
+    private final List<String> serverLines;
+    private final Map<String, String> settings;
+    private Process process;
+
+    ServerProcess(
+            int id,
+            Path home,
+            Distribution distribution,
+            Hosting hosting,
+            List<String> jvmFlags,
+            List<String> serverLines,
+            Map<String, String> settings)
+            throws IOException {
+        this.id = id;
+        this.home = home;
+        this.distribution = distribution;
+        this.hosting = hosting;
+        this.jvmFlags = new ArrayList<>(jvmFlags);
+        this.serverLines = List.copyOf(serverLines);
+        this.settings = new LinkedHashMap<>(settings);
+        Files.createDirectories(home.resolve("conf"));
+        Files.writeString(home.resolve("conf/logback.xml"), LOGBACK);
+        writeConfiguration();
+    }
+
+    public int id() {
+        return id;
+    }
+
+    public ServerAddress address() {
+        return hosting.address(id);
+    }
+
+    /** Holds {@code conf/} and the log. */
+    public Path home() {
+        return home;
+    }
+
+    /** Holds {@code myid} and {@code version-2/}. */
+    public Path dataDirectory() {
+        return hosting.dataDirectory(id);
+    }
+
+    /** Everything that the server printed, over all its starts. */
+    public Path logFile() {
+        return home.resolve("server.log");
+    }
+
+    public Path configurationFile() {
+        return home.resolve("conf/zoo.cfg");
+    }
+
+    /** Sets (or, with null, removes) a key of {@code zoo.cfg}; counts from the next start. */
+    public synchronized void configure(String key, String value) throws IOException {
+        if (value == null) {
+            settings.remove(key);
+        } else {
+            settings.put(key, value);
+        }
+        writeConfiguration();
+    }
+
+    private void writeConfiguration() throws IOException {
+        List<String> lines = new ArrayList<>();
+        lines.add("dataDir=" + dataDirectory());
+        settings.forEach((key, value) -> lines.add(key + "=" + value));
+        lines.addAll(serverLines);
+        Files.write(configurationFile(), lines);
+    }
+
+    /**
+     * Starts the process and returns at once.
+     *
+     * @throws IllegalStateException if it runs already
+     */
+    public synchronized void start() throws IOException {
+        if (isAlive()) {
+            throw new IllegalStateException("server " + id + " runs already, pid " + pid());
+        }
+        hosting.beforeStart(id);
+        Path myid = dataDirectory().resolve("myid");
+        if (!Files.exists(myid)) {
+            Files.writeString(myid, id + "\n");
+        }
+        List<String> command = new ArrayList<>(hosting.commandPrefix(id));
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(jvmFlags);
+        command.add("-Dsaucr.crash.home=" + home);
+        command.add("-cp");
+        command.add(
+                home.resolve("conf")
+                        + ":"
+                        + distribution.classPath().stream()
+                                .map(Path::toString)
+                                .collect(Collectors.joining(":")));
+        command.add(Distribution.MAIN_CLASS);
+        command.add(configurationFile().toString());
+        ProcessBuilder builder =
+                new ProcessBuilder(command)
+                        .directory(home.toFile())
+                        .redirectErrorStream(true)
+                        .redirectOutput(ProcessBuilder.Redirect.appendTo(logFile().toFile()));
+        builder.environment().putAll(hosting.environment(id));
+        process = builder.start();
+    }
+
+    public synchronized boolean isAlive() {
+        return process != null && process.isAlive();
+    }
+
+    /** The process that was started last. */
+    public synchronized long pid() {
+        if (process == null) {
+            throw new IllegalStateException("server " + id + " was never started");
+        }
+        return process.pid();
+    }
+
+    /** The exit status of the process that was started last; empty while it runs. */
+    public synchronized OptionalInt exitStatus() {
+        return process == null || process.isAlive()
+                ? OptionalInt.empty()
+                : OptionalInt.of(process.exitValue());
+    }
+
+    /** SIGKILL, and waits for the end: its sockets close, its page cache stays. */
+    public synchronized void kill() {
+        if (process != null) {
+            process.destroyForcibly();
+            await(Duration.ofSeconds(30));
+        }
+    }
+
+    /**
+     * SIGTERM, and waits.
+     *
+     * @return whether it ended in time; if not, it still runs
+     */
+    public synchronized boolean terminate(Duration timeout) {
+        if (process == null) {
+            return true;
+        }
+        process.destroy();
+        return await(timeout);
+    }
+
+    private boolean await(Duration timeout) {
+        try {
+            return process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    /** SIGSTOP: the process stands still, its sockets stay open. */
+    public synchronized void pause() throws IOException {
+        Signal.STOP.send(List.of(pid()));
+    }
+
+    /** SIGCONT. */
+    public synchronized void resume() throws IOException {
+        Signal.CONT.send(List.of(pid()));
+    }
+
+    /** The last lines of the log, at most 64 KB of them. */
+    public String logTail(int lines) {
+        if (!Files.exists(logFile())) {
+            return "";
+        }
+        try (RandomAccessFile file = new RandomAccessFile(logFile().toFile(), "r")) {
+            long from = Math.max(0, file.length() - 65536);
+            byte[] bytes = new byte[(int) (file.length() - from)];
+            file.seek(from);
+            file.readFully(bytes);
+            String[] all = new String(bytes, StandardCharsets.UTF_8).split("\n", -1);
+            List<String> kept =
+                    List.of(all).subList(Math.max(0, all.length - lines - 1), all.length);
+            return String.join("\n", kept);
+        } catch (IOException e) {
+            throw new UncheckedIOException(logFile() + " cannot be read", e);
+        }
+    }
+
+    /** Answers {@code mntr}; empty if the server does not answer, or not with a table. */
+    public Map<String, String> mntr() {
+        return FourLetterWord.table(ask("mntr"));
+    }
+
+    /** leader, follower, observer or standalone; empty if it serves no client now. */
+    public String role() {
+        for (String line : ask("srvr").split("\n", -1)) {
+            if (line.startsWith("Mode: ")) {
+                return line.substring(6).trim();
+            }
+        }
+        return "";
+    }
+
+    /** The answer to a four-letter word; empty if the server does not answer within a second. */
+    public String ask(String word) {
+        try {
+            return FourLetterWord.ask(
+                    address().clientHost(), address().clientPort(), word, Duration.ofSeconds(1));
+        } catch (IOException e) {
+            return "";
+        }
+    }
+}

@@ -1,0 +1,190 @@
+package io.saucr.crash.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.OutputStreamWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The shim below a program that does nothing but disk operations. */
+class FsyncShimTest {
+    @TempDir Path work;
+
+    private Path root;
+    private FsyncShim shim;
+    private Process process;
+    private BufferedWriter input;
+    private BufferedReader output;
+
+    @BeforeEach
+    void start() throws IOException {
+        root = Files.createDirectories(work.resolve("data")).toRealPath();
+        Files.writeString(root.resolve("old"), "before");
+        shim = FsyncShim.create(root, work.resolve("shim"), true);
+        launch();
+    }
+
+    @AfterEach
+    void stop() {
+        process.destroyForcibly();
+    }
+
+    private void launch() throws IOException {
+        shim.beforeStart();
+        ProcessBuilder builder =
+                new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xmx32m",
+                        "-Xshare:auto",
+                        "-XX:TieredStopAtLevel=1",
+                        "-cp",
+                        Path.of("target", "test-classes").toAbsolutePath().toString(),
+                        DiskProgram.class.getName(),
+                        root.toString());
+        builder.environment().putAll(shim.environment());
+        builder.redirectError(ProcessBuilder.Redirect.INHERIT);
+        process = builder.start();
+        input =
+                new BufferedWriter(
+                        new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8));
+        output =
+                new BufferedReader(
+                        new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+    }
+
+    /** Returns the microseconds that the operation took and its outcome. */
+    private String[] outcome(String operation) throws IOException {
+        input.write(operation + "\n");
+        input.flush();
+        String line = output.readLine();
+        assertThat(line).as(operation).isNotNull();
+        return line.split(" ", 2);
+    }
+
+    private void run(String... operations) throws IOException {
+        for (String operation : operations) {
+            assertThat(outcome(operation)[1]).as(operation).isEqualTo("ok");
+        }
+    }
+
+    private Map<String, String> afterPowerLoss(boolean namesNeedTheFolder) throws Exception {
+        process.destroyForcibly();
+        process.waitFor();
+        shim.losePower(namesNeedTheFolder);
+        Map<String, String> content = new TreeMap<>();
+        try (Stream<Path> files = Files.walk(root)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                content.put(root.relativize(file).toString(), Files.readString(file));
+            }
+        }
+        return content;
+    }
+
+    @Test
+    void aForceTakesTheDelayWhichCanBeChangedWhileTheProgramRuns() throws Exception {
+        run("append log.1 x", "force log.1");
+        for (int millis : new int[] {10, 30}) {
+            shim.delay(Duration.ofMillis(millis));
+            for (String force : List.of("force log.1", "forceall log.1")) {
+                run("append log.1 x");
+                long micros = Long.parseLong(outcome(force)[0]);
+                assertThat(micros).isGreaterThanOrEqualTo(millis * 1000L);
+            }
+        }
+        shim.delay(Duration.ZERO);
+        assertThat(shim.timeInForces()).isGreaterThanOrEqualTo(Duration.ofMillis(80));
+        assertThat(shim.pid()).isEqualTo(process.pid());
+    }
+
+    @Test
+    void forcesAreCountedByClassOfFile() throws Exception {
+        run("append log.1 x", "force log.1", "append log.1 x", "forceall log.1");
+        run("append snapshot.0 x", "force snapshot.0", "append epoch x", "force epoch", "dir .");
+        assertThat(shim.forces()).isEqualTo(new FsyncShim.Forces(2, 1, 1, 1));
+    }
+
+    @Test
+    void forcesFailAndTheDiskIsFullOnCommand() throws Exception {
+        run("append log.1 x");
+        shim.failForces(true);
+        assertThat(outcome("force log.1")[1]).contains("Input/output error");
+        shim.failForces(false);
+        run("force log.1");
+        shim.fullDisk(true);
+        assertThat(outcome("append log.1 x")[1]).contains("No space left");
+        assertThat(outcome("append log.2 x")[1]).contains("No space left");
+        shim.fullDisk(false);
+        run("append log.2 x");
+        assertThat(shim.failedForces()).isEqualTo(1);
+        assertThat(shim.refusedWrites()).isEqualTo(2);
+    }
+
+    @Test
+    void onlyForcedBytesSurvive() throws Exception {
+        run("append log.1 aa", "force log.1", "append log.1 bb", "append log.2 cc");
+        assertThat(afterPowerLoss(false)).isEqualTo(Map.of("old", "before", "log.1", "aa"));
+    }
+
+    @Test
+    void anOverwrittenRangeAndAPreallocatedTailComeBack() throws Exception {
+        run("at old 2 XY", "at log.1 0 ab", "length log.1 6", "force log.1");
+        run("at log.1 2 cd", "at log.1 1 Z", "length log.1 1", "append log.1 tail");
+        assertThat(afterPowerLoss(false)).isEqualTo(Map.of("old", "before", "log.1", "ab\0\0\0\0"));
+    }
+
+    @Test
+    void aRewrittenFileWithoutForceComesBack() throws Exception {
+        run("stream old new", "copy old other");
+        assertThat(afterPowerLoss(false)).isEqualTo(Map.of("old", "before"));
+    }
+
+    @Test
+    void aReplacementIsUndoneUntilSomethingForcesIt() throws Exception {
+        run("append tmp new", "force tmp", "close tmp", "move tmp old");
+        assertThat(afterPowerLoss(false)).isEqualTo(Map.of("old", "before", "tmp", "new"));
+        launch();
+        run("move tmp old", "append log.1 x", "force log.1");
+        assertThat(afterPowerLoss(false)).isEqualTo(Map.of("old", "new", "log.1", "x"));
+    }
+
+    @Test
+    void whereNamesNeedTheFolderAForcedFileMayVanish() throws Exception {
+        run("append log.1 x", "force log.1", "append log.2 y", "force log.2", "delete old");
+        run("append log.3 z", "dir .", "append log.4 z", "force log.4");
+        assertThat(afterPowerLoss(true)).isEqualTo(Map.of("log.1", "x", "log.2", "y", "log.3", ""));
+    }
+
+    @Test
+    void aRemovalIsUndoneUntilForced() throws Exception {
+        run("delete old");
+        assertThat(afterPowerLoss(false)).isEqualTo(Map.of("old", "before"));
+        launch();
+        run("delete old", "dir .");
+        assertThat(afterPowerLoss(false)).isEmpty();
+    }
+
+    @Test
+    void whatAKilledProcessLeftIsLostWithThePower() throws Exception {
+        run("append log.1 aa", "force log.1", "append log.1 bb");
+        process.destroyForcibly();
+        process.waitFor();
+        assertThat(Files.readString(root.resolve("log.1"))).isEqualTo("aabb");
+        launch();
+        run("append log.1 cc", "append log.2 dd");
+        assertThat(afterPowerLoss(false)).isEqualTo(Map.of("old", "before", "log.1", "aa"));
+    }
+}
