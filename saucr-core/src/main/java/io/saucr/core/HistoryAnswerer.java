@@ -1,0 +1,115 @@
+package io.saucr.core;
+
+import io.saucr.core.RecoveryMessage.EntriesAnswer;
+import io.saucr.core.RecoveryMessage.EntriesRequest;
+import io.saucr.core.RecoveryMessage.Entry;
+import io.saucr.core.RecoveryMessage.EntryPart;
+import io.saucr.core.RecoveryMessage.OutlineAnswer;
+import io.saucr.core.RecoveryMessage.OutlineRequest;
+import io.saucr.core.RecoveryMessage.Reason;
+import io.saucr.core.RecoveryMessage.SnapshotPart;
+import io.saucr.core.RecoveryMessage.SnapshotRequest;
+import io.saucr.core.RecoveryMessage.SourceAnswer;
+import io.saucr.core.RecoveryMessage.Unavailable;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a recovered voter answers to requests for its history (R17, R18). Keeps nothing between
+ * requests: each one says how far the asker is, and whether the log still contains that position is
+ * checked anew every time, for the source may be truncated by its own leader while it is being
+ * copied from.
+ *
+ * <p>Only a recovered voter may ask this class (R16).
+ */
+public final class HistoryAnswerer {
+    private final long self;
+    private final int payload;
+
+    /**
+     * @param self the answering server
+     * @param payload bytes of history in one answer, at most {@link RecoveryWire#MAX_PAYLOAD}
+     */
+    public HistoryAnswerer(long self, int payload) {
+        if (payload < 1 || payload > RecoveryWire.MAX_PAYLOAD) {
+            throw new IllegalArgumentException(
+                    "an answer carries 1 to "
+                            + RecoveryWire.MAX_PAYLOAD
+                            + " bytes, not "
+                            + payload);
+        }
+        this.self = self;
+        this.payload = payload;
+    }
+
+    /** Where the log ends in each epoch. */
+    public SourceAnswer answer(OutlineRequest request, HistoryLog log) {
+        return new OutlineAnswer(request.nonce(), self, request.requestId(), log.outline());
+    }
+
+    /** The next entries, or a part of the next one if it is large. */
+    public SourceAnswer answer(EntriesRequest request, HistoryLog log) {
+        LogOutline outline = log.outline();
+        if (!outline.contains(request.after())) {
+            return new Unavailable(request.nonce(), self, request.requestId(), Reason.DIVERGED);
+        }
+        if (request.after() < outline.base()) {
+            return new Unavailable(request.nonce(), self, request.requestId(), Reason.GONE);
+        }
+        List<Entry> entries = new ArrayList<>();
+        int used = 0;
+        Iterator<Entry> following = log.after(request.after());
+        while (following.hasNext()) {
+            Entry entry = following.next();
+            if (entry.zxid() > request.through()) {
+                break;
+            }
+            int cost = RecoveryWire.ENTRY_OVERHEAD + entry.transaction().length();
+            if (entries.isEmpty() && (request.offset() > 0 || cost > payload)) {
+                return part(request, entry);
+            }
+            if (used + cost > payload) {
+                return new EntriesAnswer(
+                        request.nonce(), self, request.requestId(), entries, false);
+            }
+            entries.add(entry);
+            used += cost;
+        }
+        return new EntriesAnswer(request.nonce(), self, request.requestId(), entries, true);
+    }
+
+    /** The next bytes of a snapshot. */
+    public SourceAnswer answer(SnapshotRequest request, HistoryLog log) {
+        Optional<HistoryLog.Snapshot> found =
+                request.snapshot() == SnapshotRequest.NEWEST
+                        ? log.newestSnapshot()
+                        : log.snapshot(request.snapshot());
+        if (found.isEmpty() || request.offset() > found.get().length()) {
+            return new Unavailable(request.nonce(), self, request.requestId(), Reason.GONE);
+        }
+        HistoryLog.Snapshot snapshot = found.get();
+        int length = (int) Math.min(payload, snapshot.length() - request.offset());
+        return new SnapshotPart(
+                request.nonce(),
+                self,
+                request.requestId(),
+                snapshot.zxid(),
+                snapshot.compression(),
+                log.outline().last(),
+                snapshot.length(),
+                request.offset(),
+                log.read(snapshot, request.offset(), length));
+    }
+
+    private SourceAnswer part(EntriesRequest request, Entry entry) {
+        int total = entry.transaction().length();
+        // An offset beyond the entry belongs to another one: the asker sees the zxid and starts
+        // over.
+        int offset = Math.min(request.offset(), total);
+        Bytes bytes = entry.transaction().slice(offset, Math.min(payload, total - offset));
+        return new EntryPart(
+                request.nonce(), self, request.requestId(), entry.zxid(), total, offset, bytes);
+    }
+}

@@ -1,0 +1,41 @@
+package io.saucr.core;
+
+import io.saucr.core.RecoveryMessage.Compression;
+import io.saucr.core.RecoveryMessage.Entry;
+import java.util.Iterator;
+import java.util.Optional;
+
+/**
+ * A server's history as it is at one moment: whoever opens it sees to it that nothing is truncated
+ * or purged while it is read. What cannot be read throws {@link java.io.UncheckedIOException}.
+ */
+public interface HistoryLog {
+
+    /**
+     * A snapshot that is complete and forced.
+     *
+     * @param zxid its own
+     * @param length of the file, in bytes
+     */
+    record Snapshot(long zxid, Compression compression, long length) {}
+
+    /**
+     * Where the log ends in each epoch. Its base is the oldest position after which no entry is
+     * missing.
+     */
+    LogOutline outline();
+
+    /**
+     * The entries after a zxid that the outline contains and that is not before its base, in order.
+     */
+    Iterator<Entry> after(long zxid);
+
+    /** The newest complete snapshot whose zxid is not before the outline's base. */
+    Optional<Snapshot> newestSnapshot();
+
+    /** The snapshot with this zxid, if it still exists. */
+    Optional<Snapshot> snapshot(long zxid);
+
+    /** Bytes of a snapshot's file, fewer than {@code length} only at its end. */
+    Bytes read(Snapshot snapshot, long offset, int length);
+}

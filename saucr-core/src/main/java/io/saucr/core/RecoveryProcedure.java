@@ -1,0 +1,647 @@
+package io.saucr.core;
+
+import io.saucr.core.RecoveryMessage.Compression;
+import io.saucr.core.RecoveryMessage.EntriesAnswer;
+import io.saucr.core.RecoveryMessage.EntriesRequest;
+import io.saucr.core.RecoveryMessage.Entry;
+import io.saucr.core.RecoveryMessage.EntryPart;
+import io.saucr.core.RecoveryMessage.LleAnswer;
+import io.saucr.core.RecoveryMessage.LleQuery;
+import io.saucr.core.RecoveryMessage.OutlineAnswer;
+import io.saucr.core.RecoveryMessage.OutlineRequest;
+import io.saucr.core.RecoveryMessage.SnapshotPart;
+import io.saucr.core.RecoveryMessage.SnapshotRequest;
+import io.saucr.core.RecoveryMessage.SourceAnswer;
+import io.saucr.core.RecoveryMessage.Unavailable;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * How a server that crashed in fast mode becomes a recovered one (R15 to R19).
+ *
+ * <table>
+ * <caption>Transitions</caption>
+ * <tr><th>from</th><th>on</th><th>to</th></tr>
+ * <tr><td>NEW</td><td>start</td><td>QUERYING</td></tr>
+ * <tr><td>QUERYING</td><td>R answers, own log not behind the source's</td><td>RECOVERED</td></tr>
+ * <tr><td>QUERYING</td><td>R answers, own log behind</td><td>COMPARING</td></tr>
+ * <tr><td>COMPARING</td><td>the source's outline, a common prefix, something to append</td><td>COPYING</td></tr>
+ * <tr><td>COMPARING</td><td>the source's outline, a common prefix, nothing to append</td><td>RECOVERED</td></tr>
+ * <tr><td>COMPARING</td><td>the source's outline, no common prefix</td><td>STAGING</td></tr>
+ * <tr><td>STAGING</td><td>the snapshot's last byte, entries follow it</td><td>COPYING</td></tr>
+ * <tr><td>STAGING</td><td>the snapshot's last byte, nothing follows it</td><td>RECOVERED</td></tr>
+ * <tr><td>COPYING</td><td>the last entry</td><td>RECOVERED</td></tr>
+ * <tr><td>COMPARING, STAGING, COPYING</td><td>the source is silent, cannot go on or answers nonsense</td>
+ *     <td>QUERYING</td></tr>
+ * </table>
+ *
+ * <p>The caller carries out the decisions of each call in their order before the next call, and
+ * forces the log before it writes what {@link Finish} says. Every step may be cut off by a crash:
+ * the fast-switch marker stays ahead until the last one, so the next process starts over from
+ * whatever log it finds.
+ *
+ * <p>Why the result is safe. Let C be the last entry that committed with the help of this server's
+ * ack. If C committed fast, F - 1 other voters acked it, too, and one of them is among the R that
+ * answered (R4, R20): so L' is at least C, and the source, which is behind no answer in (current
+ * epoch, last logged zxid), has C. If C committed slowly, it is on the own disk, and any log that
+ * is ahead of the own one has it, as in any election. Hence:
+ *
+ * <ul>
+ *   <li>If the own log is not behind the source's, it has C itself: it is a log that this server
+ *       really had, with the epoch that it really was in.
+ *   <li>Else it becomes a prefix of the source's log. C is in both logs or only in the source's;
+ *       cutting to the common prefix never removes it, appending up to L' adds it.
+ *   <li>The source's log may end before L': its map may speak of entries of a lost branch that it
+ *       truncated since, or that nobody but a dead leader ever had, for maps only grow (R8). Then
+ *       everything it has is copied, which includes C. Waiting for L' itself would be waiting for
+ *       ever.
+ *   <li>The source may be truncated by its own leader during the copy. It checks with each request
+ *       that its log contains the asker's last entry, which identifies all before it; so after the
+ *       last answer the copy is a prefix of what the source had at that moment, and committed
+ *       entries are never truncated.
+ *   <li>The current epoch becomes the last entry's if that is newer. A log that reaches into an
+ *       epoch holds that epoch's whole initial history, so it says no more than a follower that
+ *       synchronised with that leader could; and never the source's own current epoch, whose
+ *       initial history may reach beyond L'.
+ *   <li>A snapshot replaces the log only together with every entry that makes it consistent (H3),
+ *       up to what the source had logged when it sent the first part. Until then the own log stays:
+ *       a half-replaced log with the old current epoch could pass for one that is not behind.
+ * </ul>
+ *
+ * <p>Not thread-safe: owned by the thread that starts the server. Times are monotonic nanoseconds.
+ */
+public final class RecoveryProcedure {
+
+    /** Where the procedure is; shown to operators (R19). */
+    public enum State {
+        /** Not started. */
+        NEW,
+        /** Waiting for enough recovered voters to answer. */
+        QUERYING,
+        /** Asking the source where its log ends in each epoch. */
+        COMPARING,
+        /** Fetching a snapshot, for the logs share nothing within reach. */
+        STAGING,
+        /** Fetching entries. */
+        COPYING,
+        /** Done: the server may enter an election. */
+        RECOVERED
+    }
+
+    private static final Map<State, Set<State>> TRANSITIONS = new EnumMap<>(State.class);
+
+    static {
+        TRANSITIONS.put(State.NEW, EnumSet.of(State.QUERYING));
+        TRANSITIONS.put(State.QUERYING, EnumSet.of(State.RECOVERED, State.COMPARING));
+        TRANSITIONS.put(
+                State.COMPARING,
+                EnumSet.of(State.COPYING, State.RECOVERED, State.STAGING, State.QUERYING));
+        TRANSITIONS.put(State.STAGING, EnumSet.of(State.COPYING, State.RECOVERED, State.QUERYING));
+        TRANSITIONS.put(State.COPYING, EnumSet.of(State.RECOVERED, State.QUERYING));
+        TRANSITIONS.put(State.RECOVERED, EnumSet.noneOf(State.class));
+    }
+
+    /**
+     * What the server finds on its own disk.
+     *
+     * @param currentEpoch of the last leader it acknowledged
+     * @param log its log, cut before the first damaged entry (H2); the base is its oldest usable
+     *     snapshot
+     * @param markers as found
+     * @param committed the newest configuration that it knows to be in force
+     * @param pending a newer one that it has seen proposed
+     */
+    public record OnDisk(
+            long currentEpoch,
+            LogOutline log,
+            Markers markers,
+            Configuration committed,
+            Optional<Configuration> pending) {}
+
+    /**
+     * How patient the procedure is, in nanoseconds.
+     *
+     * @param repeat after how long an unanswered message is sent again
+     * @param silence after how long a silent source is given up, more than {@code repeat}
+     */
+    public record Patience(long repeat, long silence) {
+        public Patience {
+            if (repeat < 1 || silence <= repeat) {
+                throw new IllegalArgumentException(
+                        "repeat " + repeat + " ns, silence " + silence + " ns");
+            }
+        }
+    }
+
+    /** Something that the caller has to do. */
+    public sealed interface Decision {}
+
+    /** Send a message; it may get lost. */
+    public record Send(long to, RecoveryMessage message) implements Decision {}
+
+    /** Cut the log after this entry and delete snapshots that are newer. */
+    public record Truncate(long zxid) implements Decision {}
+
+    /**
+     * Put bytes of a snapshot into the staging area. With offset 0 the area is emptied first.
+     *
+     * @param zxid the snapshot's
+     * @param total the file's length
+     */
+    public record StageSnapshot(
+            long zxid, Compression compression, long total, long offset, Bytes bytes)
+            implements Decision {}
+
+    /** Empty the staging area. */
+    public record DiscardStaged() implements Decision {}
+
+    /**
+     * Append entries, without forcing them.
+     *
+     * @param staged whether to the log in the staging area, and not to the server's own
+     */
+    public record Append(List<Entry> entries, boolean staged) implements Decision {}
+
+    /**
+     * The last step, in this order: force the log; if staged, replace log and snapshots by the
+     * staging area's as one atomic step; persist the accepted and the current epoch if they are
+     * lower than {@code currentEpoch}; write the latest-on-disk marker with the map; write the
+     * fast-switch marker.
+     *
+     * @param lastLogged how long the log is
+     * @param currentEpoch at least this
+     * @param latestOnDisk the marker, never less than before (R13)
+     * @param fastSwitch the marker, not ahead of {@code latestOnDisk} any more
+     * @param staged whether there is a staging area that becomes the server's own
+     */
+    public record Finish(
+            long lastLogged,
+            long currentEpoch,
+            long latestOnDisk,
+            LleMap lleMap,
+            long fastSwitch,
+            boolean staged)
+            implements Decision {}
+
+    /**
+     * For operators (R19).
+     *
+     * @param answered the voters that answered
+     * @param missing the voters that did not
+     * @param stillNeeded how many answers are missing at least, 0 once there are enough
+     * @param source who is copied from
+     * @param lastLogged how long the own log, or the staged one, is
+     * @param through how long it will be at least, as far as the source has it; 0 before that is
+     *     known
+     * @param problem why the last attempt was given up, "" if none was
+     */
+    public record Status(
+            State state,
+            SortedSet<Long> answered,
+            SortedSet<Long> missing,
+            int stillNeeded,
+            OptionalLong source,
+            long lastLogged,
+            long through,
+            String problem) {}
+
+    private final long self;
+    private final long nonce;
+    private final OnDisk onDisk;
+    private final Patience patience;
+    private final int maxEntryLength;
+
+    private State state = State.NEW;
+    private final List<Decision> decisions = new ArrayList<>();
+
+    /** The server's own log. */
+    private LogOutline log;
+
+    private LleMap map;
+    private final SortedMap<Long, LleAnswer> answers = new TreeMap<>();
+    private long sentAt;
+    private String problem = "";
+
+    // While there is a source.
+    private long source;
+    private long requestId;
+    private RecoveryMessage request;
+    private long heardAt;
+    private long through;
+    private byte[] partial = new byte[0];
+    private int partialLength;
+    private long partialZxid;
+
+    // While a snapshot is staged.
+    private boolean staged;
+    private LogOutline stagedLog;
+    private long stagedBytes;
+    private SnapshotPart firstPart;
+
+    /**
+     * @param self the recovering server
+     * @param nonce drawn at process start (R18a)
+     * @param maxEntryLength no transaction is longer, in bytes; a source that claims a longer one
+     *     is given up
+     */
+    public RecoveryProcedure(
+            long self, long nonce, OnDisk onDisk, Patience patience, int maxEntryLength) {
+        if (!onDisk.markers().crashedInFastMode()) {
+            throw new IllegalArgumentException("nothing to recover: " + onDisk.markers());
+        }
+        this.self = self;
+        this.nonce = nonce;
+        this.onDisk = onDisk;
+        this.patience = patience;
+        this.maxEntryLength = maxEntryLength;
+        log = onDisk.log();
+        map = onDisk.markers().lleMap();
+    }
+
+    /** Queries every voter that it knows of. */
+    public List<Decision> start(long now) {
+        enter(State.QUERYING);
+        query(now);
+        return taken();
+    }
+
+    /**
+     * A message came in. Messages that answer another process, another request or nothing are
+     * dropped; so is everything once the server is recovered.
+     *
+     * @param from the server at the other end of the connection
+     */
+    public List<Decision> received(long from, RecoveryMessage message, long now) {
+        requireStarted();
+        if (message.nonce() != nonce || message.sender() != from || from == self) {
+            return List.of();
+        }
+        if (message instanceof LleAnswer answer) {
+            if (state == State.QUERYING) {
+                answered(answer, now);
+            }
+        } else if (message instanceof SourceAnswer answer) {
+            if (hasSource() && from == source && answer.requestId() == requestId) {
+                heardAt = now;
+                sourceAnswered(answer, now);
+            }
+        }
+        return taken();
+    }
+
+    /** Time has passed; to be called at least once per {@link Patience#repeat}. */
+    public List<Decision> tick(long now) {
+        requireStarted();
+        if (state == State.QUERYING) {
+            if (now - sentAt >= patience.repeat) {
+                query(now);
+            }
+        } else if (hasSource()) {
+            if (now - heardAt >= patience.silence) {
+                giveUp("server " + source + " stopped answering", now);
+            } else if (now - sentAt >= patience.repeat) {
+                sentAt = now;
+                decisions.add(new Send(source, request));
+            }
+        }
+        return taken();
+    }
+
+    /** Where the procedure is. */
+    public State state() {
+        return state;
+    }
+
+    /** For operators. */
+    public Status status() {
+        SortedSet<Long> answered = new TreeSet<>();
+        SortedSet<Long> missing = new TreeSet<>();
+        int stillNeeded = 0;
+        for (Configuration configuration : configurations()) {
+            int count = 0;
+            for (long voter : configuration.voters()) {
+                if (answers.containsKey(voter)) {
+                    answered.add(voter);
+                    count++;
+                } else if (voter != self) {
+                    missing.add(voter);
+                }
+            }
+            stillNeeded = Math.max(stillNeeded, configuration.recoveryQuorum() - count);
+        }
+        return new Status(
+                state,
+                answered,
+                missing,
+                stillNeeded,
+                hasSource() ? OptionalLong.of(source) : OptionalLong.empty(),
+                copied().last(),
+                through,
+                problem);
+    }
+
+    private boolean hasSource() {
+        return state == State.COMPARING || state == State.STAGING || state == State.COPYING;
+    }
+
+    private void query(long now) {
+        sentAt = now;
+        for (long voter : status().missing()) {
+            decisions.add(new Send(voter, new LleQuery(nonce, self)));
+        }
+    }
+
+    private void answered(LleAnswer answer, long now) {
+        answers.put(answer.sender(), answer);
+        Status status = status();
+        if (status.stillNeeded() > 0) {
+            return;
+        }
+        LleAnswer best = null;
+        long recoveredLle = map.get(self);
+        LleMap merged = map;
+        for (long voter : status.answered()) {
+            LleAnswer candidate = answers.get(voter);
+            if (best == null || isBehind(best.currentEpoch(), best.lastLogged(), candidate)) {
+                best = candidate;
+            }
+            recoveredLle = Math.max(recoveredLle, candidate.lleMap().get(self));
+            merged = merged.merge(candidate.lleMap());
+        }
+        map = merged;
+        if (!isBehind(onDisk.currentEpoch(), log.last(), best)) {
+            finish();
+            return;
+        }
+        source = best.sender();
+        through = recoveredLle;
+        heardAt = now;
+        enter(State.COMPARING);
+        ask(new OutlineRequest(nonce, self, ++requestId), now);
+    }
+
+    private static boolean isBehind(long currentEpoch, long lastLogged, LleAnswer other) {
+        return currentEpoch != other.currentEpoch()
+                ? currentEpoch < other.currentEpoch()
+                : lastLogged < other.lastLogged();
+    }
+
+    /**
+     * The configurations whose voters count (R16): the newest one that is known to be in force, and
+     * whatever was seen proposed after it. Which of the two was in force when an entry committed
+     * cannot be known here, so both must have their quorum.
+     */
+    private List<Configuration> configurations() {
+        Configuration committed = onDisk.committed();
+        for (LleAnswer answer : answers.values()) {
+            if (answer.committed().version() > committed.version()) {
+                committed = answer.committed();
+            }
+        }
+        SortedMap<Long, Configuration> counted = new TreeMap<>();
+        counted.put(committed.version(), committed);
+        onDisk.pending().ifPresent(pending -> counted.putIfAbsent(pending.version(), pending));
+        for (LleAnswer answer : answers.values()) {
+            answer.pending().ifPresent(pending -> counted.putIfAbsent(pending.version(), pending));
+        }
+        return List.copyOf(counted.tailMap(committed.version()).values());
+    }
+
+    private void sourceAnswered(SourceAnswer answer, long now) {
+        if (answer instanceof Unavailable unavailable) {
+            giveUp("server " + source + " cannot go on: " + unavailable.reason(), now);
+        } else if (answer instanceof OutlineAnswer outline && state == State.COMPARING) {
+            compare(outline.outline(), now);
+        } else if (answer instanceof SnapshotPart part && state == State.STAGING) {
+            stage(part, now);
+        } else if (answer instanceof EntriesAnswer entries && state == State.COPYING) {
+            copy(entries.entries(), entries.end(), now);
+        } else if (answer instanceof EntryPart part && state == State.COPYING) {
+            assemble(part, now);
+        } else {
+            giveUp("server " + source + " answered something else than it was asked", now);
+        }
+    }
+
+    private void compare(LogOutline theirs, long now) {
+        long common = log.commonPrefix(theirs);
+        if (common == LogOutline.NO_COMMON_PREFIX) {
+            enter(State.STAGING);
+            stagedBytes = 0;
+            firstPart = null;
+            ask(new SnapshotRequest(nonce, self, ++requestId, SnapshotRequest.NEWEST, 0), now);
+            return;
+        }
+        if (common < log.last()) {
+            decisions.add(new Truncate(common));
+            log = log.truncate(common);
+        }
+        if (log.last() >= through || theirs.last() == common) {
+            finish();
+        } else {
+            enter(State.COPYING);
+            askForEntries(now);
+        }
+    }
+
+    private void stage(SnapshotPart part, long now) {
+        if (firstPart == null) {
+            firstPart = part;
+            through = Math.max(through, part.through());
+        }
+        boolean fits =
+                part.snapshot() == firstPart.snapshot()
+                        && part.compression() == firstPart.compression()
+                        && part.total() == firstPart.total()
+                        && part.offset() == stagedBytes
+                        && part.bytes().length() <= part.total() - stagedBytes
+                        && (part.bytes().length() > 0 || part.total() == 0);
+        if (!fits) {
+            giveUp("server " + source + " sent a part of another snapshot", now);
+            return;
+        }
+        staged = true;
+        stagedLog = LogOutline.startingAt(part.snapshot());
+        decisions.add(
+                new StageSnapshot(
+                        part.snapshot(),
+                        part.compression(),
+                        part.total(),
+                        part.offset(),
+                        part.bytes()));
+        stagedBytes += part.bytes().length();
+        if (stagedBytes < part.total()) {
+            ask(new SnapshotRequest(nonce, self, ++requestId, part.snapshot(), stagedBytes), now);
+        } else if (stagedLog.last() >= through) {
+            finish();
+        } else {
+            enter(State.COPYING);
+            askForEntries(now);
+        }
+    }
+
+    private void copy(List<Entry> entries, boolean end, long now) {
+        if (entries.isEmpty() && !end) {
+            giveUp("server " + source + " sent neither entries nor the end", now);
+            return;
+        }
+        LogOutline longer = copied();
+        for (Entry entry : entries) {
+            if (entry.zxid() > through || !longer.followedBy(entry.zxid())) {
+                giveUp(
+                        "server "
+                                + source
+                                + " sent "
+                                + Zxid.toString(entry.zxid())
+                                + " after "
+                                + Zxid.toString(longer.last()),
+                        now);
+                return;
+            }
+            longer = longer.append(entry.zxid());
+        }
+        if (!entries.isEmpty()) {
+            decisions.add(new Append(entries, staged));
+            extended(longer);
+        }
+        if (end || longer.last() >= through) {
+            finish();
+        } else {
+            askForEntries(now);
+        }
+    }
+
+    private void assemble(EntryPart part, long now) {
+        if (partialLength > 0 && part.zxid() != partialZxid) {
+            // The source was truncated in between and has another entry here.
+            forgetPartial();
+            askForEntries(now);
+            return;
+        }
+        boolean fits =
+                part.total() <= maxEntryLength
+                        && (partialLength == 0 || part.total() == partial.length)
+                        && part.offset() == partialLength
+                        && part.bytes().length() > 0
+                        && part.bytes().length() <= part.total() - partialLength;
+        if (!fits) {
+            giveUp(
+                    "server "
+                            + source
+                            + " sent bytes "
+                            + part.offset()
+                            + " to "
+                            + (part.offset() + (long) part.bytes().length())
+                            + " of "
+                            + part.total()
+                            + " of "
+                            + Zxid.toString(part.zxid())
+                            + ", at most "
+                            + maxEntryLength
+                            + " are allowed",
+                    now);
+            return;
+        }
+        if (partialLength == 0) {
+            partial = new byte[part.total()];
+            partialZxid = part.zxid();
+        }
+        part.bytes().asReadOnlyBuffer().get(partial, partialLength, part.bytes().length());
+        partialLength += part.bytes().length();
+        if (partialLength < partial.length) {
+            askForEntries(now);
+            return;
+        }
+        Entry whole = new Entry(partialZxid, Bytes.wrap(partial));
+        forgetPartial();
+        copy(List.of(whole), false, now);
+    }
+
+    private LogOutline copied() {
+        return staged ? stagedLog : log;
+    }
+
+    private void extended(LogOutline longer) {
+        if (staged) {
+            stagedLog = longer;
+        } else {
+            log = longer;
+        }
+    }
+
+    private void askForEntries(long now) {
+        ask(
+                new EntriesRequest(
+                        nonce, self, ++requestId, copied().last(), through, partialLength),
+                now);
+    }
+
+    private void ask(RecoveryMessage question, long now) {
+        request = question;
+        sentAt = now;
+        decisions.add(new Send(source, question));
+    }
+
+    private void forgetPartial() {
+        partial = new byte[0];
+        partialLength = 0;
+        partialZxid = Zxid.NONE;
+    }
+
+    private void finish() {
+        long lastLogged = copied().last();
+        long latestOnDisk = Math.max(onDisk.markers().latestOnDisk(), lastLogged);
+        decisions.add(
+                new Finish(
+                        lastLogged,
+                        Math.max(onDisk.currentEpoch(), Zxid.epoch(lastLogged)),
+                        latestOnDisk,
+                        map,
+                        Math.min(onDisk.markers().fastSwitch(), latestOnDisk),
+                        staged));
+        enter(State.RECOVERED);
+    }
+
+    private void giveUp(String why, long now) {
+        problem = why;
+        enter(State.QUERYING);
+        answers.clear();
+        requestId++;
+        through = Zxid.NONE;
+        forgetPartial();
+        if (staged) {
+            staged = false;
+            decisions.add(new DiscardStaged());
+        }
+        query(now);
+    }
+
+    private void enter(State next) {
+        if (!TRANSITIONS.get(state).contains(next)) {
+            throw new IllegalStateException("a recovery cannot go from " + state + " to " + next);
+        }
+        state = next;
+    }
+
+    private void requireStarted() {
+        if (state == State.NEW) {
+            throw new IllegalStateException("the recovery was not started");
+        }
+    }
+
+    private List<Decision> taken() {
+        List<Decision> result = List.copyOf(decisions);
+        decisions.clear();
+        return result;
+    }
+}
