@@ -1,0 +1,168 @@
+package io.saucr.ensemble;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.HttpURLConnection;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What one server says about itself at one moment. A value that the server does not give is {@link
+ * #UNKNOWN}; a server that does not answer still has a report.
+ *
+ * @param role leader, follower, observer; "looking" when it answers without serving, "starting"
+ *     when its process runs without answering, "down" when there is no process
+ * @param mode "fast" or "slow"
+ * @param recovery "recovered" or "recovering"
+ * @param lastZxid the last zxid that is in its log, else the last that it has applied
+ * @param lle its map of the last entry that each server may have logged, equal values together
+ */
+public record ServerReport(
+        int id, String role, String mode, String recovery, String lastZxid, String lle) {
+    public static final String UNKNOWN = "-";
+    public static final String FAST = "fast";
+    public static final String SLOW = "slow";
+
+    private static final int CONNECT_MILLIS = 500;
+    private static final int ANSWER_MILLIS = 2000;
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    /** Asks a server. Takes a few milliseconds, and not more than some seconds if it hangs. */
+    public static ServerReport of(LocalServer server) {
+        if (!server.isRunning()) {
+            return new ServerReport(server.id(), "down", UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN);
+        }
+        Map<String, String> monitor;
+        try {
+            monitor = monitorLines(fourLetterWord(server, "mntr"));
+        } catch (IOException notYet) {
+            return new ServerReport(server.id(), "starting", UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN);
+        }
+        JsonNode saucr = adminCommand(server, "saucr");
+        String zxid = saucr.path("lastLoggedZxid").asText(UNKNOWN);
+        return new ServerReport(
+                server.id(),
+                monitor.getOrDefault("zk_server_state", "looking"),
+                choose(monitor.get("zk_saucr_mode"), SLOW, FAST),
+                choose(monitor.get("zk_saucr_recovery_state"), "recovered", "recovering"),
+                zxid.equals(UNKNOWN) ? appliedZxid(server) : zxid,
+                lleText(saucr.path("lleMap")));
+    }
+
+    /** Reports of all servers, in the order of the list. */
+    public static List<ServerReport> of(List<LocalServer> servers) {
+        return servers.parallelStream().map(ServerReport::of).toList();
+    }
+
+    /** True when the server has a role in an ensemble that serves. */
+    public boolean serves() {
+        return role.equals("leader") || role.equals("follower") || role.equals("observer");
+    }
+
+    public boolean leads() {
+        return role.equals("leader");
+    }
+
+    /** The answer to a four-letter word on the client port. */
+    static String fourLetterWord(LocalServer server, String word) throws IOException {
+        try (Socket socket = new Socket()) {
+            socket.setSoTimeout(ANSWER_MILLIS);
+            socket.connect(
+                    new InetSocketAddress(
+                            InetAddress.getLoopbackAddress(), server.ports().client()),
+                    CONNECT_MILLIS);
+            socket.getOutputStream().write(word.getBytes(StandardCharsets.US_ASCII));
+            socket.getOutputStream().flush();
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    private static Map<String, String> monitorLines(String answer) {
+        Map<String, String> lines = new HashMap<>();
+        answer.lines()
+                .forEach(
+                        line -> {
+                            int tab = line.indexOf('\t');
+                            if (tab > 0) {
+                                lines.put(line.substring(0, tab), line.substring(tab + 1).trim());
+                            }
+                        });
+        return lines;
+    }
+
+    /** The JSON answer of an admin server's command; a missing node when there is none. */
+    private static JsonNode adminCommand(LocalServer server, String command) {
+        String url = "http://127.0.0.1:" + server.ports().admin() + "/commands/" + command;
+        try {
+            HttpURLConnection connection =
+                    (HttpURLConnection) URI.create(url).toURL().openConnection();
+            connection.setConnectTimeout(CONNECT_MILLIS);
+            connection.setReadTimeout(ANSWER_MILLIS);
+            try (InputStream body = connection.getInputStream()) {
+                return JSON.readTree(body);
+            } finally {
+                connection.disconnect();
+            }
+        } catch (IOException unknownCommandOrNoServer) {
+            return JSON.missingNode();
+        }
+    }
+
+    private static String appliedZxid(LocalServer server) {
+        try {
+            return fourLetterWord(server, "srvr")
+                    .lines()
+                    .filter(line -> line.startsWith("Zxid: "))
+                    .map(line -> line.substring("Zxid: ".length()).trim())
+                    .findFirst()
+                    .orElse(UNKNOWN);
+        } catch (IOException gone) {
+            return UNKNOWN;
+        }
+    }
+
+    private static String choose(String value, String zero, String one) {
+        if (value == null) {
+            return UNKNOWN;
+        }
+        return switch (value) {
+            case "0" -> zero;
+            case "1" -> one;
+            default -> value;
+        };
+    }
+
+    /** {1: a, 2: a, 3: b} becomes "1,2:a 3:b". */
+    private static String lleText(JsonNode map) {
+        if (!map.isObject() || map.isEmpty()) {
+            return UNKNOWN;
+        }
+        Map<Integer, String> byServer = new TreeMap<>();
+        map.fields()
+                .forEachRemaining(
+                        entry ->
+                                byServer.put(
+                                        Integer.valueOf(entry.getKey()),
+                                        entry.getValue().asText()));
+        Map<String, List<String>> serversByZxid = new LinkedHashMap<>();
+        byServer.forEach(
+                (server, zxid) ->
+                        serversByZxid
+                                .computeIfAbsent(zxid, z -> new ArrayList<>())
+                                .add(Integer.toString(server)));
+        List<String> parts = new ArrayList<>();
+        serversByZxid.forEach((zxid, servers) -> parts.add(String.join(",", servers) + ":" + zxid));
+        return String.join(" ", parts);
+    }
+}

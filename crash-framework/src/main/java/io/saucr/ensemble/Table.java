@@ -1,0 +1,75 @@
+package io.saucr.ensemble;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Rows of text in columns that are as wide as their widest cell. Not safe for use by several
+ * threads.
+ */
+public final class Table {
+    private final List<List<String>> rows = new ArrayList<>();
+
+    public Table(String... header) {
+        rows.add(List.of(header));
+    }
+
+    /** The usual view of an ensemble: one line per server. */
+    public static Table ofServers(List<LocalServer> servers, List<ServerReport> reports) {
+        Table table =
+                new Table("id", "role", "mode", "recovery", "last zxid", "client", "pid", "LLE");
+        for (int i = 0; i < reports.size(); i++) {
+            ServerReport report = reports.get(i);
+            LocalServer server = servers.get(i);
+            table.row(
+                    Integer.toString(report.id()),
+                    report.role(),
+                    report.mode(),
+                    report.recovery(),
+                    report.lastZxid(),
+                    server.address(),
+                    server.pid().isPresent()
+                            ? Long.toString(server.pid().getAsLong())
+                            : ServerReport.UNKNOWN,
+                    report.lle());
+        }
+        return table;
+    }
+
+    /** Adds a row with as many cells as the header has. */
+    public Table row(String... cells) {
+        if (cells.length != rows.get(0).size()) {
+            throw new IllegalArgumentException(
+                    "row of "
+                            + cells.length
+                            + " cells under a header of "
+                            + rows.get(0).size()
+                            + ": "
+                            + Arrays.toString(cells));
+        }
+        rows.add(List.of(cells));
+        return this;
+    }
+
+    /** The table as lines, without the line end of the last one. */
+    @Override
+    public String toString() {
+        int[] widths = new int[rows.get(0).size()];
+        for (List<String> row : rows) {
+            for (int i = 0; i < widths.length; i++) {
+                widths[i] = Math.max(widths[i], row.get(i).length());
+            }
+        }
+        StringBuilder text = new StringBuilder();
+        for (List<String> row : rows) {
+            StringBuilder line = new StringBuilder();
+            for (int i = 0; i < widths.length; i++) {
+                String cell = row.get(i);
+                line.append(cell).append(" ".repeat(widths[i] - cell.length() + 2));
+            }
+            text.append(text.isEmpty() ? "" : "\n").append(line.toString().stripTrailing());
+        }
+        return text.toString();
+    }
+}

@@ -1,0 +1,54 @@
+package io.saucr.ensemble.cli;
+
+import io.saucr.ensemble.EnsembleException;
+import io.saucr.ensemble.LocalEnsemble;
+import io.saucr.ensemble.LocalServer;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Ends servers as a crash does. Nothing is ended unless all of the ids are right. */
+@Command(
+        name = "kill",
+        mixinStandardHelpOptions = true,
+        description = "Ends servers abruptly (kill -9), as a crash does.")
+final class KillCommand implements Callable<Integer> {
+    @Parameters(arity = "1..*", paramLabel = "ID")
+    private List<Integer> ids;
+
+    @Spec private CommandSpec spec;
+
+    @Override
+    public Integer call() {
+        return LocalEnsemble.exclusively(SaucrCommand.state(), this::kill);
+    }
+
+    private int kill() {
+        LocalEnsemble ensemble = SaucrCommand.ensemble();
+        List<LocalServer> servers = ids.stream().distinct().map(ensemble::server).toList();
+        for (LocalServer server : servers) {
+            if (!server.isRunning()) {
+                throw new EnsembleException("server " + server.id() + " is not running");
+            }
+        }
+        for (LocalServer server : servers) {
+            server.kill();
+            spec.commandLine().getOut().println("Server " + server.id() + " killed.");
+        }
+        int left = ensemble.running().size();
+        if (left < ensemble.majority()) {
+            spec.commandLine()
+                    .getOut()
+                    .println(
+                            left
+                                    + " of "
+                                    + ensemble.size()
+                                    + " servers are left, fewer than a majority: the ensemble"
+                                    + " does not serve until others are started.");
+        }
+        return 0;
+    }
+}

@@ -1,0 +1,85 @@
+package io.saucr.ensemble.cli;
+
+import io.saucr.ensemble.EnsembleException;
+import io.saucr.ensemble.LocalEnsemble;
+import java.nio.file.Path;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * The command line of the project, started by the script {@code saucr}, which builds first and runs
+ * {@code test} itself. Exit codes: 0 done, 1 failed with a message, 2 wrong usage.
+ */
+@Command(
+        name = "./saucr",
+        description = "A local ensemble of SAUCR ZooKeeper servers.",
+        synopsisSubcommandLabel = "COMMAND",
+        subcommands = {
+            UpCommand.class,
+            StatusCommand.class,
+            KillCommand.class,
+            StartCommand.class,
+            DownCommand.class,
+            CliCommand.class,
+            DemoCommand.class,
+            CommandLine.HelpCommand.class,
+        },
+        footer = {
+            "  test    Runs every test of the project; the last line counts them.",
+            "",
+            "State lives in the folder .saucr of the project, or in SAUCR_STATE.",
+        })
+public final class SaucrCommand implements Runnable {
+    @Spec private CommandSpec spec;
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "Which command?");
+    }
+
+    public static void main(String[] args) {
+        System.exit(run(args));
+    }
+
+    /** Runs one command and returns the exit code. */
+    static int run(String... args) {
+        return new CommandLine(new SaucrCommand())
+                .setExecutionExceptionHandler(
+                        (failure, commandLine, result) -> {
+                            if (failure instanceof EnsembleException) {
+                                commandLine.getErr().println("saucr: " + failure.getMessage());
+                            } else {
+                                failure.printStackTrace(commandLine.getErr());
+                            }
+                            return 1;
+                        })
+                .execute(args);
+    }
+
+    /** The project's root folder. */
+    static Path root() {
+        return Path.of(System.getProperty("saucr.root", ".")).toAbsolutePath().normalize();
+    }
+
+    /** The folder with everything that the commands write. */
+    static Path state() {
+        String state = System.getProperty("saucr.state");
+        return state == null
+                ? root().resolve(".saucr")
+                : Path.of(state).toAbsolutePath().normalize();
+    }
+
+    /**
+     * The ensemble that was set up before.
+     *
+     * @throws EnsembleException if there is none
+     */
+    static LocalEnsemble ensemble() {
+        return LocalEnsemble.in(state())
+                .orElseThrow(
+                        () -> new EnsembleException("there is no ensemble; ./saucr up starts one"));
+    }
+}
