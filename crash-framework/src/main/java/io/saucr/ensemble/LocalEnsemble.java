@@ -33,7 +33,7 @@ public final class LocalEnsemble {
     private static final String SIZE = "size";
     private static final String PORT_BASE = "portBase";
     private static final Duration STOP_LIMIT = Duration.ofSeconds(90);
-    private static final int LOG_LINES_SHOWN = 15;
+    private static final int LOG_LINES_SHOWN = 8;
 
     private final Path state;
     private final int portBase;
@@ -242,8 +242,7 @@ public final class LocalEnsemble {
                                             .stripTrailing());
                 }
             }
-            List<ServerReport> reports = ServerReport.of(chosen);
-            if (reports.stream().allMatch(ServerReport::serves)) {
+            if (chosen.stream().map(ServerReport::brief).allMatch(ServerReport::serves)) {
                 return;
             }
             deadline.requireTimeLeft(
@@ -251,7 +250,7 @@ public final class LocalEnsemble {
                             "not every server serves after "
                                     + limit.toSeconds()
                                     + " s:\n"
-                                    + Table.ofServers(chosen, reports));
+                                    + Table.ofServers(chosen, ServerReport.of(chosen)));
             deadline.pause();
         }
     }
@@ -277,7 +276,8 @@ public final class LocalEnsemble {
 
     /** The mode that the leader reports; unknown without a leader. */
     public String mode() {
-        return reports().stream()
+        return servers.stream()
+                .map(ServerReport::brief)
                 .filter(ServerReport::leads)
                 .map(ServerReport::mode)
                 .findFirst()
@@ -286,10 +286,9 @@ public final class LocalEnsemble {
 
     /** The server that leads at this moment. */
     public Optional<LocalServer> leader() {
-        return reports().stream()
-                .filter(ServerReport::leads)
-                .findFirst()
-                .map(report -> server(report.id()));
+        return servers.stream()
+                .filter(server -> ServerReport.brief(server).leads())
+                .findFirst();
     }
 
     /**

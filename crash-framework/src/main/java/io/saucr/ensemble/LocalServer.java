@@ -164,9 +164,10 @@ public final class LocalServer {
         return home.resolve("log/zookeeper.log");
     }
 
-    /** The end of the server's log; empty if there is none. */
+    /** The end of the server's log without stack frames; empty if there is none. */
     List<String> lastLogLines(int count) {
-        List<String> lines = readOrEmpty(logFile()).lines().toList();
+        List<String> lines =
+                readOrEmpty(logFile()).lines().filter(line -> !line.startsWith("\t")).toList();
         return lines.subList(Math.max(0, lines.size() - count), lines.size());
     }
 

@@ -34,30 +34,52 @@ public record ServerReport(
     public static final String FAST = "fast";
     public static final String SLOW = "slow";
 
+    private static final String DOWN = "down";
+    private static final String STARTING = "starting";
+    private static final String LOOKING = "looking";
+
     private static final int CONNECT_MILLIS = 500;
     private static final int ANSWER_MILLIS = 2000;
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    /** Asks a server. Takes a few milliseconds, and not more than some seconds if it hangs. */
+    /**
+     * Asks a server for everything. Takes some milliseconds, and not more than some seconds if it
+     * hangs.
+     */
     public static ServerReport of(LocalServer server) {
+        ServerReport brief = brief(server);
+        if (!server.isRunning() || brief.role.equals(STARTING)) {
+            return brief;
+        }
+        JsonNode saucr = adminCommand(server, "saucr");
+        String zxid = saucr.path("lastLoggedZxid").asText(UNKNOWN);
+        return new ServerReport(
+                brief.id,
+                brief.role,
+                brief.mode,
+                brief.recovery,
+                zxid.equals(UNKNOWN) ? appliedZxid(server) : zxid,
+                lleText(saucr.path("lleMap")));
+    }
+
+    /** Asks a server for role, mode and recovery state only: one question, one answer. */
+    static ServerReport brief(LocalServer server) {
         if (!server.isRunning()) {
-            return new ServerReport(server.id(), "down", UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN);
+            return new ServerReport(server.id(), DOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN);
         }
         Map<String, String> monitor;
         try {
             monitor = monitorLines(fourLetterWord(server, "mntr"));
         } catch (IOException notYet) {
-            return new ServerReport(server.id(), "starting", UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN);
+            return new ServerReport(server.id(), STARTING, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN);
         }
-        JsonNode saucr = adminCommand(server, "saucr");
-        String zxid = saucr.path("lastLoggedZxid").asText(UNKNOWN);
         return new ServerReport(
                 server.id(),
-                monitor.getOrDefault("zk_server_state", "looking"),
+                monitor.getOrDefault("zk_server_state", LOOKING),
                 choose(monitor.get("zk_saucr_mode"), SLOW, FAST),
                 choose(monitor.get("zk_saucr_recovery_state"), "recovered", "recovering"),
-                zxid.equals(UNKNOWN) ? appliedZxid(server) : zxid,
-                lleText(saucr.path("lleMap")));
+                UNKNOWN,
+                UNKNOWN);
     }
 
     /** Reports of all servers, in the order of the list. */

@@ -298,14 +298,15 @@ public final class WriteLoad implements AutoCloseable {
                 return;
             }
             try {
-                retries.schedule(
-                        () -> {
-                            if (writing) {
-                                write(register);
-                            }
-                        },
-                        RETRY_MILLIS,
-                        TimeUnit.MILLISECONDS);
+                var unused =
+                        retries.schedule(
+                                () -> {
+                                    if (writing) {
+                                        write(register);
+                                    }
+                                },
+                                RETRY_MILLIS,
+                                TimeUnit.MILLISECONDS);
             } catch (RejectedExecutionException closed) {
                 writing = false;
             }

@@ -31,7 +31,7 @@ final class StatusCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         while (watch) {
             String table = Table.ofServers(ensemble.servers(), ensemble.reports()).toString();
-            out.println((System.console() == null ? "" : CLEAR_SCREEN) + table);
+            out.println((Boolean.getBoolean("saucr.terminal") ? CLEAR_SCREEN : "") + table);
             Thread.sleep(1000);
         }
         List<ServerReport> reports = ensemble.reports();
