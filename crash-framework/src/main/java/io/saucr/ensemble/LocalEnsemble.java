@@ -286,9 +286,7 @@ public final class LocalEnsemble {
 
     /** The server that leads at this moment. */
     public Optional<LocalServer> leader() {
-        return servers.stream()
-                .filter(server -> ServerReport.brief(server).leads())
-                .findFirst();
+        return servers.stream().filter(server -> ServerReport.brief(server).leads()).findFirst();
     }
 
     /**

@@ -36,6 +36,7 @@ final class DemoCommand implements Callable<Integer> {
     private static final Duration SERVING_LIMIT = Duration.ofSeconds(60);
     private static final Duration DRAIN_LIMIT = Duration.ofSeconds(60);
     private static final long TICK_MILLIS = 2000;
+    private static final long WARM_UP_MILLIS = 5000;
 
     @Option(
             names = "--phase",
@@ -93,7 +94,7 @@ final class DemoCommand implements Callable<Integer> {
         try (writes) {
             writes.start();
             say("Warming up ...");
-            sleepMillis(Math.min(3000, phaseSeconds * 1000));
+            sleepMillis(Math.min(WARM_UP_MILLIS, phaseSeconds * 1000));
             if (reportsMode && !ensemble.awaitFast(MODE_LIMIT)) {
                 faults.add("with all servers up the mode is not fast");
             }
@@ -103,7 +104,7 @@ final class DemoCommand implements Callable<Integer> {
                 phase(ensemble.size() - ensemble.running().size() + " down");
             }
             restart(victims, reportsMode);
-            if (faults.isEmpty() || ensemble.running().size() == ensemble.size()) {
+            if (ensemble.running().size() == ensemble.size()) {
                 phase("all back");
             }
             writes.stop(DRAIN_LIMIT);

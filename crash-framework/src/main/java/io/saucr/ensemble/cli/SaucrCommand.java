@@ -41,11 +41,11 @@ public final class SaucrCommand implements Runnable {
     }
 
     public static void main(String[] args) {
-        System.exit(run(args));
+        System.exit(commandLine().execute(args));
     }
 
-    /** Runs one command and returns the exit code. */
-    static int run(String... args) {
+    /** The whole command line, ready to execute. */
+    static CommandLine commandLine() {
         return new CommandLine(new SaucrCommand())
                 .setExecutionExceptionHandler(
                         (failure, commandLine, result) -> {
@@ -55,8 +55,7 @@ public final class SaucrCommand implements Runnable {
                                 failure.printStackTrace(commandLine.getErr());
                             }
                             return 1;
-                        })
-                .execute(args);
+                        });
     }
 
     /** The project's root folder. */

@@ -1,0 +1,88 @@
+package io.saucr.ensemble.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The script {@code saucr} on machines that lack something. */
+class LauncherTest {
+    @TempDir Path folder;
+    private Path programs;
+
+    /** A PATH with the ordinary programs, without a JDK and Maven. */
+    @BeforeEach
+    void ordinaryMachine() throws IOException {
+        programs = Files.createDirectory(folder.resolve("bin"));
+        for (String name : List.of("bash", "dirname", "sed", "cat", "find", "mkdir", "tail")) {
+            Path program =
+                    Stream.of("/bin", "/usr/bin")
+                            .map(place -> Path.of(place, name))
+                            .filter(Files::isExecutable)
+                            .findFirst()
+                            .orElseThrow();
+            Files.createSymbolicLink(programs.resolve(name), program);
+        }
+    }
+
+    @Test
+    void withoutJdkItSaysWhatToInstall() throws Exception {
+        Result result = saucr(null);
+        assertThat(result.exitCode).isEqualTo(1);
+        assertThat(result.output).contains("no JDK found").contains("17").contains("JAVA_HOME");
+    }
+
+    @Test
+    void withAnOlderJdkItNamesTheVersionAndThePlace() throws Exception {
+        Path home = folder.resolve("jdk-11");
+        Path javac = Files.createDirectories(home.resolve("bin")).resolve("javac");
+        Files.writeString(javac, "#!/bin/sh\necho 'javac 11.0.2'\n");
+        assertThat(javac.toFile().setExecutable(true)).isTrue();
+        Result result = saucr(home);
+        assertThat(result.exitCode).isEqualTo(1);
+        assertThat(result.output).contains(javac.toString()).contains("version 11").contains("17");
+    }
+
+    @Test
+    void withAJavaHomeThatHoldsNoJdkItSaysSo() throws Exception {
+        Result result = saucr(folder);
+        assertThat(result.exitCode).isEqualTo(1);
+        assertThat(result.output).contains("JAVA_HOME is '" + folder + "'").contains("no JDK");
+    }
+
+    @Test
+    void withoutMavenItSaysWhatToInstall() throws Exception {
+        Result result = saucr(Path.of(System.getProperty("java.home")));
+        assertThat(result.exitCode).isEqualTo(1);
+        assertThat(result.output).contains("Maven not found");
+        assertThat(folder.resolve("state")).doesNotExist();
+    }
+
+    private record Result(int exitCode, String output) {}
+
+    private Result saucr(Path javaHome) throws IOException, InterruptedException {
+        ProcessBuilder builder =
+                new ProcessBuilder(
+                        programs.resolve("bash").toString(),
+                        CommandRun.projectRoot().resolve("saucr").toString(),
+                        "status");
+        builder.environment().clear();
+        builder.environment().put("PATH", programs.toString());
+        builder.environment().put("SAUCR_STATE", folder.resolve("state").toString());
+        if (javaHome != null) {
+            builder.environment().put("JAVA_HOME", javaHome.toString());
+        }
+        Process process = builder.redirectErrorStream(true).start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+        return new Result(process.exitValue(), output);
+    }
+}
