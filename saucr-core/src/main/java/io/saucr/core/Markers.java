@@ -33,4 +33,15 @@ public record Markers(long fastSwitch, long latestOnDisk, LleMap lleMap) {
     public boolean crashedInFastMode() {
         return fastSwitch > latestOnDisk;
     }
+
+    /** For humans, with zxids as ZooKeeper prints them. */
+    @Override
+    public String toString() {
+        return "fast-switch "
+                + Zxid.toString(fastSwitch)
+                + ", latest-on-disk "
+                + Zxid.toString(latestOnDisk)
+                + ", LLE "
+                + lleMap;
+    }
 }

@@ -166,7 +166,9 @@ public final class RecoveryProcedure {
     public record DiscardStaged() implements Decision {}
 
     /**
-     * Append entries, without forcing them.
+     * Append entries, without forcing them. The log may now reach into an epoch that is newer than
+     * the current epoch on disk; that one is raised by {@link Finish} alone, for earlier it would
+     * claim more than the log holds.
      *
      * @param staged whether to the log in the staging area, and not to the server's own
      */

@@ -1,0 +1,48 @@
+package io.saucr.core;
+
+import java.util.List;
+
+/** Heartbeats and suspicion; times are milliseconds in the scenario. */
+final class FailureDetectorSubject implements ScenarioSubject {
+    private static final long MILLI = 1_000_000;
+    private FailureDetector detector;
+
+    @Override
+    public List<String> answer(ScenarioInput in) {
+        long heard = in.number("heard", 0) * MILLI;
+        long now = in.number("now", 0) * MILLI;
+        switch (in.command()) {
+            case "new":
+                detector =
+                        new FailureDetector(
+                                in.number("interval", 50) * MILLI,
+                                in.number("tolerance", 20) * MILLI);
+                return List.of();
+            case "ping":
+                {
+                    long sent = in.number("sent", 0) * MILLI;
+                    long pinged = in.number("pinged", 0) * MILLI;
+                    return List.of(
+                            (detector.pingDue(heard, sent, pinged, now) ? "due" : "not yet")
+                                    + ", at "
+                                    + detector.pingAt(heard, sent, pinged) / MILLI);
+                }
+            case "suspect":
+                return List.of(
+                        (detector.suspected(heard, now) ? "suspected" : "trusted")
+                                + ", at "
+                                + detector.suspectedAt(heard) / MILLI);
+            case "woke":
+                return List.of(
+                        detector.overslept(in.number("planned", 0) * MILLI, now)
+                                ? "overslept"
+                                : "in time");
+            case "silent":
+                return List.of(
+                        detector.reaction((int) in.number(), (int) in.number("election", 3))
+                                .toString());
+            default:
+                throw in.unknown();
+        }
+    }
+}

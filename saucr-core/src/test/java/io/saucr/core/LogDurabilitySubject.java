@@ -1,0 +1,58 @@
+package io.saucr.core;
+
+import java.util.List;
+
+/** What a server owes its disk before it acks. */
+final class LogDurabilitySubject implements ScenarioSubject {
+    private LogDurability log;
+
+    @Override
+    public List<String> answer(ScenarioInput in) {
+        switch (in.command()) {
+            case "new":
+                log =
+                        new LogDurability(
+                                new Markers(
+                                        in.zxid("fastSwitch"),
+                                        in.zxid("latestOnDisk"),
+                                        LleMap.empty()));
+                return List.of(claim());
+            case "append":
+                {
+                    long zxid = in.zxid();
+                    log.appended(zxid, in.mode());
+                    return List.of();
+                }
+            case "owed":
+                return List.of(
+                        (log.mustForce() ? "force" : "no force")
+                                + (log.fastSwitchNeeded() == 0
+                                        ? ""
+                                        : ", fast-switch "
+                                                + ScenarioInput.show(log.fastSwitchNeeded())));
+            case "flushed":
+                {
+                    long forced = in.zxid();
+                    boolean may =
+                            log.mayMarkOnDisk(forced, in.has("last") ? in.zxid("last") : forced);
+                    return List.of(may ? "mark it" : "no marker");
+                }
+            case "marked":
+                if ("fast-switch".equals(in.word())) {
+                    log.markedFastSwitch(in.zxid());
+                } else {
+                    log.markedOnDisk(in.zxid());
+                }
+                return List.of(claim());
+            case "ack":
+                log.acked();
+                return List.of(claim());
+            default:
+                throw in.unknown();
+        }
+    }
+
+    private String claim() {
+        return log.claimsOnDisk() ? "claims: on disk" : "claims: fast";
+    }
+}

@@ -1,0 +1,59 @@
+package io.saucr.core;
+
+import java.util.List;
+
+/**
+ * Fast or slow. {@code prompt 4 onDisks at=10}: four prompt voters, the last slow entry on F disks,
+ * time 10.
+ */
+final class ModeControllerSubject implements ScenarioSubject {
+    private ModeController controller;
+
+    @Override
+    public List<String> answer(ScenarioInput in) {
+        return List.of(
+                decide(in) + ", " + (controller.draining() ? "draining" : controller.mode()));
+    }
+
+    private String decide(ScenarioInput in) {
+        switch (in.command()) {
+            case "new":
+                controller =
+                        new ModeController(
+                                (int) in.number("voters", 5),
+                                (int) in.number("confirmations", 3),
+                                in.number("drain", 10));
+                return "new";
+            case "voters":
+                controller.voters((int) in.number());
+                return "ok";
+            case "prompt":
+                {
+                    int prompt = (int) in.number();
+                    boolean onDisks = false;
+                    boolean inFlight = false;
+                    while (in.hasWord()) {
+                        String word = in.word();
+                        onDisks |= "onDisks".equals(word);
+                        inFlight |= "inFlight".equals(word);
+                    }
+                    return controller
+                            .promptness(prompt, onDisks, inFlight, in.number("at", 0))
+                            .toString();
+                }
+            case "drain":
+                return controller
+                        .drain(in.hasWord() && "onDisks".equals(in.word()), in.number("at", 0))
+                        .toString();
+            case "stuck":
+                return controller.stuck().toString();
+            case "pin":
+                return controller.pin(ModeController.Pin.valueOf(in.word())).toString();
+            case "unpin":
+                controller.unpin(ModeController.Pin.valueOf(in.word()));
+                return "ok";
+            default:
+                throw in.unknown();
+        }
+    }
+}

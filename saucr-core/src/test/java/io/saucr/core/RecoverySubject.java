@@ -1,0 +1,225 @@
+package io.saucr.core;
+
+import io.saucr.core.RecoveryMessage.Compression;
+import io.saucr.core.RecoveryMessage.EntriesAnswer;
+import io.saucr.core.RecoveryMessage.EntriesRequest;
+import io.saucr.core.RecoveryMessage.Entry;
+import io.saucr.core.RecoveryMessage.EntryPart;
+import io.saucr.core.RecoveryMessage.LleAnswer;
+import io.saucr.core.RecoveryMessage.LleQuery;
+import io.saucr.core.RecoveryMessage.OutlineAnswer;
+import io.saucr.core.RecoveryMessage.OutlineRequest;
+import io.saucr.core.RecoveryMessage.Reason;
+import io.saucr.core.RecoveryMessage.SnapshotPart;
+import io.saucr.core.RecoveryMessage.SnapshotRequest;
+import io.saucr.core.RecoveryMessage.Unavailable;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * A recovering server. Answers of others are inputs; {@code from=2} is who says it, {@code
+ * request=} the number it answers (the newest if absent), {@code nonce=} another process's. Time is
+ * milliseconds; repeat after 100, give up after 1000.
+ */
+final class RecoverySubject implements ScenarioSubject {
+    private static final long MILLI = 1_000_000;
+    private static final long NONCE = 77;
+
+    private RecoveryProcedure recovery;
+    private long now;
+    private long request;
+
+    @Override
+    public List<String> answer(ScenarioInput in) {
+        long from = in.number("from", 0);
+        long nonce = in.number("nonce", NONCE);
+        long id = in.number("request", request);
+        switch (in.command()) {
+            case "new":
+                recovery =
+                        new RecoveryProcedure(
+                                in.number(),
+                                NONCE,
+                                new RecoveryProcedure.OnDisk(
+                                        in.number("epoch", 0),
+                                        in.outline("log"),
+                                        new Markers(
+                                                in.zxid("fastSwitch"),
+                                                in.zxid("latestOnDisk"),
+                                                in.map("map")),
+                                        configuration(in, "voters", "version"),
+                                        pending(in)),
+                                new RecoveryProcedure.Patience(100 * MILLI, 1000 * MILLI),
+                                1 << 20);
+                return List.of();
+            case "start":
+                return show(recovery.start(now));
+            case "after":
+                now += in.number() * MILLI;
+                return show(recovery.tick(now));
+            case "lle":
+                return receive(
+                        from,
+                        new LleAnswer(
+                                nonce,
+                                from,
+                                in.number("epoch", 0),
+                                in.zxid("last"),
+                                in.map("map"),
+                                configuration(in, "voters", "version"),
+                                pending(in)));
+            case "outline":
+                return receive(from, new OutlineAnswer(nonce, from, id, in.outline("log")));
+            case "entries":
+                {
+                    List<Entry> entries = new ArrayList<>();
+                    for (long zxid : in.zxids("zxids")) {
+                        entries.add(new Entry(zxid, Bytes.wrap(new byte[] {1})));
+                    }
+                    return receive(
+                            from,
+                            new EntriesAnswer(
+                                    nonce, from, id, entries, "yes".equals(in.text("end", "no"))));
+                }
+            case "part":
+                return receive(
+                        from,
+                        new EntryPart(
+                                nonce,
+                                from,
+                                id,
+                                in.zxid("zxid"),
+                                (int) in.number("total", 0),
+                                (int) in.number("offset", 0),
+                                Bytes.wrap(new byte[(int) in.number("length", 0)])));
+            case "snapshot":
+                return receive(
+                        from,
+                        new SnapshotPart(
+                                nonce,
+                                from,
+                                id,
+                                in.zxid("zxid"),
+                                Compression.NONE,
+                                in.zxid("through"),
+                                in.number("total", 0),
+                                in.number("offset", 0),
+                                Bytes.wrap(new byte[(int) in.number("length", 0)])));
+            case "unavailable":
+                return receive(from, new Unavailable(nonce, from, id, Reason.valueOf(in.word())));
+            case "status":
+                {
+                    RecoveryProcedure.Status status = recovery.status();
+                    return List.of(
+                            status.state()
+                                    + " answered="
+                                    + status.answered()
+                                    + " missing="
+                                    + status.missing()
+                                    + " stillNeeded="
+                                    + status.stillNeeded()
+                                    + " last="
+                                    + ScenarioInput.show(status.lastLogged())
+                                    + " through="
+                                    + ScenarioInput.show(status.through())
+                                    + (status.problem().isEmpty()
+                                            ? ""
+                                            : " problem: " + status.problem()));
+                }
+            default:
+                throw in.unknown();
+        }
+    }
+
+    private static Configuration configuration(ScenarioInput in, String voters, String version) {
+        List<Long> sids = in.sids(voters);
+        return new Configuration(
+                in.number(version, 1), sids.isEmpty() ? List.of(1L, 2L, 3L, 4L, 5L) : sids);
+    }
+
+    private static Optional<Configuration> pending(ScenarioInput in) {
+        return in.has("pendingVoters")
+                ? Optional.of(configuration(in, "pendingVoters", "pendingVersion"))
+                : Optional.empty();
+    }
+
+    private List<String> receive(long from, RecoveryMessage message) {
+        return show(recovery.received(from, message, now));
+    }
+
+    private List<String> show(List<RecoveryProcedure.Decision> decisions) {
+        List<String> lines = new ArrayList<>();
+        Map<String, List<Long>> queries = new TreeMap<>();
+        for (RecoveryProcedure.Decision decision : decisions) {
+            if (decision instanceof RecoveryProcedure.Send send) {
+                if (send.message() instanceof LleQuery) {
+                    queries.computeIfAbsent("query", key -> new ArrayList<>()).add(send.to());
+                } else {
+                    lines.add("ask " + send.to() + " " + show(send.message()));
+                }
+            } else if (decision instanceof RecoveryProcedure.Truncate truncate) {
+                lines.add("truncate to " + ScenarioInput.show(truncate.zxid()));
+            } else if (decision instanceof RecoveryProcedure.StageSnapshot stage) {
+                lines.add(
+                        "stage snapshot "
+                                + ScenarioInput.show(stage.zxid())
+                                + " bytes "
+                                + stage.offset()
+                                + "+"
+                                + stage.bytes().length()
+                                + " of "
+                                + stage.total());
+            } else if (decision instanceof RecoveryProcedure.DiscardStaged) {
+                lines.add("discard what is staged");
+            } else if (decision instanceof RecoveryProcedure.Append append) {
+                List<String> zxids =
+                        append.entries().stream()
+                                .map(entry -> ScenarioInput.show(entry.zxid()))
+                                .toList();
+                lines.add(
+                        (append.staged() ? "append staged " : "append ") + String.join(",", zxids));
+            } else if (decision instanceof RecoveryProcedure.Finish finish) {
+                lines.add(
+                        "finish last="
+                                + ScenarioInput.show(finish.lastLogged())
+                                + " epoch="
+                                + finish.currentEpoch()
+                                + " latestOnDisk="
+                                + ScenarioInput.show(finish.latestOnDisk())
+                                + " fastSwitch="
+                                + ScenarioInput.show(finish.fastSwitch())
+                                + " map="
+                                + ScenarioInput.show(finish.lleMap())
+                                + (finish.staged() ? " with what is staged" : ""));
+            }
+        }
+        queries.values().forEach(sids -> lines.add("query " + sids));
+        return lines;
+    }
+
+    private String show(RecoveryMessage message) {
+        if (message instanceof OutlineRequest m) {
+            request = m.requestId();
+            return "for its outline";
+        }
+        if (message instanceof EntriesRequest m) {
+            request = m.requestId();
+            return "for entries after "
+                    + ScenarioInput.show(m.after())
+                    + " through "
+                    + ScenarioInput.show(m.through())
+                    + (m.offset() == 0 ? "" : " from byte " + m.offset());
+        }
+        if (message instanceof SnapshotRequest m) {
+            request = m.requestId();
+            return "for snapshot "
+                    + (m.snapshot() < 0 ? "newest" : ScenarioInput.show(m.snapshot()))
+                    + " from byte "
+                    + m.offset();
+        }
+        throw new AssertionError(message);
+    }
+}
