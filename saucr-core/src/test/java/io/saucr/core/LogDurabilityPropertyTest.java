@@ -1,0 +1,103 @@
+package io.saucr.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Random;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+
+/**
+ * R3, R12, R13: power may be cut between any two steps of a server that obeys {@link
+ * LogDurability}. Whenever the markers on its disk then say "everything is on disk", everything
+ * acked is; and a slow entry is acked from the disk alone.
+ */
+class LogDurabilityPropertyTest {
+    private static final int STEPS = 120;
+
+    /** The disk, and the promises that were made. */
+    private static final class Disk {
+        private long forced;
+        private long fastSwitch;
+        private long latestOnDisk;
+        private long acked;
+        private long ackedSlow;
+
+        void check() {
+            if (fastSwitch <= latestOnDisk) {
+                assertThat(acked)
+                        .as("acked, with markers that say on disk")
+                        .isLessThanOrEqualTo(forced);
+            }
+            assertThat(ackedSlow).as("acked slow").isLessThanOrEqualTo(forced);
+            assertThat(latestOnDisk).as("latest-on-disk").isLessThanOrEqualTo(forced);
+        }
+    }
+
+    @Property(tries = 500)
+    void neverClaimsOnDiskFalsely(@ForAll long seed) {
+        Random random = new Random(seed);
+        Disk disk = new Disk();
+        LogDurability log = new LogDurability(Markers.none());
+        long last = Zxid.NONE;
+        long lastSlow = Zxid.NONE;
+        Mode mode = Mode.SLOW;
+        // A flush by another thread that is under way: what it covers, or -1.
+        long flushing = -1;
+        for (int step = 0; step < STEPS; step++) {
+            switch (random.nextInt(6)) {
+                case 0, 1, 2 -> {
+                    if (random.nextInt(6) == 0) {
+                        mode = mode == Mode.FAST ? Mode.SLOW : Mode.FAST;
+                    }
+                    last++;
+                    log.appended(last, mode);
+                    if (mode == Mode.SLOW) {
+                        lastSlow = last;
+                    }
+                }
+                case 3 -> {
+                    if (log.mustForce()) {
+                        disk.forced = last;
+                        disk.check();
+                        if (!log.claimsOnDisk() && log.mayMarkOnDisk(last, last)) {
+                            disk.latestOnDisk = last;
+                            log.markedOnDisk(last);
+                            disk.check();
+                        }
+                    } else if (log.fastSwitchNeeded() != 0) {
+                        long marker = log.fastSwitchNeeded();
+                        disk.fastSwitch = marker;
+                        log.markedFastSwitch(marker);
+                        disk.check();
+                    }
+                    log.acked();
+                    disk.acked = last;
+                    disk.ackedSlow = lastSlow;
+                }
+                case 4 -> flushing = flushing < 0 ? last : flushing;
+                default -> {
+                    if (flushing >= 0) {
+                        disk.forced = Math.max(disk.forced, flushing);
+                        if (log.mayMarkOnDisk(flushing, last)) {
+                            disk.latestOnDisk = Math.max(disk.latestOnDisk, flushing);
+                            log.markedOnDisk(flushing);
+                        }
+                        flushing = -1;
+                    }
+                }
+            }
+            disk.check();
+            assertThat(log.claimsOnDisk()).isEqualTo(disk.fastSwitch <= disk.latestOnDisk);
+            if (random.nextInt(40) == 0) {
+                // A clean start after a stop: whoever is not recovering goes on from its markers.
+                Markers found = new Markers(disk.fastSwitch, disk.latestOnDisk, LleMap.empty());
+                if (!found.crashedInFastMode()) {
+                    log = new LogDurability(found);
+                    last = disk.forced;
+                    lastSlow = Math.min(lastSlow, last);
+                    flushing = -1;
+                }
+            }
+        }
+    }
+}

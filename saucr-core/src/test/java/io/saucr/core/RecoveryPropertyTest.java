@@ -1,0 +1,371 @@
+package io.saucr.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.saucr.core.RecoveryMessage.Compression;
+import io.saucr.core.RecoveryMessage.EntriesAnswer;
+import io.saucr.core.RecoveryMessage.EntriesRequest;
+import io.saucr.core.RecoveryMessage.Entry;
+import io.saucr.core.RecoveryMessage.EntryPart;
+import io.saucr.core.RecoveryMessage.LleAnswer;
+import io.saucr.core.RecoveryMessage.LleQuery;
+import io.saucr.core.RecoveryMessage.OutlineAnswer;
+import io.saucr.core.RecoveryMessage.OutlineRequest;
+import io.saucr.core.RecoveryMessage.Reason;
+import io.saucr.core.RecoveryMessage.SnapshotPart;
+import io.saucr.core.RecoveryMessage.SnapshotRequest;
+import io.saucr.core.RecoveryMessage.Unavailable;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import net.jqwik.api.constraints.IntRange;
+
+/** R15 to R19: messages on the wire, and whole recoveries over a channel that loses and repeats. */
+class RecoveryPropertyTest {
+
+    @Property(tries = 500)
+    void messagesRoundTrip(@ForAll("messages") RecoveryMessage message) {
+        ByteBuffer packet = RecoveryWire.encode(message);
+        assertThat(RecoveryWire.isRecoveryMessage(packet)).isTrue();
+        assertThat(RecoveryWire.decode(packet)).isEqualTo(message);
+        // To a server without SAUCR: longer than its shortest notification, an unknown state, no
+        // configuration.
+        assertThat(packet.remaining()).isGreaterThanOrEqualTo(40);
+        assertThat(packet.getInt(0)).isNotIn(0, 1, 2, 3);
+        assertThat(packet.getInt(36)).isZero();
+    }
+
+    @Property(tries = 1000)
+    void damagedMessagesAreRejectedOrMeanWhatTheySay(
+            @ForAll("messages") RecoveryMessage message,
+            @ForAll @IntRange(min = 0, max = 10_000) int at,
+            @ForAll byte value) {
+        byte[] whole = RecoveryWire.encode(message).array();
+        int position = at % whole.length;
+        assertThatThrownBy(() -> RecoveryWire.decode(ByteBuffer.wrap(whole, 0, position)))
+                .isInstanceOf(IllegalArgumentException.class);
+        byte[] changed = whole.clone();
+        changed[position] = value;
+        RecoveryMessage read;
+        try {
+            read = RecoveryWire.decode(ByteBuffer.wrap(changed));
+        } catch (IllegalArgumentException e) {
+            assertThat(e.getMessage()).isNotBlank();
+            return;
+        }
+        assertThat(RecoveryWire.encode(read).array()).isEqualTo(changed);
+    }
+
+    /**
+     * One leader per epoch, each with a prefix of an earlier leader's log: ZAB's logs, as far as
+     * recovery looks.
+     */
+    private static List<List<Long>> histories(Random random) {
+        List<List<Long>> leaders = new ArrayList<>();
+        leaders.add(List.of());
+        for (int epoch = 1; epoch <= 4; epoch++) {
+            List<Long> base = leaders.get(random.nextInt(leaders.size()));
+            List<Long> history = new ArrayList<>(base.subList(0, random.nextInt(base.size() + 1)));
+            int entries = random.nextInt(6);
+            for (int counter = 1; counter <= entries; counter++) {
+                history.add(Zxid.of(epoch, counter));
+            }
+            leaders.add(history);
+        }
+        return leaders;
+    }
+
+    private static List<Long> prefix(Random random, List<Long> history) {
+        return history.subList(0, random.nextInt(history.size() + 1));
+    }
+
+    private static Bytes transaction(long zxid, int maxLength) {
+        byte[] content = new byte[1 + (int) (zxid * 31 % maxLength)];
+        content[0] = (byte) zxid;
+        return Bytes.wrap(content);
+    }
+
+    private static LogOutline outline(List<Long> log) {
+        LogOutline outline = LogOutline.startingAt(Zxid.NONE);
+        for (long zxid : log) {
+            outline = outline.append(zxid);
+        }
+        return outline;
+    }
+
+    /** A log in memory that may have lost its beginning to a snapshot. */
+    private record MemoryLog(List<Long> zxids, int purged, int maxLength) implements HistoryLog {
+        @Override
+        public LogOutline outline() {
+            LogOutline outline =
+                    LogOutline.startingAt(purged == 0 ? Zxid.NONE : zxids.get(purged - 1));
+            for (long zxid : zxids.subList(purged, zxids.size())) {
+                outline = outline.append(zxid);
+            }
+            return outline;
+        }
+
+        @Override
+        public Iterator<Entry> after(long after) {
+            return zxids.stream()
+                    .filter(zxid -> zxid > after)
+                    .map(zxid -> new Entry(zxid, transaction(zxid, maxLength)))
+                    .iterator();
+        }
+
+        @Override
+        public Optional<Snapshot> newestSnapshot() {
+            return Optional.of(new Snapshot(outline().base(), Compression.NONE, 100));
+        }
+
+        @Override
+        public Optional<Snapshot> snapshot(long zxid) {
+            return newestSnapshot().filter(snapshot -> snapshot.zxid() == zxid);
+        }
+
+        @Override
+        public Bytes read(Snapshot snapshot, long offset, int length) {
+            return Bytes.wrap(new byte[length]);
+        }
+    }
+
+    @Property(tries = 400)
+    void commonPrefixOfOutlinesIsTheCommonPrefixOfLogs(@ForAll long seed) {
+        Random random = new Random(seed);
+        List<List<Long>> histories = histories(random);
+        List<Long> mine = prefix(random, histories.get(random.nextInt(5)));
+        List<Long> theirs = prefix(random, histories.get(random.nextInt(5)));
+        int shared = 0;
+        while (shared < Math.min(mine.size(), theirs.size())
+                && mine.get(shared).equals(theirs.get(shared))) {
+            shared++;
+        }
+        // Outlines are exact when both logs have an entry of the newest epoch they share; an older
+        // branch point is
+        // exact too, since every epoch below it is complete in both.
+        long expected = shared == 0 ? LogOutline.NO_COMMON_PREFIX : mine.get(shared - 1);
+        long found = outline(mine).commonPrefix(outline(theirs));
+        if (found == Zxid.NONE) {
+            assertThat(shared).isZero();
+        } else {
+            assertThat(found).isEqualTo(expected);
+        }
+        for (long zxid : mine) {
+            assertThat(outline(mine).contains(zxid)).isTrue();
+            assertThat(outline(theirs).contains(zxid)).isEqualTo(theirs.contains(zxid));
+            assertThat(outline(mine).truncate(zxid))
+                    .isEqualTo(outline(mine.subList(0, mine.indexOf(zxid) + 1)));
+        }
+    }
+
+    /**
+     * A server recovers from two of four others over a channel that loses, repeats and reorders,
+     * with sources that die. Whatever happens on the way, in the end its log is a source's prefix
+     * that reaches L' or the source's end, or its own.
+     */
+    @Property(tries = 300)
+    void recoversOverALossyChannel(
+            @ForAll long seed, @ForAll @IntRange(min = 5, max = 200) int payload) {
+        Random random = new Random(seed);
+        List<List<Long>> histories = histories(random);
+        long me = 5;
+        long nonce = random.nextLong();
+        int maxLength = 60;
+        int ownEpoch = random.nextInt(5);
+        List<Long> own = new ArrayList<>(prefix(random, histories.get(ownEpoch)));
+        List<Long> original = List.copyOf(own);
+        Configuration configuration = new Configuration(1, List.of(1L, 2L, 3L, 4L, 5L));
+        MemoryLog[] logs = new MemoryLog[5];
+        LleAnswer[] answers = new LleAnswer[5];
+        HistoryAnswerer[] sources = new HistoryAnswerer[5];
+        for (int sid = 1; sid <= 4; sid++) {
+            int epoch = random.nextInt(5);
+            List<Long> log = prefix(random, histories.get(epoch));
+            int purged = random.nextInt(3) == 0 ? random.nextInt(log.size() + 1) : 0;
+            logs[sid] = new MemoryLog(log, purged, maxLength);
+            LleMap map = LleMap.empty().with(me, Zxid.of(random.nextInt(5), random.nextInt(6)));
+            answers[sid] =
+                    new LleAnswer(
+                            nonce,
+                            sid,
+                            epoch,
+                            logs[sid].outline().last(),
+                            map,
+                            configuration,
+                            Optional.empty());
+            sources[sid] = new HistoryAnswerer(sid, payload);
+        }
+        Markers markers = new Markers(Zxid.of(9, 1), 0, LleMap.empty());
+        RecoveryProcedure recovery =
+                new RecoveryProcedure(
+                        me,
+                        nonce,
+                        new RecoveryProcedure.OnDisk(
+                                ownEpoch, outline(own), markers, configuration, Optional.empty()),
+                        new RecoveryProcedure.Patience(10, 100),
+                        maxLength);
+        List<RecoveryMessage> wire = new ArrayList<>();
+        List<Long> staged = new ArrayList<>();
+        RecoveryProcedure.Finish finish = null;
+        long now = 0;
+        List<RecoveryProcedure.Decision> decisions = recovery.start(now);
+        int deadSource = 0;
+        for (int step = 0; step < 20_000 && finish == null; step++) {
+            for (RecoveryProcedure.Decision decision : decisions) {
+                if (decision instanceof RecoveryProcedure.Send send) {
+                    int to = (int) send.to();
+                    RecoveryMessage request =
+                            RecoveryWire.decode(RecoveryWire.encode(send.message()));
+                    if (random.nextInt(4) > 0 && to != deadSource) {
+                        wire.add(reply(request, answers[to], sources[to], logs[to]));
+                    }
+                } else if (decision instanceof RecoveryProcedure.Truncate truncate) {
+                    own.removeIf(zxid -> zxid > truncate.zxid());
+                } else if (decision instanceof RecoveryProcedure.StageSnapshot stage) {
+                    staged.clear();
+                    for (MemoryLog log : List.of(logs[1], logs[2], logs[3], logs[4])) {
+                        if (log.outline().base() == stage.zxid() && log.purged > 0) {
+                            staged.clear();
+                            staged.addAll(log.zxids.subList(0, log.purged));
+                        }
+                    }
+                } else if (decision instanceof RecoveryProcedure.DiscardStaged) {
+                    staged.clear();
+                } else if (decision instanceof RecoveryProcedure.Append append) {
+                    for (Entry entry : append.entries()) {
+                        assertThat(entry.transaction())
+                                .isEqualTo(transaction(entry.zxid(), maxLength));
+                        (append.staged() ? staged : own).add(entry.zxid());
+                    }
+                } else if (decision instanceof RecoveryProcedure.Finish done) {
+                    finish = done;
+                }
+            }
+            if (random.nextInt(200) == 0) {
+                deadSource = random.nextInt(5);
+            }
+            if (!wire.isEmpty() && random.nextBoolean()) {
+                RecoveryMessage message = wire.get(random.nextInt(wire.size()));
+                if (random.nextInt(4) > 0) {
+                    wire.remove(message);
+                }
+                decisions = recovery.received(message.sender(), message, now);
+            } else {
+                now += 3;
+                decisions = recovery.tick(now);
+            }
+        }
+        assertThat(finish).as("recovered; now " + recovery.status()).isNotNull();
+        List<Long> result = finish.staged() ? staged : own;
+        assertThat(outline(result).last()).isEqualTo(finish.lastLogged());
+        assertThat(finish.fastSwitch()).isLessThanOrEqualTo(finish.latestOnDisk());
+        assertThat(finish.currentEpoch()).isGreaterThanOrEqualTo(Zxid.epoch(finish.lastLogged()));
+        assertThat(finish.currentEpoch()).isGreaterThanOrEqualTo(ownEpoch);
+        boolean prefixOfSomeSource = result.equals(original);
+        for (int sid = 1; sid <= 4; sid++) {
+            List<Long> theirs = logs[sid].zxids;
+            prefixOfSomeSource |=
+                    theirs.size() >= result.size()
+                            && theirs.subList(0, result.size()).equals(result);
+        }
+        assertThat(prefixOfSomeSource).as("" + result).isTrue();
+        // Two answered: the smaller of the four values for this server is the least that L' can be,
+        // if a source goes
+        // that far.
+        assertThat(finish.lleMap().get(me))
+                .isGreaterThanOrEqualTo(
+                        Arrays.asList(answers).subList(1, 5).stream()
+                                .mapToLong(a -> a.lleMap().get(me))
+                                .sorted()
+                                .toArray()[1]);
+    }
+
+    private static RecoveryMessage reply(
+            RecoveryMessage request, LleAnswer lle, HistoryAnswerer source, HistoryLog log) {
+        RecoveryMessage reply;
+        if (request instanceof LleQuery) {
+            reply = lle;
+        } else if (request instanceof OutlineRequest r) {
+            reply = source.answer(r, log);
+        } else if (request instanceof EntriesRequest r) {
+            reply = source.answer(r, log);
+        } else if (request instanceof SnapshotRequest r) {
+            reply = source.answer(r, log);
+        } else {
+            throw new AssertionError(request);
+        }
+        return RecoveryWire.decode(RecoveryWire.encode(reply));
+    }
+
+    @Provide
+    Arbitrary<RecoveryMessage> messages() {
+        return Arbitraries.longs().map(RecoveryPropertyTest::message);
+    }
+
+    private static RecoveryMessage message(long seed) {
+        Random random = new Random(seed);
+        long nonce = random.nextLong();
+        long sender = random.nextInt(256);
+        long id = random.nextInt();
+        Bytes bytes = Bytes.wrap(new byte[random.nextInt(50)]);
+        long zxid = Zxid.of(random.nextInt(4), random.nextInt(9));
+        Configuration configuration =
+                new Configuration(random.nextInt(), List.of(1L, 2L, (long) random.nextInt(9)));
+        switch (random.nextInt(10)) {
+            case 0:
+                return new LleQuery(nonce, sender);
+            case 1:
+                return new LleAnswer(
+                        nonce,
+                        sender,
+                        random.nextInt(9),
+                        zxid,
+                        LleMap.empty().with(1, zxid).with(2, 7),
+                        configuration,
+                        random.nextBoolean() ? Optional.of(configuration) : Optional.empty());
+            case 2:
+                return new OutlineRequest(nonce, sender, id);
+            case 3:
+                return new OutlineAnswer(
+                        nonce, sender, id, outline(histories(random).get(random.nextInt(5))));
+            case 4:
+                return new EntriesRequest(nonce, sender, id, zxid, zxid + 5, random.nextInt(9));
+            case 5:
+                return new EntriesAnswer(
+                        nonce,
+                        sender,
+                        id,
+                        List.of(new Entry(zxid, bytes), new Entry(zxid + 1, bytes)),
+                        true);
+            case 6:
+                return new EntryPart(nonce, sender, id, zxid, 100, random.nextInt(50), bytes);
+            case 7:
+                return new SnapshotRequest(
+                        nonce, sender, id, SnapshotRequest.NEWEST, random.nextInt(99));
+            case 8:
+                return new SnapshotPart(
+                        nonce,
+                        sender,
+                        id,
+                        zxid,
+                        Compression.GZIP,
+                        zxid + 1,
+                        1000,
+                        random.nextInt(900),
+                        bytes);
+            default:
+                return new Unavailable(
+                        nonce, sender, id, random.nextBoolean() ? Reason.GONE : Reason.DIVERGED);
+        }
+    }
+}
