@@ -130,6 +130,19 @@ public final class CommitRule {
     }
 
     /**
+     * The server's process that acked so far is dead, and its successor may lack what it acked
+     * (R20): every ack counted from it for uncommitted entries is void, durable ones, too.
+     */
+    public void restarted(long sid) {
+        int slot = find(sid);
+        if (slot >= 0 && sid != self) {
+            connections[slot] = NO_CONNECTION;
+            durableThrough[slot] = 0;
+            leaveEverySet(slot);
+        }
+    }
+
+    /**
      * A proposal is put into the queue of every joined connection (R1, R2).
      *
      * @param zxid one more than the last

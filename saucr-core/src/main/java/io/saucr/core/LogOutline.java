@@ -129,6 +129,19 @@ public final class LogOutline {
                 : new LogOutline(ends[0], Arrays.copyOfRange(ends, 1, ends.length), zxid);
     }
 
+    /**
+     * The outline with every entry up to this one of its newest epoch.
+     *
+     * @throws IllegalArgumentException when that is another epoch, or goes back
+     */
+    public LogOutline through(long zxid) {
+        if (Zxid.epoch(zxid) != Zxid.epoch(last) || zxid < last) {
+            throw new IllegalArgumentException(
+                    this + " does not reach " + Zxid.toString(zxid) + " within its last epoch");
+        }
+        return zxid == last ? this : new LogOutline(base, earlierEnds, zxid);
+    }
+
     /** Whether the zxid is in this history: as an entry, or as an epoch's beginning (counter 0). */
     public boolean contains(long zxid) {
         for (long end : ends()) {

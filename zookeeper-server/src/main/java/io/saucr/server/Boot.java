@@ -45,5 +45,7 @@ public final class Boot {
     }
 
     /** Adds lines to the answer of the four-letter word {@code mntr}, whether serving or not. */
-    public static void monitor(PrintWriter answer) {}
+    public static void monitor(PrintWriter answer) {
+        SaucrStatus.monitor(answer);
+    }
 }

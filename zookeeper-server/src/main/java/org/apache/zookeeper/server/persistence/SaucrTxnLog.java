@@ -3,13 +3,14 @@ package org.apache.zookeeper.server.persistence;
 import io.saucr.core.LleKnowledge;
 import io.saucr.core.LleMap;
 import io.saucr.core.LogDurability;
+import io.saucr.core.LogOutline;
 import io.saucr.core.Markers;
 import io.saucr.core.Mode;
 import io.saucr.core.ProposalTag;
+import io.saucr.core.Zxid;
 import io.saucr.server.LogMetrics;
 import io.saucr.server.MarkerStore;
 import io.saucr.server.SaucrSettings;
-import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -63,6 +64,9 @@ public final class SaucrTxnLog implements TxnLog {
     private final ReentrantLock forceLock = new ReentrantLock();
     private final ReentrantLock appendLock = new ReentrantLock();
 
+    // Held while the files are truncated or read for another server; taken before all others.
+    private final ReentrantLock historyLock = new ReentrantLock();
+
     // Markers of `durability`: markerLock. What it knows of entries that are not acked: the
     // appending thread.
     private final LogDurability durability;
@@ -87,6 +91,11 @@ public final class SaucrTxnLog implements TxnLog {
     private final List<FileChannel> rolled = new ArrayList<>();
     private boolean directoryChanged;
     private long lastAppended;
+
+    // Behind lastAppended, if at all, only within its newest epoch.
+    private LogOutline outline;
+
+    private long truncations;
     private long lastAppendNanos = System.nanoTime();
 
     // forceLock; lastAppended at the time of the newest force that succeeded.
@@ -102,13 +111,13 @@ public final class SaucrTxnLog implements TxnLog {
     /**
      * @param directory where the log's files are
      * @param markers what the marker files say, of a server that did not crash in fast mode
-     * @param lastLogged zxid of the last entry in the log on disk
+     * @param outline of the log on disk
      */
     SaucrTxnLog(
             Path directory,
             MarkerStore markerStore,
             Markers markers,
-            long lastLogged,
+            LogOutline outline,
             SaucrSettings settings,
             LogMetrics metrics) {
         this.directory = directory;
@@ -118,8 +127,9 @@ public final class SaucrTxnLog implements TxnLog {
         this.durability = new LogDurability(markers);
         this.claimsOnDisk = durability.claimsOnDisk();
         this.knowledge = new LleKnowledge(markers.lleMap());
-        this.lastAppended = lastLogged;
-        this.forcedThrough = lastLogged;
+        this.outline = outline;
+        this.lastAppended = outline.last();
+        this.forcedThrough = outline.last();
         this.flusher = new Thread(this::flushInBackground, "SaucrBackgroundFlush");
         flusher.setDaemon(true);
         flusher.start();
@@ -171,6 +181,7 @@ public final class SaucrTxnLog implements TxnLog {
             }
             fileSize = padding.padFile(file, filePosition + buffer.position());
             write(bytes);
+            outlineGrows(zxid);
             lastAppended = zxid;
             lastAppendNanos = System.nanoTime();
             if (current != null) {
@@ -181,6 +192,21 @@ public final class SaucrTxnLog implements TxnLog {
         }
         durability.appended(zxid, mode);
         return true;
+    }
+
+    private void outlineGrows(long zxid) {
+        if (zxid == lastAppended + 1 && Zxid.epoch(zxid) == Zxid.epoch(outline.last())) {
+            return;
+        }
+        LogOutline before = outlineNow();
+        outline =
+                before.followedBy(zxid)
+                        ? before.append(zxid)
+                        : LogOutline.startingAt(zxid - 1).append(zxid);
+    }
+
+    private LogOutline outlineNow() {
+        return lastAppended > outline.last() ? outline.through(lastAppended) : outline;
     }
 
     private ProposalTag tagOf(long zxid) {
@@ -530,7 +556,16 @@ public final class SaucrTxnLog implements TxnLog {
      */
     @Override
     public boolean truncate(long zxid) throws IOException {
-        flushAndMark("truncation to 0x" + Long.toHexString(zxid));
+        historyLock.lock();
+        try {
+            flushAndMark("truncation to 0x" + Long.toHexString(zxid));
+            return truncateFiles(zxid);
+        } finally {
+            historyLock.unlock();
+        }
+    }
+
+    private boolean truncateFiles(long zxid) throws IOException {
         forceLock.lock();
         appendLock.lock();
         try {
@@ -543,15 +578,20 @@ public final class SaucrTxnLog implements TxnLog {
             try (FileTxnLog stock = new FileTxnLog(directory.toFile())) {
                 truncated = stock.truncate(zxid);
             }
-            for (File each : FileTxnLog.getLogFiles(directory.toFile().listFiles(), zxid)) {
-                try (FileChannel channel =
-                        FileChannel.open(each.toPath(), StandardOpenOption.WRITE)) {
+            for (Path each : LogHistory.logFiles(directory)) {
+                try (FileChannel channel = FileChannel.open(each, StandardOpenOption.WRITE)) {
                     channel.force(true);
                 }
             }
             MarkerStore.forceDirectory(directory);
+            LogOutline before = outlineNow();
+            outline =
+                    zxid >= before.base() && before.contains(zxid)
+                            ? before.truncate(zxid)
+                            : LogOutline.startingAt(zxid);
             lastAppended = zxid;
             forcedThrough = zxid;
+            truncations++;
             return truncated;
         } finally {
             appendLock.unlock();
@@ -588,6 +628,68 @@ public final class SaucrTxnLog implements TxnLog {
     }
 
     // ---- What others may know ----
+
+    /** Where the log ends in each epoch, on disk or not. */
+    public LogOutline outline() {
+        appendLock.lock();
+        try {
+            return outlineNow();
+        } finally {
+            appendLock.unlock();
+        }
+    }
+
+    /**
+     * How often the log was truncated or replaced; readers of its files start over when that
+     * changes.
+     */
+    long truncations() {
+        appendLock.lock();
+        try {
+            return truncations;
+        } finally {
+            appendLock.unlock();
+        }
+    }
+
+    /** Runs the action while the log is not truncated. */
+    void whileUntruncated(Runnable action) {
+        historyLock.lock();
+        try {
+            action.run();
+        } finally {
+            historyLock.unlock();
+        }
+    }
+
+    /**
+     * A snapshot from the leader has replaced the history: what lies before it is not in the log.
+     */
+    void startAfterSnapshot(long zxid) {
+        historyLock.lock();
+        appendLock.lock();
+        try {
+            outline = LogOutline.startingAt(zxid);
+            lastAppended = zxid;
+            truncations++;
+        } finally {
+            appendLock.unlock();
+            historyLock.unlock();
+        }
+    }
+
+    /** The last logged zxid and the LLE map, as they belong together. */
+    public record Knowledge(long lastLogged, LleMap lleMap) {}
+
+    /** See {@link Knowledge}. */
+    public Knowledge knowledge() {
+        appendLock.lock();
+        try {
+            return new Knowledge(lastAppended, knowledge.snapshot());
+        } finally {
+            appendLock.unlock();
+        }
+    }
 
     /** The zxid of the last entry in the log, on disk or not. */
     public long lastAppended() {

@@ -1,6 +1,7 @@
 package org.apache.zookeeper.server.persistence;
 
 import io.saucr.core.Markers;
+import io.saucr.core.Zxid;
 import io.saucr.server.LogMetrics;
 import io.saucr.server.MarkerStore;
 import io.saucr.server.SaucrSettings;
@@ -49,20 +50,41 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     }
 
     /**
-     * Starts the log for a server that is not recovering.
+     * Starts the log for a server that is not recovering. Until then it can only be read.
      *
      * @param markers as they are on disk, not of a crash in fast mode
      */
     public void open(Markers markers) throws IOException {
-        long lastLogged = super.getLastLoggedZxid();
+        LogHistory history = new LogHistory(getDataLogDir().toPath(), getSnapDir().toPath());
+        LogHistory.Scan scan = history.scan();
+        if (scan.damage() != null && scan.damage().expected()) {
+            // Slow entries are forced before they are acked: this one was not.
+            LOG.warn(
+                    "Cutting an entry that was never acked after {}: {}",
+                    Zxid.toString(scan.outline().last()),
+                    scan.damage());
+            history.cut(scan.damage());
+        }
+        txnLog.close();
         txnLog =
                 new SaucrTxnLog(
                         getDataLogDir().toPath(),
                         markerStore,
                         markers,
-                        lastLogged,
+                        scan.outline(),
                         settings,
                         metrics);
+    }
+
+    /** Whether {@link #open} was called. */
+    public boolean isOpen() {
+        return txnLog instanceof SaucrTxnLog;
+    }
+
+    private void makeReadable() throws IOException {
+        if (isOpen()) {
+            log().makeReadable();
+        }
     }
 
     /** The marker files beside this log. */
@@ -81,7 +103,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     @Override
     public long restore(DataTree tree, Map<Long, Integer> sessions, PlayBackListener listener)
             throws IOException {
-        log().makeReadable();
+        makeReadable();
         if (findNValidSnapshots(1).isEmpty() && logIsComplete()) {
             LOG.warn(
                     "No usable snapshot in {}, but the log in {} holds everything from the first transaction on: starting"
@@ -105,20 +127,22 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     public long fastForwardFromEdits(
             DataTree tree, Map<Long, Integer> sessions, PlayBackListener listener)
             throws IOException {
-        log().flushAndMark("the database is brought up to the log");
+        if (isOpen()) {
+            log().flushAndMark("the database is brought up to the log");
+        }
         return super.fastForwardFromEdits(tree, sessions, listener);
     }
 
     @Override
     public TxnLog.TxnIterator readTxnLog(long zxid, boolean fastForward) throws IOException {
-        log().makeReadable();
+        makeReadable();
         return super.readTxnLog(zxid, fastForward);
     }
 
     @Override
     public long getLastLoggedZxid() {
         try {
-            log().makeReadable();
+            makeReadable();
         } catch (IOException e) {
             throw new IllegalStateException(
                     "the transaction log in " + getDataLogDir() + " cannot be written", e);
@@ -141,15 +165,19 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
         try {
             long before = tree.lastProcessedZxid;
             snapLog.serialize(tree, sessions, temporary.toFile(), true);
-            if (tree.lastProcessedZxid != before) {
+            if (tree.lastProcessedZxid != before && Zxid.counter(tree.lastProcessedZxid) != 0) {
                 logHolds(tree.lastProcessedZxid);
             }
             File result = new File(getSnapDir(), name);
             Files.move(temporary, result.toPath(), StandardCopyOption.ATOMIC_MOVE);
             MarkerStore.forceDirectory(getSnapDir().toPath());
+            if (isOpen() && before > log().lastAppended()) {
+                log().startAfterSnapshot(before);
+            }
             return result;
         } finally {
             Files.deleteIfExists(temporary);
+            Files.deleteIfExists(unfinished);
         }
     }
 

@@ -25,10 +25,12 @@ final class SaucrFollower extends Follower {
     private static final Logger LOG = LoggerFactory.getLogger(SaucrFollower.class);
 
     private static final int VERSION_OFFSET = Long.BYTES;
+    private static final int NOTICE_BYTES = Long.BYTES + Integer.BYTES + Integer.BYTES;
 
     private final SaucrTxnLog log;
     private final FailureDetector detector;
     private final int missedBeforeElection;
+    private final int incarnation;
     private final Thread watch;
 
     // The reading thread.
@@ -46,12 +48,17 @@ final class SaucrFollower extends Follower {
     private volatile boolean stopped;
 
     SaucrFollower(
-            QuorumPeer self, FollowerZooKeeperServer zk, SaucrTxnLog log, SaucrSettings settings) {
+            QuorumPeer self,
+            FollowerZooKeeperServer zk,
+            SaucrTxnLog log,
+            SaucrSettings settings,
+            int incarnation) {
         super(self, zk);
         this.log = log;
         this.detector =
                 new FailureDetector(
                         settings.heartbeatInterval().toNanos(), settings.tolerance().toNanos());
+        this.incarnation = incarnation;
         this.missedBeforeElection = settings.missedHeartbeatsBeforeElection();
         this.watch = new Thread(this::watchLeader, "SaucrLeaderWatch:" + self.getMyId());
         watch.setDaemon(true);
@@ -73,7 +80,8 @@ final class SaucrFollower extends Follower {
     void writePacket(QuorumPacket packet, boolean flush) throws IOException {
         if (packet != null && packet.getType() == Leader.FOLLOWERINFO) {
             // H12: announces SAUCR; Apache's leader asks for 0x10000 or more.
-            ByteBuffer.wrap(packet.getData()).putInt(VERSION_OFFSET, SaucrLeader.PROTOCOL_VERSION);
+            ByteBuffer.wrap(packet.getData())
+                    .putInt(VERSION_OFFSET, Incarnation.announcement(incarnation));
         }
         super.writePacket(packet, flush);
     }
@@ -116,6 +124,26 @@ final class SaucrFollower extends Follower {
             throw new IOException(
                     "proposal 0x" + Long.toHexString(zxid) + " carries a malformed tag", e);
         }
+    }
+
+    /**
+     * R20: tells the leader that a server has restarted, before any later ack. Any thread may call
+     * it.
+     *
+     * @return false if there is no leader that could be told now; then the server must not be
+     *     answered
+     */
+    boolean tellLeader(long restarted, long nonce) throws IOException {
+        if (!synced || !leaderSendsHeartbeats || sock == null) {
+            return false;
+        }
+        byte[] notice = new byte[NOTICE_BYTES];
+        ByteBuffer.wrap(notice)
+                .putLong(restarted)
+                .putInt((int) nonce)
+                .putInt(SaucrLeader.RESTART_NOTICE);
+        writePacket(new QuorumPacket(Leader.REQUEST, -1, notice, null), true);
+        return true;
     }
 
     private static String saucrInfo(List<Id> authinfo) {

@@ -2,6 +2,7 @@ package org.apache.zookeeper.server.quorum;
 
 import io.saucr.core.CommitRule;
 import io.saucr.core.FailureDetector;
+import io.saucr.core.IncarnationFence;
 import io.saucr.core.Mode;
 import io.saucr.core.ModeController;
 import io.saucr.core.ModeController.Decision;
@@ -15,6 +16,7 @@ import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -47,10 +49,10 @@ final class SaucrLeader extends Leader {
     static final String SCHEME = "saucr";
 
     /**
-     * Protocol version in FOLLOWERINFO by which a follower announces SAUCR (H12). Apache's is
-     * 0x10000.
+     * Operation of a follower's REQUEST that says that a server has restarted (R20). No client can
+     * send it.
      */
-    static final int PROTOCOL_VERSION = 0x10001;
+    static final int RESTART_NOTICE = -0x53415543;
 
     /** Tells a follower that its leader sends heartbeats, before the first proposal does. */
     private static final List<Id> HEARTBEAT_INFO = List.of(new Id(SCHEME, ""));
@@ -77,6 +79,7 @@ final class SaucrLeader extends Leader {
     // Guarded by this.
     private LearnerHandler[] forwarding = new LearnerHandler[0];
     private final CommitRule rule;
+    private final IncarnationFence fence = new IncarnationFence();
     private final ModeController controller;
     private QuorumVerifier configuration;
     private List<Long> voters;
@@ -182,8 +185,12 @@ final class SaucrLeader extends Leader {
             }
         }
         replaced.forEach(this::forget);
-        boolean situationAware = handler.getVersion() >= PROTOCOL_VERSION;
+        boolean situationAware = Incarnation.announcedBy(handler.getVersion());
         long connection = rule.connect(handler.getSid(), situationAware);
+        fence.connected(
+                handler.getSid(),
+                connection,
+                situationAware ? Incarnation.of(handler.getVersion()) : IncarnationFence.UNKNOWN);
         links.put(handler, new Link(handler, connection, situationAware));
         return replaced;
     }
@@ -222,6 +229,7 @@ final class SaucrLeader extends Leader {
         if (link == null) {
             return;
         }
+        fence.disconnected(link.sid, link.connection);
         boolean stuck = rule.disconnect(link.sid, link.connection);
         if (link.joined) {
             forwarding =
@@ -245,6 +253,47 @@ final class SaucrLeader extends Leader {
             rule.startEpoch(lastProposed);
             set = new ReplicationSet(self.getMyId(), log.lleMap(), lastProposed);
         }
+    }
+
+    // ---- Fencing (R20) ----
+
+    /** A follower's notice comes in as a request, in the order of its acks. */
+    @Override
+    public void submitLearnerRequest(Request request) {
+        if (request.type == RESTART_NOTICE) {
+            restarted(request.sessionId, request.cxid);
+        } else {
+            super.submitLearnerRequest(request);
+        }
+    }
+
+    /**
+     * The server recovers as process {@code nonce}: what an earlier one acked must not count any
+     * more.
+     */
+    void restarted(long sid, long nonce) {
+        LearnerHandler dropped = fence(sid, nonce);
+        if (dropped != null) {
+            LOG.info("Server {} has restarted, closing the connection of its earlier process", sid);
+            dropped.closeSocket();
+        }
+    }
+
+    private synchronized LearnerHandler fence(long sid, long nonce) {
+        readRemovals();
+        OptionalLong stale = fence.restarted(sid, nonce);
+        for (Link link : links.values()) {
+            if (link.sid == sid) {
+                if (stale.isEmpty()) {
+                    return null;
+                }
+                rule.restarted(sid);
+                forget(link.handler);
+                return link.handler;
+            }
+        }
+        rule.restarted(sid);
+        return null;
     }
 
     // ---- Proposals (R1, R2, R7) ----

@@ -1,31 +1,43 @@
 package org.apache.zookeeper.server.quorum;
 
 import io.saucr.core.Markers;
-import io.saucr.core.Zxid;
+import io.saucr.core.RecoveryMessage;
 import io.saucr.server.LogMetrics;
 import io.saucr.server.MarkerStore;
+import io.saucr.server.RecoveryProgress;
 import io.saucr.server.ReplicationMetrics;
-import io.saucr.server.SaucrGauges;
 import io.saucr.server.SaucrSettings;
+import io.saucr.server.SaucrStatus;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import javax.security.sasl.SaslException;
+import org.apache.zookeeper.server.ExitCode;
 import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
+import org.apache.zookeeper.server.persistence.RecoveryStore;
 import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
+import org.apache.zookeeper.util.ServiceUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A voter or observer that runs with SAUCR. Opens the log after looking at the markers, makes
- * leaders and followers that replicate situation-aware, and flushes whenever it goes looking for a
- * leader (R10).
+ * A voter or observer that runs with SAUCR. Looks at the markers before anything else; if it
+ * crashed in fast mode it recovers before its first election (R15). Makes leaders and followers
+ * that replicate situation-aware, and flushes whenever it goes looking for a leader (R10).
  */
-public final class SaucrQuorumPeer extends QuorumPeer {
+public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager.Recovery {
     private static final Logger LOG = LoggerFactory.getLogger(SaucrQuorumPeer.class);
 
     private final SaucrSettings settings;
     private final LogMetrics logMetrics = new LogMetrics();
     private final ReplicationMetrics replicationMetrics = new ReplicationMetrics();
+    private final int incarnation = Incarnation.draw();
+
     private volatile SaucrTxnSnapLog txnSnapLog;
+    private volatile SaucrCnxManager channel;
+    private volatile CrashRecovery recovery;
+    private volatile boolean recovering;
+    private Markers markers;
+    private RecoveryAnswers answers;
 
     public SaucrQuorumPeer(SaucrSettings settings) throws SaslException {
         this.settings = settings;
@@ -35,27 +47,22 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     @Override
     public void setTxnFactory(FileTxnSnapLog factory) {
         try {
-            SaucrTxnSnapLog opened =
+            RecoveryStore.completeReplacement(
+                    factory.getDataLogDir().toPath(), factory.getSnapDir().toPath());
+            SaucrTxnSnapLog replacement =
                     new SaucrTxnSnapLog(
                             factory.getDataLogDir().getParentFile(),
                             factory.getSnapDir().getParentFile(),
                             settings,
                             logMetrics);
-            Markers markers = opened.markerStore().read();
-            if (markers.crashedInFastMode()) {
-                throw new IOException(
-                        "This server crashed in fast mode: "
-                                + factory.getDataLogDir()
-                                + " says fast since "
-                                + Zxid.toString(markers.fastSwitch())
-                                + ", on disk through "
-                                + Zxid.toString(markers.latestOnDisk())
-                                + ". It may lack acknowledged writes and must not vote.");
-            }
-            opened.open(markers);
             factory.close();
-            txnSnapLog = opened;
-            super.setTxnFactory(opened);
+            markers = replacement.markerStore().read();
+            recovering = markers.crashedInFastMode();
+            if (!recovering) {
+                replacement.open(markers);
+            }
+            txnSnapLog = replacement;
+            super.setTxnFactory(replacement);
         } catch (IOException e) {
             throw new IllegalStateException(e.getMessage(), e);
         }
@@ -63,13 +70,99 @@ public final class SaucrQuorumPeer extends QuorumPeer {
 
     @Override
     public synchronized void start() {
-        Runtime.getRuntime()
-                .addShutdownHook(
-                        new Thread(
-                                () -> txnSnapLog.log().flushForEver("the process ends"),
-                                "SaucrLastFlush"));
-        new SaucrGauges(this, settings, txnSnapLog, logMetrics, replicationMetrics).register();
+        try {
+            if (recovering) {
+                recovery = new CrashRecovery(this, txnSnapLog, markers, incarnation);
+            }
+        } catch (IOException e) {
+            throw new IllegalStateException("The log of a crash in fast mode cannot be read", e);
+        }
+        answers = new RecoveryAnswers(this, txnSnapLog);
+        answers.start();
+        Runtime.getRuntime().addShutdownHook(new Thread(this::flushForEver, "SaucrLastFlush"));
+        SaucrStatus.publish(
+                new SaucrStatus(this, settings, txnSnapLog, logMetrics, replicationMetrics));
         super.start();
+    }
+
+    private void flushForEver() {
+        if (txnSnapLog.isOpen()) {
+            txnSnapLog.log().flushForEver("the process ends");
+        }
+    }
+
+    @Override
+    public void run() {
+        if (recovering && !recover()) {
+            return;
+        }
+        super.run();
+    }
+
+    /** R17: only a server whose log is complete and durable goes on to its first election. */
+    private boolean recover() {
+        try {
+            if (!recovery.run()) {
+                return false;
+            }
+            txnSnapLog.open(txnSnapLog.markerStore().read());
+            // H10: what was loaded at the start lacked what was recovered since.
+            getZkDb().clear();
+            getLastLoggedZxid();
+            startLeaderElectionAnew();
+            recovering = false;
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        } catch (IOException | RuntimeException e) {
+            LOG.error(
+                    "The recovery failed; nothing that was recovered is lost, a restart goes on",
+                    e);
+            ServiceUtils.requestSystemExit(ExitCode.UNEXPECTED_ERROR.getValue());
+            return false;
+        }
+    }
+
+    /** H17: the vote of the start was made of what the disk held then. */
+    private synchronized void startLeaderElectionAnew() throws IOException {
+        setCurrentVote(new Vote(getMyId(), getLastLoggedZxid(), getCurrentEpoch()));
+    }
+
+    @Override
+    public QuorumCnxManager createCnxnManager() {
+        int configured = Integer.getInteger(QUORUM_CNXN_TIMEOUT_MS, -1);
+        int timeout = configured > 0 ? configured : tickTime * syncLimit;
+        LOG.info("Using {}ms as the quorum cnxn socket timeout", timeout);
+        channel = new SaucrCnxManager(this, getView(), authServer, authLearner, timeout, this);
+        return channel;
+    }
+
+    @Override
+    public void received(long from, ByteBuffer message) {
+        if (recovering) {
+            CrashRecovery running = recovery;
+            if (running != null) {
+                running.received(from, message);
+            }
+        } else {
+            answers.received(from, message);
+        }
+    }
+
+    @Override
+    public boolean recovering() {
+        return recovering;
+    }
+
+    /** What an operator may know of a recovery; null if this process needed none. */
+    public RecoveryProgress recoveryProgress() {
+        CrashRecovery running = recovery;
+        return running == null ? null : running.progress();
+    }
+
+    void send(long sid, RecoveryMessage message) {
+        channel.send(sid, message);
     }
 
     @Override
@@ -78,7 +171,8 @@ public final class SaucrQuorumPeer extends QuorumPeer {
                 this,
                 new FollowerZooKeeperServer(logFactory, this, getZkDb()),
                 txnSnapLog.log(),
-                settings);
+                settings,
+                incarnation);
     }
 
     @Override
@@ -95,7 +189,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     @Override
     public synchronized void setPeerState(ServerState newState) {
         SaucrTxnSnapLog opened = txnSnapLog;
-        if (newState == ServerState.LOOKING && opened != null) {
+        if (newState == ServerState.LOOKING && opened != null && opened.isOpen()) {
             opened.log().flushAndMark("looking for a leader");
         }
         super.setPeerState(newState);
@@ -106,11 +200,5 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     void writeLongToFile(String name, long value) throws IOException {
         super.writeLongToFile(name, value);
         MarkerStore.forceDirectory(getTxnFactory().getSnapDir().toPath());
-    }
-
-    @Override
-    public void shutdown() {
-        LOG.info("Shutting down");
-        super.shutdown();
     }
 }

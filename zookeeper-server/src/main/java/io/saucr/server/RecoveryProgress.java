@@ -1,0 +1,42 @@
+package io.saucr.server;
+
+import io.saucr.core.RecoveryProcedure.Status;
+import io.saucr.core.Zxid;
+
+/**
+ * How far a recovery is, for operators (R19). Immutable.
+ *
+ * @param status of the procedure
+ * @param entries copied so far
+ * @param bytes copied so far, snapshots included
+ * @param elapsedMillis since the process started to recover
+ */
+public record RecoveryProgress(Status status, long entries, long bytes, long elapsedMillis) {
+
+    /** One line that says what is missing, or how far the copy is. */
+    public String sentence() {
+        String sofar =
+                status.answered()
+                        + " answered, "
+                        + status.missing()
+                        + " did not, "
+                        + status.stillNeeded()
+                        + " more needed";
+        if (status.source().isEmpty()) {
+            return sofar
+                    + (status.problem().isEmpty() ? "" : "; last attempt: " + status.problem());
+        }
+        return sofar
+                + "; copying from server "
+                + status.source().getAsLong()
+                + ": at "
+                + Zxid.toString(status.lastLogged())
+                + " of "
+                + Zxid.toString(status.through())
+                + ", "
+                + entries
+                + " entries, "
+                + bytes
+                + " bytes";
+    }
+}

@@ -1,0 +1,445 @@
+package org.apache.zookeeper.server.persistence;
+
+import io.saucr.core.LogOutline;
+import io.saucr.core.Zxid;
+import io.saucr.server.MarkerStore;
+import java.io.BufferedInputStream;
+import java.io.Closeable;
+import java.io.DataInputStream;
+import java.io.EOFException;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+import java.util.zip.Adler32;
+
+/**
+ * The entries in a server's log files after its newest snapshot, read and changed as raw bytes:
+ * what a recovering server compares, cuts and completes (R17, H2), and what another one reads to
+ * answer it.
+ *
+ * <p>Reading is safe beside a running log; whoever changes files must be the only one who writes to
+ * the directory.
+ */
+public final class LogHistory {
+    private static final int FILE_HEADER_BYTES = 16;
+    private static final int ENTRY_OVERHEAD_BYTES = Long.BYTES + Integer.BYTES + 1;
+    private static final int ZXID_OFFSET = Long.BYTES + Integer.BYTES;
+    private static final int LEAST_ENTRY_BYTES = 32;
+    private static final int LARGEST_ENTRY_BYTES = 256 * 1024 * 1024;
+    private static final byte END_OF_RECORD = 0x42;
+    private static final long FIRST_COUNTER = 1;
+
+    private final Path logs;
+    private final long snapshotZxid;
+
+    /**
+     * Where a log stops making sense.
+     *
+     * @param file the file with the damage
+     * @param offset bytes from the file's start that are sound
+     * @param cause whether that may be the end of a write that a power cut interrupted
+     * @param what what is wrong there
+     */
+    public record Damage(Path file, long offset, Cause cause, String what) {
+        /** Whether a power cut during a write that nobody relied on leaves this, in any mode. */
+        boolean expected() {
+            return cause == Cause.CUT_OFF;
+        }
+    }
+
+    /** What kind of damage it is. */
+    public enum Cause {
+        /** The bytes end too early, or were never written. */
+        CUT_OFF,
+        /** The bytes are not those that were written, or entries are missing. */
+        CORRUPT
+    }
+
+    /**
+     * What a scan found.
+     *
+     * @param outline of everything after the newest usable snapshot
+     * @param damage null if the log is sound to its end
+     */
+    public record Scan(LogOutline outline, Damage damage) {}
+
+    /** One entry: its zxid and its bytes as they are in the log, without checksum and length. */
+    @SuppressWarnings("ArrayRecordComponent") // the bytes are handed on, never compared or kept
+    public record Entry(long zxid, byte[] bytes) {}
+
+    /**
+     * @param logs the directory with the log files
+     * @param snapshots the directory with the snapshots
+     */
+    public LogHistory(Path logs, Path snapshots) {
+        this.logs = logs;
+        File newest = new FileSnap(snapshots.toFile()).findMostRecentSnapshot();
+        this.snapshotZxid =
+                newest == null
+                        ? -1
+                        : Util.getZxidFromName(newest.getName(), FileSnap.SNAPSHOT_FILE_PREFIX);
+    }
+
+    /** The newest usable snapshot's zxid, or -1 if there is none. */
+    public long snapshotZxid() {
+        return snapshotZxid;
+    }
+
+    /** Reads everything after the snapshot and says where it ends. */
+    public Scan scan() throws IOException {
+        LogOutline outline = LogOutline.startingAt(Math.max(snapshotZxid, 0));
+        long last = outline.last();
+        try (Reader reader = read(last)) {
+            for (Entry entry = reader.next(); entry != null; entry = reader.next()) {
+                if (Zxid.epoch(entry.zxid()) != Zxid.epoch(last)) {
+                    outline = outline.through(last).append(entry.zxid());
+                }
+                last = entry.zxid();
+            }
+            return new Scan(outline.through(last), reader.damage);
+        }
+    }
+
+    /** Removes, durably, everything from the damage on. Does nothing to a sound log. */
+    public void cut(Damage damage) throws IOException {
+        if (damage == null) {
+            return;
+        }
+        boolean behind = false;
+        for (Path file : files()) {
+            if (behind) {
+                Files.delete(file);
+            } else if (file.equals(damage.file)) {
+                behind = true;
+                if (damage.offset <= FILE_HEADER_BYTES) {
+                    Files.delete(file);
+                } else {
+                    shorten(file, damage.offset);
+                }
+            }
+        }
+        MarkerStore.forceDirectory(logs);
+    }
+
+    /** Removes, durably, every entry after the zxid. */
+    public void truncateAfter(long zxid) throws IOException {
+        for (Path file : files()) {
+            if (zxidOf(file) > zxid) {
+                Files.delete(file);
+                continue;
+            }
+            try (Reader reader = new Reader(List.of(file), -1)) {
+                long keep = FILE_HEADER_BYTES;
+                boolean more = false;
+                for (Entry entry = reader.next(); entry != null && !more; entry = reader.next()) {
+                    more = entry.zxid > zxid;
+                    if (!more) {
+                        keep = reader.offset;
+                    }
+                }
+                if (more) {
+                    shorten(file, keep);
+                }
+            }
+        }
+        MarkerStore.forceDirectory(logs);
+    }
+
+    /** Removes, durably, every log file: a snapshot replaces them. */
+    public void clear() throws IOException {
+        for (Path file : files()) {
+            Files.delete(file);
+        }
+        MarkerStore.forceDirectory(logs);
+    }
+
+    private static void shorten(Path file, long bytes) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            channel.truncate(bytes);
+            channel.force(true);
+        }
+    }
+
+    /** The entries after the zxid, in order. */
+    public Reader read(long afterZxid) throws IOException {
+        return new Reader(files(), afterZxid);
+    }
+
+    private List<Path> files() throws IOException {
+        return logFiles(logs);
+    }
+
+    /** The log files of a directory, oldest first. */
+    static List<Path> logFiles(Path directory) throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
+            return files.filter(file -> Util.isLogFileName(file.getFileName().toString()))
+                    .sorted(Comparator.comparingLong(LogHistory::zxidOf))
+                    .toList();
+        }
+    }
+
+    private static long zxidOf(Path file) {
+        return Util.getZxidFromName(file.getFileName().toString(), FileTxnLog.LOG_FILE_PREFIX);
+    }
+
+    /** Reads entries in order, across files, until the log ends or stops making sense. */
+    public static final class Reader implements Closeable {
+        private final List<Path> files;
+        private final long after;
+        private int nextFile;
+        private Path file;
+        private DataInputStream in;
+        private long offset;
+        private long previous;
+        private Damage damage;
+        private final Adler32 checksum = new Adler32();
+
+        private Reader(List<Path> all, long after) {
+            this.after = after;
+            this.previous = after;
+            int first = 0;
+            for (int i = 0; i < all.size(); i++) {
+                if (zxidOf(all.get(i)) <= after + 1) {
+                    first = i;
+                }
+            }
+            this.files = all.subList(first, all.size());
+        }
+
+        /** The next entry after the zxid that was asked for, or null at the end or at damage. */
+        public Entry next() throws IOException {
+            while (damage == null) {
+                if (in == null && !openNext()) {
+                    return null;
+                }
+                Entry entry = readEntry();
+                if (entry == null) {
+                    continue;
+                }
+                if (entry.zxid <= after) {
+                    continue;
+                }
+                if (after >= 0 && !follows(entry.zxid)) {
+                    damage(
+                            offset - entry.bytes.length - ENTRY_OVERHEAD_BYTES,
+                            Cause.CORRUPT,
+                            "entry "
+                                    + Zxid.toString(entry.zxid)
+                                    + " does not follow "
+                                    + Zxid.toString(previous));
+                    return null;
+                }
+                previous = entry.zxid;
+                return entry;
+            }
+            return null;
+        }
+
+        /** What stopped the reading, or null. */
+        public Damage damage() {
+            return damage;
+        }
+
+        /**
+         * The next of the same epoch, or the first of a later one. Before a snapshot anything may
+         * be missing.
+         */
+        private boolean follows(long zxid) {
+            return Zxid.epoch(zxid) == Zxid.epoch(previous)
+                    ? zxid == previous + 1
+                    : zxid > previous && Zxid.counter(zxid) == FIRST_COUNTER;
+        }
+
+        private boolean openNext() throws IOException {
+            if (nextFile == files.size()) {
+                return false;
+            }
+            file = files.get(nextFile++);
+            in = new DataInputStream(new BufferedInputStream(Files.newInputStream(file), 1 << 16));
+            offset = 0;
+            try {
+                int magic = in.readInt();
+                int version = in.readInt();
+                in.readLong();
+                offset = FILE_HEADER_BYTES;
+                if (magic != FileTxnLog.TXNLOG_MAGIC || version != FileTxnLog.VERSION) {
+                    damage(0, Cause.CORRUPT, "the file's header is not that of a log");
+                }
+            } catch (EOFException e) {
+                damage(0, Cause.CUT_OFF, "the file ends within its header");
+            }
+            return damage == null;
+        }
+
+        /** Null at the end of a file, or at damage. */
+        private Entry readEntry() throws IOException {
+            long start = offset;
+            try {
+                int firstByte = in.read();
+                if (firstByte < 0) {
+                    endFile();
+                    return null;
+                }
+                long crc = (long) firstByte << 56 | readSevenBytes();
+                int length = in.readInt();
+                if (length == 0 && crc == 0) {
+                    if (restIsZero(in)) {
+                        endFile();
+                    } else {
+                        damage(start, Cause.CUT_OFF, "a hole of zeros lies before more data");
+                    }
+                    return null;
+                }
+                if (length < LEAST_ENTRY_BYTES || length > LARGEST_ENTRY_BYTES) {
+                    damage(start, Cause.CORRUPT, "an entry claims to have " + length + " bytes");
+                    return null;
+                }
+                byte[] bytes = in.readNBytes(length);
+                if (bytes.length < length) {
+                    throw new EOFException();
+                }
+                checksum.reset();
+                checksum.update(bytes, 0, length);
+                if (in.readByte() != END_OF_RECORD || checksum.getValue() != crc) {
+                    damage(start, Cause.CORRUPT, "an entry's checksum is wrong");
+                    return null;
+                }
+                offset += ENTRY_OVERHEAD_BYTES + length;
+                return new Entry(ByteBuffer.wrap(bytes).getLong(ZXID_OFFSET), bytes);
+            } catch (EOFException e) {
+                damage(start, Cause.CUT_OFF, "the file ends within an entry");
+                return null;
+            }
+        }
+
+        private long readSevenBytes() throws IOException {
+            long high = in.readUnsignedByte();
+            long middle = in.readUnsignedShort();
+            long low = Integer.toUnsignedLong(in.readInt());
+            return high << 48 | middle << 32 | low;
+        }
+
+        private void damage(long soundBytes, Cause cause, String what) {
+            damage = new Damage(file, soundBytes, cause, what);
+        }
+
+        private void endFile() throws IOException {
+            in.close();
+            in = null;
+        }
+
+        @Override
+        public void close() throws IOException {
+            if (in != null) {
+                in.close();
+            }
+        }
+    }
+
+    private static boolean restIsZero(InputStream in) throws IOException {
+        byte[] block = new byte[1 << 16];
+        for (int n = in.read(block); n >= 0; n = in.read(block)) {
+            for (int i = 0; i < n; i++) {
+                if (block[i] != 0) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Forces every file of the log and the directory: what a killed process left may be in memory
+     * alone (H1).
+     */
+    public void forceAll() throws IOException {
+        for (Path file : files()) {
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+                channel.force(true);
+            }
+        }
+        MarkerStore.forceDirectory(logs);
+    }
+
+    /** Writes entries into a log file of their own; nothing is durable before {@link #force()}. */
+    public static final class Writer implements Closeable {
+        private final Path directory;
+        private final ByteBuffer buffer = ByteBuffer.allocateDirect(1 << 18);
+        private final Adler32 checksum = new Adler32();
+        private FileChannel channel;
+
+        /** A writer to a new file in the directory, named after its first entry. */
+        public Writer(Path directory) {
+            this.directory = directory;
+        }
+
+        /** Appends one entry; the caller keeps the order. */
+        public void write(long zxid, ByteBuffer transaction) throws IOException {
+            if (channel == null) {
+                channel =
+                        FileChannel.open(
+                                directory.resolve(Util.makeLogName(zxid)),
+                                StandardOpenOption.CREATE,
+                                StandardOpenOption.TRUNCATE_EXISTING,
+                                StandardOpenOption.WRITE);
+                buffer.putInt(FileTxnLog.TXNLOG_MAGIC).putInt(FileTxnLog.VERSION).putLong(0);
+            }
+            int length = transaction.remaining();
+            checksum.reset();
+            checksum.update(transaction.duplicate());
+            put(
+                    ByteBuffer.allocate(Long.BYTES + Integer.BYTES)
+                            .putLong(checksum.getValue())
+                            .putInt(length)
+                            .flip());
+            put(transaction);
+            put(ByteBuffer.wrap(new byte[] {END_OF_RECORD}));
+        }
+
+        private void put(ByteBuffer source) throws IOException {
+            while (source.hasRemaining()) {
+                if (!buffer.hasRemaining()) {
+                    drain();
+                }
+                int part = Math.min(buffer.remaining(), source.remaining());
+                buffer.put(source.slice(source.position(), part));
+                source.position(source.position() + part);
+            }
+        }
+
+        private void drain() throws IOException {
+            buffer.flip();
+            while (buffer.hasRemaining()) {
+                channel.write(buffer);
+            }
+            buffer.clear();
+        }
+
+        /** Makes what was written durable, the file's name included (H4). */
+        public void force() throws IOException {
+            if (channel != null) {
+                drain();
+                channel.force(true);
+                MarkerStore.forceDirectory(directory);
+            }
+        }
+
+        /** Hands what was written to the file system, not durably. */
+        @Override
+        public void close() throws IOException {
+            if (channel != null) {
+                drain();
+                channel.close();
+                channel = null;
+            }
+        }
+    }
+}

@@ -1,0 +1,243 @@
+package org.apache.zookeeper.server.persistence;
+
+import io.saucr.core.LogOutline;
+import io.saucr.core.RecoveryMessage;
+import io.saucr.core.RecoveryMessage.Compression;
+import io.saucr.core.RecoveryProcedure.Append;
+import io.saucr.core.RecoveryProcedure.Finish;
+import io.saucr.core.RecoveryProcedure.StageSnapshot;
+import io.saucr.core.Zxid;
+import io.saucr.server.MarkerStore;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The disk of a server that recovers (R17): carries out what the recovery procedure decides, so
+ * that a crash between any two writes leaves something that the next start recovers from.
+ *
+ * <p>Until {@link #mark} has written the markers, the fast-switch marker stays ahead. A snapshot
+ * from elsewhere is staged in a directory of its own; renaming that directory is the moment in
+ * which it replaces log and snapshots, and {@link #completeReplacement} carries a replacement
+ * through that a crash interrupted.
+ *
+ * <p>Not thread-safe: owned by the thread that starts the server.
+ */
+public final class RecoveryStore implements Closeable {
+    private static final Logger LOG = LoggerFactory.getLogger(RecoveryStore.class);
+
+    private static final String STAGING = "saucr.staging";
+    private static final String REPLACEMENT = "saucr.replacement";
+
+    private final Path logs;
+    private final Path snapshots;
+    private final MarkerStore markers;
+    private final Path staging;
+    private LogHistory.Writer writer;
+
+    /**
+     * @param logs the directory with the log files
+     * @param snapshots the directory with the snapshots
+     */
+    public RecoveryStore(Path logs, Path snapshots, MarkerStore markers) {
+        this.logs = logs;
+        this.snapshots = snapshots;
+        this.markers = markers;
+        this.staging = logs.resolve(STAGING);
+    }
+
+    /** Cuts what a power cut damaged (H2), forgets what was staged, and says what is left. */
+    public LogOutline prepare() throws IOException {
+        discardStaged();
+        LogHistory history = new LogHistory(logs, snapshots);
+        LogHistory.Scan scan = history.scan();
+        if (scan.damage() != null) {
+            LOG.warn(
+                    "The log is cut after {}, byte {} of {}: {}. That was expected after a crash in fast mode",
+                    Zxid.toString(scan.outline().last()),
+                    scan.damage().offset(),
+                    scan.damage().file(),
+                    scan.damage().what());
+            history.cut(scan.damage());
+        }
+        return scan.outline();
+    }
+
+    /** Cuts the log after the entry, and removes snapshots that show more. */
+    public void truncate(long zxid) throws IOException {
+        close();
+        for (Path snapshot : snapshotFiles(snapshots)) {
+            String name = snapshot.getFileName().toString();
+            if (Util.getZxidFromName(name, FileSnap.SNAPSHOT_FILE_PREFIX) > zxid) {
+                Files.delete(snapshot);
+            }
+        }
+        MarkerStore.forceDirectory(snapshots);
+        new LogHistory(logs, snapshots).truncateAfter(zxid);
+    }
+
+    /** Puts a part of a snapshot into the staging area. */
+    public void stage(StageSnapshot part) throws IOException {
+        if (part.offset() == 0) {
+            discardStaged();
+            Files.createDirectories(staging);
+        }
+        Path file =
+                staging.resolve(
+                        FileSnap.SNAPSHOT_FILE_PREFIX
+                                + '.'
+                                + Long.toHexString(part.zxid())
+                                + suffix(part.compression()));
+        try (FileChannel channel =
+                FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            ByteBuffer bytes = part.bytes().asReadOnlyBuffer();
+            long at = part.offset();
+            while (bytes.hasRemaining()) {
+                at += channel.write(bytes, at);
+            }
+        }
+    }
+
+    /** Empties the staging area. */
+    public void discardStaged() throws IOException {
+        close();
+        deleteDirectory(staging);
+    }
+
+    /** Appends entries, not durably. */
+    public void append(Append append) throws IOException {
+        if (writer == null) {
+            writer = new LogHistory.Writer(append.staged() ? staging : logs);
+        }
+        for (RecoveryMessage.Entry entry : append.entries()) {
+            writer.write(entry.zxid(), entry.transaction().asReadOnlyBuffer());
+        }
+    }
+
+    /**
+     * Makes the copied log durable and, if it was staged, the server's own. The epochs and then
+     * {@link #mark} follow.
+     */
+    public void install(Finish finish) throws IOException {
+        if (writer != null) {
+            writer.force();
+        }
+        close();
+        if (finish.staged()) {
+            try (Stream<Path> files = Files.list(staging)) {
+                for (Path file : files.toList()) {
+                    force(file);
+                }
+            }
+            MarkerStore.forceDirectory(staging);
+            Files.move(staging, logs.resolve(REPLACEMENT), StandardCopyOption.ATOMIC_MOVE);
+            MarkerStore.forceDirectory(logs);
+            completeReplacement(logs, snapshots);
+        } else {
+            new LogHistory(logs, snapshots).forceAll();
+        }
+    }
+
+    /** The last step: from here on the server is recovered. */
+    public void mark(Finish finish) throws IOException {
+        markers.writeLatestOnDisk(finish.latestOnDisk(), finish.lleMap());
+        markers.writeFastSwitch(finish.fastSwitch());
+    }
+
+    /**
+     * Carries through a replacement of log and snapshots that had been decided. To be called before
+     * they are read.
+     */
+    public static void completeReplacement(Path logs, Path snapshots) throws IOException {
+        Path replacement = logs.resolve(REPLACEMENT);
+        if (!Files.isDirectory(replacement)) {
+            return;
+        }
+        LOG.info(
+                "Replacing log and snapshots in {} and {} by those of {}",
+                logs,
+                snapshots,
+                replacement);
+        for (Path log : LogHistory.logFiles(logs)) {
+            Files.delete(log);
+        }
+        for (Path snapshot : snapshotFiles(snapshots)) {
+            Files.delete(snapshot);
+        }
+        try (Stream<Path> files = Files.list(replacement)) {
+            for (Path file : files.toList()) {
+                boolean log = Util.isLogFileName(file.getFileName().toString());
+                place(file, log ? logs : snapshots);
+            }
+        }
+        MarkerStore.forceDirectory(logs);
+        MarkerStore.forceDirectory(snapshots);
+        deleteDirectory(replacement);
+        MarkerStore.forceDirectory(logs);
+    }
+
+    /** Copies, because the original must stay until every file is in its place. */
+    private static void place(Path file, Path directory) throws IOException {
+        Path temporary = directory.resolve("saucr.placing.tmp");
+        Files.copy(file, temporary, StandardCopyOption.REPLACE_EXISTING);
+        force(temporary);
+        Files.move(
+                temporary, directory.resolve(file.getFileName()), StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    private static void force(Path file) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            channel.force(true);
+        }
+    }
+
+    private static void deleteDirectory(Path directory) throws IOException {
+        if (!Files.isDirectory(directory)) {
+            return;
+        }
+        try (Stream<Path> files = Files.list(directory)) {
+            for (Path file : files.toList()) {
+                Files.delete(file);
+            }
+        }
+        try {
+            Files.delete(directory);
+        } catch (DirectoryNotEmptyException e) {
+            throw new IOException(directory + " contains what does not belong there", e);
+        }
+    }
+
+    private static List<Path> snapshotFiles(Path directory) throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
+            return files.filter(file -> Util.isSnapshotFileName(file.getFileName().toString()))
+                    .toList();
+        }
+    }
+
+    private static String suffix(Compression compression) {
+        return switch (compression) {
+            case NONE -> "";
+            case GZIP -> ".gz";
+            case SNAPPY -> ".snappy";
+        };
+    }
+
+    /** Hands what was appended to the file system, not durably. */
+    @Override
+    public void close() throws IOException {
+        if (writer != null) {
+            writer.close();
+            writer = null;
+        }
+    }
+}

@@ -1,0 +1,191 @@
+package org.apache.zookeeper.server.persistence;
+
+import io.saucr.core.Bytes;
+import io.saucr.core.HistoryLog;
+import io.saucr.core.LogOutline;
+import io.saucr.core.RecoveryMessage;
+import io.saucr.core.RecoveryMessage.Compression;
+import io.saucr.core.Zxid;
+import java.io.Closeable;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Iterator;
+import java.util.NoSuchElementException;
+import java.util.Optional;
+
+/**
+ * The log and snapshots of a server that runs, as another one copies them (R17). Remembers where
+ * the last request stopped reading, so that a long copy reads the log once.
+ *
+ * <p>Owned by the thread that answers; {@link #whileUntruncated} keeps the log from being truncated
+ * meanwhile.
+ */
+public final class RunningHistory implements HistoryLog, Closeable {
+    private final SaucrTxnSnapLog txnSnapLog;
+    private LogHistory.Reader reader;
+    private RecoveryMessage.Entry readAhead;
+    private long readThrough = -1;
+    private long truncations = -1;
+    private long expected;
+
+    public RunningHistory(SaucrTxnSnapLog txnSnapLog) {
+        this.txnSnapLog = txnSnapLog;
+    }
+
+    /** Runs the action while nothing is truncated. */
+    public void whileUntruncated(Runnable action) {
+        txnSnapLog.log().whileUntruncated(action);
+    }
+
+    @Override
+    public LogOutline outline() {
+        return txnSnapLog.log().outline();
+    }
+
+    @Override
+    public Iterator<RecoveryMessage.Entry> after(long zxid) {
+        try {
+            expected = outline().last();
+            txnSnapLog.log().makeReadable();
+            long now = txnSnapLog.log().truncations();
+            if (reader == null || readThrough != zxid || truncations != now) {
+                close();
+                reader = new LogHistory(logs(), snapshots()).read(zxid);
+                readThrough = zxid;
+                truncations = now;
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return new Entries();
+    }
+
+    /**
+     * Goes on with the shared reader; an entry that was looked at and not taken is offered again.
+     */
+    private final class Entries implements Iterator<RecoveryMessage.Entry> {
+        private boolean peeked;
+
+        @Override
+        public boolean hasNext() {
+            if (peeked) {
+                // What was returned last has been taken: the caller asks for more.
+                readThrough = readAhead.zxid();
+                readAhead = null;
+                peeked = false;
+            }
+            if (readAhead != null) {
+                return true;
+            }
+            if (reader == null) {
+                return false;
+            }
+            try {
+                LogHistory.Entry entry = reader.next();
+                if (entry == null) {
+                    long end = readThrough;
+                    // The end for now: the log may grow, so the next request opens it anew.
+                    close();
+                    if (end < expected) {
+                        throw new IOException(
+                                "the log files end at "
+                                        + Zxid.toString(end)
+                                        + ", not at "
+                                        + Zxid.toString(expected));
+                    }
+                    return false;
+                }
+                readAhead = new RecoveryMessage.Entry(entry.zxid(), Bytes.wrap(entry.bytes()));
+                return true;
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        @Override
+        public RecoveryMessage.Entry next() {
+            if (!hasNext()) {
+                throw new NoSuchElementException();
+            }
+            peeked = true;
+            return readAhead;
+        }
+    }
+
+    @Override
+    public Optional<Snapshot> newestSnapshot() {
+        File newest = new FileSnap(snapshots().toFile()).findMostRecentSnapshot();
+        return newest == null ? Optional.empty() : Optional.of(describe(newest));
+    }
+
+    @Override
+    public Optional<Snapshot> snapshot(long zxid) {
+        for (File file : new FileSnap(snapshots().toFile()).findNValidSnapshots(100)) {
+            if (zxidOf(file) == zxid) {
+                return Optional.of(describe(file));
+            }
+        }
+        return Optional.empty();
+    }
+
+    @Override
+    public Bytes read(Snapshot snapshot, long offset, int length) {
+        for (File file : new FileSnap(snapshots().toFile()).findNValidSnapshots(100)) {
+            if (zxidOf(file) == snapshot.zxid()) {
+                return read(file.toPath(), offset, length);
+            }
+        }
+        throw new UncheckedIOException(new IOException("snapshot " + snapshot + " is gone"));
+    }
+
+    private static Bytes read(Path file, long offset, int length) {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            ByteBuffer buffer = ByteBuffer.allocate(length);
+            while (buffer.hasRemaining()) {
+                if (channel.read(buffer, offset + buffer.position()) < 0) {
+                    break;
+                }
+            }
+            Bytes all = Bytes.wrap(buffer.array());
+            return buffer.hasRemaining() ? all.slice(0, buffer.position()) : all;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static Snapshot describe(File file) {
+        String name = file.getName();
+        Compression compression =
+                name.endsWith(".gz")
+                        ? Compression.GZIP
+                        : name.endsWith(".snappy") ? Compression.SNAPPY : Compression.NONE;
+        return new Snapshot(zxidOf(file), compression, file.length());
+    }
+
+    private static long zxidOf(File file) {
+        return Util.getZxidFromName(file.getName(), FileSnap.SNAPSHOT_FILE_PREFIX);
+    }
+
+    private Path logs() {
+        return txnSnapLog.getDataLogDir().toPath();
+    }
+
+    private Path snapshots() {
+        return txnSnapLog.getSnapDir().toPath();
+    }
+
+    @Override
+    public void close() throws IOException {
+        readAhead = null;
+        readThrough = -1;
+        if (reader != null) {
+            reader.close();
+            reader = null;
+        }
+    }
+}

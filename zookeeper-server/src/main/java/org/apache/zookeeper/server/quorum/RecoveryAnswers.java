@@ -1,0 +1,144 @@
+package org.apache.zookeeper.server.quorum;
+
+import io.saucr.core.Configuration;
+import io.saucr.core.HistoryAnswerer;
+import io.saucr.core.RecoveryMessage;
+import io.saucr.core.RecoveryMessage.EntriesRequest;
+import io.saucr.core.RecoveryMessage.LleAnswer;
+import io.saucr.core.RecoveryMessage.LleQuery;
+import io.saucr.core.RecoveryMessage.OutlineRequest;
+import io.saucr.core.RecoveryMessage.SnapshotRequest;
+import io.saucr.core.RecoveryWire;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import org.apache.zookeeper.server.persistence.RunningHistory;
+import org.apache.zookeeper.server.persistence.SaucrTxnLog;
+import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
+import org.apache.zookeeper.server.quorum.QuorumPeer.ServerState;
+import org.apache.zookeeper.server.quorum.flexible.QuorumVerifier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What a recovered voter answers to those that recover (R16 to R18, R20). One thread answers
+ * everyone; questions that find its queue full are dropped, because whoever asks repeats them.
+ */
+final class RecoveryAnswers {
+    private static final Logger LOG = LoggerFactory.getLogger(RecoveryAnswers.class);
+
+    private static final int QUEUE = 64;
+
+    private final SaucrQuorumPeer peer;
+    private final SaucrTxnSnapLog txnSnapLog;
+    private final RunningHistory history;
+    private final HistoryAnswerer answerer;
+    private final BlockingQueue<Question> questions = new ArrayBlockingQueue<>(QUEUE);
+
+    private record Question(long from, ByteBuffer packet) {}
+
+    RecoveryAnswers(SaucrQuorumPeer peer, SaucrTxnSnapLog txnSnapLog) {
+        this.peer = peer;
+        this.txnSnapLog = txnSnapLog;
+        this.history = new RunningHistory(txnSnapLog);
+        this.answerer = new HistoryAnswerer(peer.getMyId(), RecoveryWire.MAX_PAYLOAD);
+    }
+
+    void start() {
+        Thread thread = new Thread(this::run, "SaucrRecoveryAnswers:" + peer.getMyId());
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    void received(long from, ByteBuffer packet) {
+        if (!questions.offer(new Question(from, packet))) {
+            LOG.debug("A question of server {} was dropped, {} are waiting", from, QUEUE);
+        }
+    }
+
+    private void run() {
+        while (true) {
+            try {
+                Question question = questions.take();
+                answer(question.from, RecoveryWire.decode(question.packet));
+            } catch (InterruptedException e) {
+                return;
+            } catch (IllegalArgumentException e) {
+                LOG.warn("A malformed recovery message was dropped: {}", e.getMessage());
+            } catch (IOException | UncheckedIOException e) {
+                LOG.warn("A recovery message could not be answered", e);
+            }
+        }
+    }
+
+    private void answer(long from, RecoveryMessage message) throws IOException {
+        boolean voter = peer.getQuorumVerifier().getVotingMembers().containsKey(peer.getMyId());
+        if (message.sender() != from || from == peer.getMyId() || !voter) {
+            return;
+        }
+        if (message instanceof LleQuery query) {
+            answerQuery(query);
+        } else {
+            history.whileUntruncated(() -> answerRequest(message));
+        }
+    }
+
+    /**
+     * R20: whoever leads or follows fences the asker's earlier process first; then what it may have
+     * logged is read.
+     */
+    private void answerQuery(LleQuery query) throws IOException {
+        if (!fence(query)) {
+            return;
+        }
+        long currentEpoch = peer.getCurrentEpoch();
+        SaucrTxnLog.Knowledge knowledge = txnSnapLog.log().knowledge();
+        QuorumVerifier committed = peer.getQuorumVerifier();
+        QuorumVerifier newest = peer.getLastSeenQuorumVerifier();
+        Optional<Configuration> pending =
+                newest != null && newest.getVersion() > committed.getVersion()
+                        ? Optional.of(configuration(newest))
+                        : Optional.empty();
+        peer.send(
+                query.sender(),
+                new LleAnswer(
+                        query.nonce(),
+                        peer.getMyId(),
+                        currentEpoch,
+                        knowledge.lastLogged(),
+                        knowledge.lleMap(),
+                        configuration(committed),
+                        pending));
+    }
+
+    private boolean fence(LleQuery query) throws IOException {
+        ServerState state = peer.getPeerState();
+        if (state == ServerState.LEADING && peer.leader instanceof SaucrLeader leader) {
+            leader.restarted(query.sender(), query.nonce());
+            return true;
+        }
+        if (state == ServerState.FOLLOWING && peer.follower instanceof SaucrFollower follower) {
+            return follower.tellLeader(query.sender(), query.nonce());
+        }
+        return state == ServerState.LOOKING;
+    }
+
+    private void answerRequest(RecoveryMessage message) {
+        if (message instanceof OutlineRequest request) {
+            peer.send(request.sender(), answerer.answer(request, history));
+        } else if (message instanceof EntriesRequest request) {
+            peer.send(request.sender(), answerer.answer(request, history));
+        } else if (message instanceof SnapshotRequest request) {
+            peer.send(request.sender(), answerer.answer(request, history));
+        }
+    }
+
+    static Configuration configuration(QuorumVerifier verifier) {
+        return new Configuration(
+                verifier.getVersion(), List.copyOf(verifier.getVotingMembers().keySet()));
+    }
+}
