@@ -17,9 +17,9 @@ import java.util.Map;
 /**
  * A native library, built by the C compiler of the machine, between one server and its disk. It
  * delays the forces of files and folders below the server's data folder, counts them, lets them
- * fail and refuses writes; all of it can be changed while the server runs and outlives its
- * restarts. With a journal it remembers, too, what was forced, and {@link #losePower} takes the
- * rest away.
+ * fail and refuses writes, and sends its connections on detours; all of it can be changed while the
+ * server runs and outlives its restarts. With a journal it remembers, too, what was forced, and
+ * {@link #losePower} takes the rest away.
  *
  * <p>A delay is the least time that a force takes. A force that fails (EIO) has an undefined effect
  * on a real disk; here the data counts as not forced. Writes through memory maps are not seen;
@@ -56,6 +56,8 @@ public final class FsyncShim {
     private static final int REFUSED_WRITES = 168;
     private static final int FORCE_NANOS = 176;
     private static final int PID = 184;
+    private static final int DETOURS = 512;
+    private static final int MOST_DETOURS = 63;
 
     private final Path library;
     private final Path root;
@@ -182,7 +184,26 @@ public final class FsyncShim {
         return page.getLong(PID);
     }
 
-    void beforeStart() throws IOException {
+    /**
+     * Where connections that the server opens to ports of loopback go instead, from now on;
+     * replaces what was set before. Called by one thread.
+     *
+     * @param ports port that the server asks for, port that it gets; at most 63
+     */
+    public void detours(Map<Integer, Integer> ports) {
+        if (ports.size() > MOST_DETOURS) {
+            throw new IllegalArgumentException(ports.size() + " detours");
+        }
+        int at = DETOURS;
+        for (Map.Entry<Integer, Integer> entry : ports.entrySet()) {
+            page.putLong(at, ((long) entry.getKey() << 32) | entry.getValue());
+            at += 8;
+        }
+        page.putLong(at, 0);
+    }
+
+    /** To be called before each start of the process by whoever hosts it. */
+    public void beforeStart() throws IOException {
         if (journaled) {
             PowerLoss.adopt(root, journal());
         }
@@ -201,6 +222,16 @@ public final class FsyncShim {
             throw new IllegalStateException("the shim was made without a journal");
         }
         return PowerLoss.apply(root, journal(), graves(), namesNeedTheFolder);
+    }
+
+    /**
+     * From now on everything that stands in the data folder counts as forced. The server may run.
+     */
+    public void harden() throws IOException {
+        if (!journaled) {
+            throw new IllegalStateException("the shim was made without a journal");
+        }
+        PowerLoss.harden(root, journal());
     }
 
     private Path journal() {

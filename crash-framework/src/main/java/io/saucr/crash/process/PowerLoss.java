@@ -80,21 +80,43 @@ final class PowerLoss {
             channel.position(known.end);
             for (Map.Entry<Path, Long> file : files(root).entrySet()) {
                 if (!known.inodes.containsKey(file.getValue())) {
-                    byte[] name = file.getKey().toString().getBytes(StandardCharsets.UTF_8);
-                    ByteBuffer record =
-                            ByteBuffer.allocate(HEADER_BYTES + name.length)
-                                    .order(ByteOrder.nativeOrder())
-                                    .putInt(KNOWN)
-                                    .putInt(name.length)
-                                    .putLong(file.getValue())
-                                    .position(HEADER_BYTES)
-                                    .put(name)
-                                    .flip();
-                    while (record.hasRemaining()) {
-                        channel.write(record);
-                    }
+                    write(channel, record(KNOWN, file.getValue(), 0, file.getKey()));
                 }
             }
+        }
+    }
+
+    /** Adds to the journal that everything has been forced; the server may be running. */
+    static void harden(Path root, Path journal) throws IOException {
+        try (FileChannel channel = FileChannel.open(journal, StandardOpenOption.APPEND)) {
+            long covered = channel.size();
+            try (Stream<Path> paths = Files.walk(root)) {
+                for (Path path : paths.toList()) {
+                    long number = (Long) Files.getAttribute(path, "unix:ino");
+                    Path folder = Files.isDirectory(path) ? path : null;
+                    write(channel, record(FORCE, number, covered, folder));
+                }
+            }
+        }
+    }
+
+    private static ByteBuffer record(int kind, long number, long offset, Path name) {
+        byte[] bytes =
+                name == null ? new byte[0] : name.toString().getBytes(StandardCharsets.UTF_8);
+        return ByteBuffer.allocate(HEADER_BYTES + bytes.length)
+                .order(ByteOrder.nativeOrder())
+                .putInt(kind)
+                .putInt(bytes.length)
+                .putLong(number)
+                .putLong(offset)
+                .position(HEADER_BYTES)
+                .put(bytes)
+                .flip();
+    }
+
+    private static void write(FileChannel channel, ByteBuffer record) throws IOException {
+        while (record.hasRemaining()) {
+            channel.write(record);
         }
     }
 

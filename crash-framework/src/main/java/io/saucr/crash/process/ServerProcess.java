@@ -3,9 +3,12 @@ package io.saucr.crash.process;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -63,6 +66,23 @@ public final class ServerProcess {
         Files.createDirectories(home.resolve("conf"));
         Files.writeString(home.resolve("conf/logback.xml"), LOGBACK);
         writeConfiguration();
+        writeMyid();
+    }
+
+    /** As an operator leaves it behind long before the first fault: forced. */
+    private void writeMyid() throws IOException {
+        Path myid = dataDirectory().resolve("myid");
+        if (Files.exists(myid)) {
+            return;
+        }
+        try (FileChannel file =
+                FileChannel.open(myid, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            file.write(ByteBuffer.wrap((id + "\n").getBytes(StandardCharsets.UTF_8)));
+            file.force(true);
+        }
+        try (FileChannel folder = FileChannel.open(dataDirectory(), StandardOpenOption.READ)) {
+            folder.force(true);
+        }
     }
 
     public int id() {
@@ -120,10 +140,6 @@ public final class ServerProcess {
             throw new IllegalStateException("server " + id + " runs already, pid " + pid());
         }
         hosting.beforeStart(id);
-        Path myid = dataDirectory().resolve("myid");
-        if (!Files.exists(myid)) {
-            Files.writeString(myid, id + "\n");
-        }
         List<String> command = new ArrayList<>(hosting.commandPrefix(id));
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(jvmFlags);

@@ -14,6 +14,8 @@
  * and operations alike, so a record that a force covers belongs to an operation that is complete.
  * Writes through mmap are not seen.
  *
+ * Connections to ports of loopback can be sent on a detour, through which a test cuts the network.
+ *
  * Before a name is removed or replaced, the file gets a second name in SAUCR_SHIM_GRAVES (same file
  * system), from where it can come back if the removal was never forced.
  */
@@ -22,6 +24,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -32,7 +35,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sendfile.h>
-#include <sys/syscall.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -55,6 +58,8 @@ struct control {
     uint64_t refused_writes; /* 168 */
     uint64_t force_nanos;    /* 176 time spent in forces, delay included */
     uint64_t pid;            /* 184 */
+    uint64_t reserved2[40];
+    uint64_t detours[64]; /* 512 written by Java: port << 32 | other port; 0 ends the list */
 };
 
 enum file_class { LOG, SNAPSHOT, OTHER, DIRECTORY };
@@ -87,7 +92,6 @@ static char root[PATH_MAX];
 static size_t root_length;
 static char graves[PATH_MAX];
 static int journal = -1;
-static uint64_t journal_length;
 static unsigned char fds[MAX_FDS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -136,6 +140,7 @@ FORWARD(dup3)
 FORWARD(rename)
 FORWARD(unlink)
 FORWARD(rmdir)
+FORWARD(connect)
 
 static void die(const char *what)
 {
@@ -181,7 +186,6 @@ __attribute__((constructor)) static void begin(void)
         journal = get_open()(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
         if (journal < 0)
             die(path);
-        journal_length = (uint64_t)lseek(journal, 0, SEEK_END);
         snprintf(graves, sizeof graves, "%s", graveyard);
     }
     if (getenv("SAUCR_SHIM_DIE_WITH_PARENT")) {
@@ -256,7 +260,6 @@ static void append(struct record *r, const char *name, const char *name2, const 
     n += r->data_length;
     if (get_write()(journal, buffer, n) != (ssize_t)n)
         die("journal");
-    journal_length += n;
 }
 
 /* Whether fd is a regular file below the root; remembered until fd is closed. */
@@ -490,7 +493,8 @@ static int force(int fd, int (*forward)(int))
         return forward(fd);
     uint64_t start = now();
     pthread_mutex_lock(&lock);
-    uint64_t covered = journal_length;
+    /* Java may append records, too. */
+    uint64_t covered = journal < 0 ? 0 : (uint64_t)lseek(journal, 0, SEEK_END);
     pthread_mutex_unlock(&lock);
     int result = forward(fd);
     int error = errno;
@@ -709,4 +713,38 @@ int remove(const char *name)
     if (lstat(name, &s) < 0)
         return -1;
     return S_ISDIR(s.st_mode) ? get_rmdir()(name) : unlink(name);
+}
+
+static in_port_t detour(in_port_t port)
+{
+    uint64_t wanted = ntohs(port);
+    for (int i = 0; i < 64; i++) {
+        uint64_t entry = __atomic_load_n(&control->detours[i], __ATOMIC_RELAXED);
+        if (entry == 0)
+            break;
+        if (entry >> 32 == wanted)
+            return htons((uint16_t)entry);
+    }
+    return port;
+}
+
+int connect(int fd, const struct sockaddr *address, socklen_t length)
+{
+    if (root_length && address->sa_family == AF_INET && length >= sizeof(struct sockaddr_in)) {
+        struct sockaddr_in other;
+        memcpy(&other, address, sizeof other);
+        if ((ntohl(other.sin_addr.s_addr) >> 24) == 127) {
+            other.sin_port = detour(other.sin_port);
+            return get_connect()(fd, (struct sockaddr *)&other, sizeof other);
+        }
+    }
+    if (root_length && address->sa_family == AF_INET6 && length >= sizeof(struct sockaddr_in6)) {
+        struct sockaddr_in6 other;
+        memcpy(&other, address, sizeof other);
+        if (IN6_IS_ADDR_V4MAPPED(&other.sin6_addr) && other.sin6_addr.s6_addr[12] == 127) {
+            other.sin6_port = detour(other.sin6_port);
+            return get_connect()(fd, (struct sockaddr *)&other, sizeof other);
+        }
+    }
+    return get_connect()(fd, address, length);
 }

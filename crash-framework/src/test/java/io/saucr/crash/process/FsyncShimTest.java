@@ -169,6 +169,15 @@ class FsyncShimTest {
     }
 
     @Test
+    void whatWasHardenedSurvives() throws Exception {
+        run("append log.1 aa", "append log.1 bb", "append other x", "move other another");
+        shim.harden();
+        run("append log.1 cc", "append log.2 dd");
+        assertThat(afterPowerLoss(true))
+                .isEqualTo(Map.of("old", "before", "log.1", "aabb", "another", "x"));
+    }
+
+    @Test
     void aRemovalIsUndoneUntilForced() throws Exception {
         run("delete old");
         assertThat(afterPowerLoss(false)).isEqualTo(Map.of("old", "before"));

@@ -1,0 +1,313 @@
+package io.saucr.crash.fault;
+
+import io.saucr.crash.process.CCompiler;
+import io.saucr.crash.process.FsyncShim;
+import io.saucr.crash.process.ServerAddress;
+import io.saucr.crash.process.ServerProcess;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Each server in its own network namespace, with two interfaces (one for its peers, one for
+ * clients), and on its own small ext4 file system in memory. A power cut takes the interfaces down,
+ * stops the process, shuts the file system down without flushing its journal, kills the process and
+ * throws the namespace away, so that not even the kernel sends anything on the dead server's
+ * behalf; the next start mounts the file system again, which replays its journal: exactly what was
+ * not forced is gone.
+ *
+ * <p>Works inside an {@link Enclosure} only, which is what removes everything on every exit. Used
+ * by one thread.
+ */
+public final class RootBackend implements FaultBackend {
+    private static final long DISK_BYTES = 512L << 20;
+    private static final String CLIENT_BRIDGE = "clients";
+
+    private final Path disks;
+    private final Path powerCut;
+    private final List<Machine> machines = new ArrayList<>();
+    private final List<Integer> group = new ArrayList<>();
+    private int bridges = 1;
+
+    /** A server's namespace and mount; both exist only while it is powered. */
+    private static final class Machine {
+        final int id;
+        final Path image;
+        final Path mount;
+        final FsyncShim shim;
+        int generation;
+        boolean powered;
+
+        Machine(int id, Path image, Path mount, FsyncShim shim) {
+            this.id = id;
+            this.image = image;
+            this.mount = mount;
+            this.shim = shim;
+        }
+
+        /** New names for each life: the kernel removes the old interfaces in its own time. */
+        String namespace() {
+            return "server" + id + "-" + generation;
+        }
+
+        String peerInterface() {
+            return "p" + id + "-" + generation;
+        }
+
+        String clientInterface() {
+            return "c" + id + "-" + generation;
+        }
+    }
+
+    /**
+     * @param work where the servers' folders go
+     * @param servers their number, at most 100
+     * @throws IOException if the host refuses any of it; the message is the failing command's
+     */
+    public RootBackend(Path work, int servers) throws IOException {
+        if (!Enclosure.inside()) {
+            throw new IllegalStateException("the root back end runs inside an enclosure only");
+        }
+        Files.createDirectories(work);
+        Path folder = work.toRealPath();
+        powerCut = folder.resolve("power_cut");
+        if (!Files.exists(powerCut)) {
+            Path source = folder.resolve("power_cut.c");
+            try (InputStream resource =
+                    RootBackend.class.getResourceAsStream("/io/saucr/crash/fault/power_cut.c")) {
+                Files.copy(resource, source, StandardCopyOption.REPLACE_EXISTING);
+            }
+            CCompiler.find().compile(source, powerCut, List.of(), List.of());
+        }
+        disks = Files.createDirectories(folder.resolve("disks"));
+        Command.run("mount", "-t", "tmpfs", "saucr-crash-disks", disks.toString());
+        Path template = disks.resolve("empty.img");
+        try (RandomAccessFile file = new RandomAccessFile(template.toFile(), "rw")) {
+            file.setLength(DISK_BYTES);
+        }
+        Command.run("mkfs.ext4", "-q", "-m", "0", "-J", "size=4", template.toString());
+        StringBuilder network = new StringBuilder();
+        network.append("link add " + CLIENT_BRIDGE + " type bridge\n");
+        network.append("addr add 10.77.0.254/24 dev " + CLIENT_BRIDGE + "\n");
+        network.append("link set " + CLIENT_BRIDGE + " up\n");
+        network.append("link add peers0 type bridge\nlink set peers0 up\n");
+        Command.feed(network.toString(), "ip", "-batch", "-");
+        for (int id = 1; id <= servers; id++) {
+            Path image = disks.resolve("server-" + id + ".img");
+            Command.run("cp", "--sparse=always", template.toString(), image.toString());
+            Path mount = Files.createDirectories(folder.resolve("server-" + id + "/disk"));
+            mount(image, mount);
+            Path data = Files.createDirectories(mount.resolve("data"));
+            Path shimFolder = folder.resolve("server-" + id + "/shim");
+            machines.add(new Machine(id, image, mount, FsyncShim.create(data, shimFolder, false)));
+            group.add(0);
+            // The folder itself must survive the first power cut.
+            harden(id);
+            powerOn(machine(id), false);
+        }
+    }
+
+    private static void mount(Path image, Path mount) throws IOException {
+        Command.run("mount", "-o", "loop", image.toString(), mount.toString());
+    }
+
+    private void powerOn(Machine machine, boolean mount) throws IOException {
+        if (mount) {
+            mount(machine.image, machine.mount);
+        }
+        machine.generation++;
+        String namespace = machine.namespace();
+        String hex = String.format("%02x", machine.id);
+        // Fixed hardware addresses: nobody else's neighbour table goes stale.
+        Command.feed(
+                "netns add %1$s%n"
+                        .concat(
+                                "link add %2$s type veth peer name eth0 address 02:00:00:00:01:%4$s")
+                        .concat(" netns %1$s%n")
+                        .concat(
+                                "link add %3$s type veth peer name eth1 address 02:00:00:00:00:%4$s")
+                        .concat(" netns %1$s%n")
+                        .concat("link set %2$s master peers%5$d up%nlink set %3$s master %6$s up%n")
+                        .formatted(
+                                namespace,
+                                machine.peerInterface(),
+                                machine.clientInterface(),
+                                hex,
+                                group.get(machine.id - 1),
+                                CLIENT_BRIDGE),
+                "ip",
+                "-batch",
+                "-");
+        Command.feed(
+                "link set lo up\naddr add 10.77.1.%1$d/24 dev eth0\nlink set eth0 up\n"
+                        .concat("addr add 10.77.0.%1$d/24 dev eth1\nlink set eth1 up\n")
+                        .formatted(machine.id),
+                "ip",
+                "-n",
+                namespace,
+                "-batch",
+                "-");
+        machine.powered = true;
+    }
+
+    private Machine machine(int id) {
+        return machines.get(id - 1);
+    }
+
+    @Override
+    public String name() {
+        return "root";
+    }
+
+    @Override
+    public FsyncShim shim(int id) {
+        return machine(id).shim;
+    }
+
+    @Override
+    public ServerAddress address(int id) {
+        return new ServerAddress(id, "10.77.1." + id, 2888, 3888, "10.77.0." + id, 2181, 8080);
+    }
+
+    @Override
+    public Path dataDirectory(int id) {
+        return machine(id).mount.resolve("data");
+    }
+
+    @Override
+    public List<String> commandPrefix(int id) {
+        return List.of("nsenter", "--net=/run/netns/" + machine(id).namespace());
+    }
+
+    @Override
+    public Map<String, String> environment(int id) {
+        return machine(id).shim.environment();
+    }
+
+    @Override
+    public void beforeStart(int id) throws IOException {
+        if (!machine(id).powered) {
+            powerOn(machine(id), true);
+        }
+    }
+
+    @Override
+    public Duration powerCut(List<ServerProcess> victims) throws IOException {
+        List<Machine> off =
+                victims.stream()
+                        .map(victim -> machine(victim.id()))
+                        .filter(machine -> machine.powered)
+                        .toList();
+        if (off.isEmpty()) {
+            return Duration.ZERO;
+        }
+        List<String> interfaces = new ArrayList<>();
+        off.forEach(machine -> interfaces.add(machine.peerInterface()));
+        off.forEach(machine -> interfaces.add(machine.clientInterface()));
+        String pids =
+                victims.stream()
+                        .filter(ServerProcess::isAlive)
+                        .map(victim -> Long.toString(victim.pid()))
+                        .collect(Collectors.joining(","));
+        String mounts =
+                off.stream()
+                        .map(machine -> machine.mount.toString())
+                        .collect(Collectors.joining(","));
+        String micros =
+                Command.run(
+                        powerCut.toString(),
+                        String.join(",", interfaces),
+                        pids.isEmpty() ? "-" : pids,
+                        mounts);
+        for (ServerProcess victim : victims) {
+            victim.kill();
+        }
+        StringBuilder gone = new StringBuilder();
+        for (Machine machine : off) {
+            Command.run("umount", machine.mount.toString());
+            gone.append("netns del ").append(machine.namespace()).append('\n');
+            machine.powered = false;
+        }
+        Command.feed(gone.toString(), "ip", "-batch", "-");
+        return Duration.ofNanos(1000 * Long.parseLong(micros.trim()));
+    }
+
+    @Override
+    public void harden(int id) throws IOException {
+        Command.run("sync", "-f", machine(id).mount.toString());
+    }
+
+    @Override
+    public void partition(List<Set<Integer>> groups) throws IOException {
+        Map<Integer, Integer> bridgeOf = new LinkedHashMap<>();
+        int next = 1;
+        for (Set<Integer> members : groups) {
+            for (int id : members) {
+                bridgeOf.put(id, next);
+            }
+            next++;
+        }
+        for (Machine machine : machines) {
+            if (!bridgeOf.containsKey(machine.id)) {
+                bridgeOf.put(machine.id, next++);
+            }
+        }
+        connect(bridgeOf, next);
+    }
+
+    @Override
+    public void heal() throws IOException {
+        connect(
+                machines.stream().collect(Collectors.toMap(machine -> machine.id, machine -> 0)),
+                1);
+    }
+
+    private void connect(Map<Integer, Integer> bridgeOf, int needed) throws IOException {
+        StringBuilder batch = new StringBuilder();
+        for (; bridges < needed; bridges++) {
+            batch.append(
+                    "link add peers%1$d type bridge\nlink set peers%1$d up\n".formatted(bridges));
+        }
+        bridgeOf.forEach(
+                (id, bridge) -> {
+                    group.set(id - 1, bridge);
+                    if (machine(id).powered) {
+                        batch.append(
+                                "link set %s master peers%d\n"
+                                        .formatted(machine(id).peerInterface(), bridge));
+                    }
+                });
+        Command.feed(batch.toString(), "ip", "-batch", "-");
+    }
+
+    /**
+     * The servers' processes must have ended. Images and mounts go, the rest of the folder stays.
+     */
+    @Override
+    public void close() throws IOException {
+        StringBuilder batch = new StringBuilder();
+        for (Machine machine : machines) {
+            if (machine.powered) {
+                Command.run("umount", machine.mount.toString());
+                batch.append("netns del ").append(machine.namespace()).append('\n');
+                machine.powered = false;
+            }
+        }
+        batch.append("link del " + CLIENT_BRIDGE + "\n");
+        for (int i = 0; i < bridges; i++) {
+            batch.append("link del peers").append(i).append('\n');
+        }
+        Command.feed(batch.toString(), "ip", "-batch", "-");
+        Command.run("umount", disks.toString());
+    }
+}

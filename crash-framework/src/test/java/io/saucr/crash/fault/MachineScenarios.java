@@ -1,0 +1,157 @@
+package io.saucr.crash.fault;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
+
+import io.saucr.crash.process.Ensemble;
+import io.saucr.crash.process.ServerProcess;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
+import org.awaitility.Awaitility;
+
+/** What a back end must do to three stock servers, the same for both back ends. */
+final class MachineScenarios {
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private MachineScenarios() {}
+
+    static void run(String name, Ensemble ensemble, FaultBackend backend) throws Exception {
+        ensemble.start();
+        ensemble.awaitServing(PATIENCE);
+        switch (name) {
+            case "powerCutOfAllForced" -> powerCutOfAllForced(ensemble, backend);
+            case "powerCutOfAllUnforced" -> powerCutOfAllUnforced(ensemble, backend);
+            case "silence" -> silence(ensemble, backend);
+            case "partition" -> partition(ensemble, backend);
+            default -> throw new IllegalArgumentException(name);
+        }
+    }
+
+    static ZooKeeper connect(Ensemble ensemble) throws Exception {
+        CountDownLatch connected = new CountDownLatch(1);
+        ZooKeeper client =
+                new ZooKeeper(
+                        ensemble.connectString(),
+                        15_000,
+                        event -> {
+                            if (event.getState() == Watcher.Event.KeeperState.SyncConnected) {
+                                connected.countDown();
+                            }
+                        });
+        assertThat(connected.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        return client;
+    }
+
+    private static void write(Ensemble ensemble, String prefix, int count) throws Exception {
+        ZooKeeper client = connect(ensemble);
+        for (int i = 0; i < count; i++) {
+            client.create(
+                    prefix + i,
+                    "v".getBytes(StandardCharsets.UTF_8),
+                    ZooDefs.Ids.OPEN_ACL_UNSAFE,
+                    CreateMode.PERSISTENT);
+        }
+        client.close();
+    }
+
+    private static long present(Ensemble ensemble, String prefix) throws Exception {
+        ZooKeeper client = connect(ensemble);
+        client.sync("/", (status, path, context) -> {}, null);
+        long count =
+                client.getChildren("/", false).stream()
+                        .filter(child -> child.startsWith(prefix))
+                        .count();
+        client.close();
+        return count;
+    }
+
+    /** Stock servers do not force their first snapshot (H16). */
+    private static void grownUp(Ensemble ensemble, FaultBackend backend) throws Exception {
+        write(ensemble, "/young-", 5);
+        for (ServerProcess server : ensemble.servers()) {
+            backend.harden(server.id());
+        }
+    }
+
+    private static void powerCutOfAllForced(Ensemble ensemble, FaultBackend backend)
+            throws Exception {
+        grownUp(ensemble, backend);
+        write(ensemble, "/a-", 200);
+        Duration width = backend.powerCut(ensemble.servers());
+        System.out.println("power cut of three within " + width.toNanos() / 1000 + " us");
+        assertThat(width).isLessThan(Duration.ofSeconds(1));
+        ensemble.start();
+        ensemble.awaitServing(PATIENCE);
+        assertThat(present(ensemble, "a-")).isEqualTo(200);
+    }
+
+    private static void powerCutOfAllUnforced(Ensemble ensemble, FaultBackend backend)
+            throws Exception {
+        grownUp(ensemble, backend);
+        write(ensemble, "/a-", 200);
+        backend.powerCut(ensemble.servers());
+        ensemble.start();
+        ensemble.awaitServing(PATIENCE);
+        // Nothing of the log was forced, except by chance of the page cache's own writing back.
+        assertThat(present(ensemble, "a-")).isLessThan(200);
+    }
+
+    /** The peers of a server without power hear nothing: no end of a connection, no refusal. */
+    private static void silence(Ensemble ensemble, FaultBackend backend) throws Exception {
+        int leader = ensemble.leader().orElseThrow();
+        ServerProcess follower = ensemble.server(leader % 3 + 1);
+        grownUp(ensemble, backend);
+        write(ensemble, "/a-", 1);
+        long start = System.nanoTime();
+        backend.powerCut(List.of(ensemble.server(leader)));
+        Awaitility.await()
+                .atMost(PATIENCE)
+                .pollInterval(Duration.ofMillis(20))
+                .until(() -> follower.role().isEmpty());
+        Duration noticed = Duration.ofNanos(System.nanoTime() - start);
+        System.out.println("loss of the leader noticed after " + noticed.toMillis() + " ms");
+        // A closed socket would be noticed at once; silence takes a good part of syncLimit *
+        // tickTime.
+        assertThat(noticed).isGreaterThan(Duration.ofSeconds(1));
+        ensemble.awaitServing(PATIENCE);
+        ensemble.server(leader).start();
+        ensemble.awaitServing(PATIENCE);
+        assertThat(present(ensemble, "a-")).isEqualTo(1);
+    }
+
+    private static void partition(Ensemble ensemble, FaultBackend backend) throws Exception {
+        int leader = ensemble.leader().orElseThrow();
+        Set<Integer> others = Set.of(leader % 3 + 1, (leader + 1) % 3 + 1);
+        backend.partition(List.of(Set.of(leader), others));
+        Awaitility.await()
+                .atMost(PATIENCE)
+                .until(
+                        () ->
+                                others.stream()
+                                                .anyMatch(
+                                                        id ->
+                                                                ensemble.server(id)
+                                                                        .role()
+                                                                        .equals("leader"))
+                                        && ensemble.server(leader).role().isEmpty());
+        backend.heal();
+        ensemble.awaitServing(PATIENCE);
+        assertThat(ensemble.server(leader).role()).isEqualTo("follower");
+        write(ensemble, "/a-", 1);
+        try {
+            write(ensemble, "/a-", 1);
+            fail("written twice");
+        } catch (KeeperException.NodeExistsException e) {
+            // As it should be.
+        }
+    }
+}

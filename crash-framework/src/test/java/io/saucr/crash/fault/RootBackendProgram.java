@@ -1,0 +1,36 @@
+package io.saucr.crash.fault;
+
+import io.saucr.crash.process.Distribution;
+import io.saucr.crash.process.Ensemble;
+import java.nio.file.Path;
+import java.util.Arrays;
+
+/**
+ * Runs one of {@link MachineScenarios} on the root back end, as the first program of an enclosure.
+ */
+final class RootBackendProgram {
+    private RootBackendProgram() {}
+
+    public static void main(String[] args) throws Exception {
+        int status = 0;
+        try {
+            Enclosure.enter();
+            Path work = Path.of(args[0]);
+            for (String scenario : Arrays.asList(args).subList(1, args.length)) {
+                Path folder = work.resolve(scenario);
+                RootBackend backend = new RootBackend(folder, 3);
+                try (Ensemble ensemble =
+                        Ensemble.of(Distribution.stock(), folder)
+                                .hosting(backend)
+                                .set("forceSync", scenario.endsWith("Unforced") ? "no" : "yes")
+                                .build()) {
+                    MachineScenarios.run(scenario, ensemble, backend);
+                }
+            }
+        } catch (Exception | AssertionError e) {
+            e.printStackTrace();
+            status = 1;
+        }
+        System.exit(status);
+    }
+}
