@@ -1,0 +1,116 @@
+package io.saucr.tests.ensemble;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.saucr.core.Markers;
+import io.saucr.core.Quorums;
+import io.saucr.crash.process.LoopbackHosting.Disk;
+import java.time.Duration;
+import java.time.LocalTime;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.data.Stat;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Followers are killed while everything that was acknowledged is in memory alone (R4, R6, R12,
+ * R13). No background or idle flush comes to the servers' help, and a heartbeat is so long that
+ * only the closed socket can tell the leader in time.
+ */
+class CrashReactionIT {
+    private static final Duration HEARTBEAT = Duration.ofSeconds(2);
+
+    @ParameterizedTest
+    @ValueSource(ints = {3, 5, 7})
+    void r6AtABareMajorityEverythingIsOnDiskBeforeTheNextAck(int voters) throws Exception {
+        int fastQuorum = new Quorums(voters).fastQuorum();
+        try (SaucrEnsemble ensemble =
+                SaucrEnsemble.start(
+                        SaucrEnsemble.describe("crash-reaction-" + voters, voters)
+                                .set("saucr.heartbeatInterval", HEARTBEAT.toMillis() + "ms")
+                                .set("saucr.backgroundFlushInterval", "1h")
+                                .set("saucr.idleFlush", "1h")
+                                .disk(Disk.SHIM))) {
+            int leader = ensemble.awaitFast();
+            try (AckedWrites writes =
+                    new AckedWrites(ensemble.connect(leader), "/load-" + voters, 8)) {
+                writes.awaitMore(300);
+                Map<Integer, Long> forcesBefore = new HashMap<>();
+                for (int id : ensemble.running()) {
+                    assertThat(ensemble.markers(id).crashedInFastMode())
+                            .as("server " + id)
+                            .isTrue();
+                    forcesBefore.put(id, ensemble.shim(id).forces().transactionLog());
+                }
+                long switches = ensemble.metric(leader, "zk_saucr_mode_switches");
+                while (ensemble.running().size() > fastQuorum) {
+                    ensemble.kill(ensemble.followers().get(0));
+                    writes.awaitMore(100);
+                    assertThat(ensemble.fast(leader)).isTrue();
+                    assertThat(ensemble.metric(leader, "zk_saucr_mode_switches"))
+                            .isEqualTo(switches);
+                }
+                for (int id : ensemble.running()) {
+                    assertThat(ensemble.shim(id).forces().transactionLog())
+                            .as("forces of server " + id)
+                            .isEqualTo(forcesBefore.get(id));
+                }
+                writes.stop();
+                fromMemoryToDisk(ensemble, leader, writes.lastZxid());
+                assertThat(ensemble.metric(leader, "zk_saucr_mode_switches"))
+                        .isEqualTo(switches + 1);
+                for (int id : ensemble.running()) {
+                    try (Client reader = ensemble.connect(id)) {
+                        writes.assertAllIn(reader);
+                    }
+                }
+            }
+        }
+    }
+
+    private static void fromMemoryToDisk(SaucrEnsemble ensemble, int leader, long lastInMemory)
+            throws Exception {
+        List<Integer> followers = ensemble.followers();
+        int victim = followers.get(followers.size() - 1);
+        List<Integer> left = ensemble.running().stream().filter(id -> id != victim).toList();
+        Map<Integer, Long> forcesBefore = new HashMap<>();
+        for (int id : left) {
+            assertThat(ensemble.markers(id).latestOnDisk()).isLessThan(lastInMemory);
+            forcesBefore.put(id, ensemble.shim(id).forces().transactionLog());
+        }
+        try (Client client = ensemble.connect(leader)) {
+            LocalTime killed = SaucrEnsemble.now();
+            ensemble.kill(victim);
+            // No ack of the dead server can be under way for a write that starts now.
+            Stat stat = new Stat();
+            client.create(
+                    "/next", new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT, stat, -1);
+            Map<Integer, Markers> markers = new HashMap<>();
+            Map<Integer, Long> forces = new HashMap<>();
+            for (int id : left) {
+                markers.put(id, ensemble.markers(id));
+                forces.put(id, ensemble.shim(id).forces().transactionLog());
+            }
+            for (int id : left) {
+                assertThat(markers.get(id).latestOnDisk())
+                        .as("on disk at server " + id)
+                        .isGreaterThanOrEqualTo(lastInMemory);
+                assertThat(markers.get(id).crashedInFastMode()).isFalse();
+                assertThat(forces.get(id)).isGreaterThan(forcesBefore.get(id));
+            }
+            assertThat(ensemble.fast(leader)).isFalse();
+            LocalTime turned = ensemble.log(leader, killed, "Turned to slow mode").get(0).time();
+            Duration reaction = Duration.between(killed, turned);
+            System.out.println(
+                    left.size()
+                            + " servers left: slow "
+                            + reaction.toMillis()
+                            + " ms after the kill began");
+            assertThat(reaction).isLessThan(HEARTBEAT);
+        }
+    }
+}

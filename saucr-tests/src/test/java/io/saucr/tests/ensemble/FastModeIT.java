@@ -1,0 +1,193 @@
+package io.saucr.tests.ensemble;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.saucr.core.Markers;
+import io.saucr.crash.process.LoopbackHosting.Disk;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.data.Stat;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+
+/** Five servers, all up: fast mode, and what it leaves on disk. */
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class FastModeIT {
+    private static final Duration FLUSH_INTERVAL = Duration.ofMillis(200);
+    private static final int WRITES = 5_000;
+
+    /** A flush may be under way at either end; the log's file may change. */
+    private static final int MORE_FORCES = 3;
+
+    private static final Duration IDLE_MEASUREMENT = Duration.ofSeconds(20);
+    private static final double CLOCK_TICKS_PER_SECOND = 100;
+
+    private static SaucrEnsemble ensemble;
+
+    @BeforeAll
+    static void start() throws Exception {
+        ensemble =
+                SaucrEnsemble.start(
+                        SaucrEnsemble.describe("fast-mode", 5)
+                                .set("saucr.heartbeatInterval", "50ms")
+                                .set(
+                                        "saucr.backgroundFlushInterval",
+                                        FLUSH_INTERVAL.toMillis() + "ms")
+                                .set("saucr.idleFlush", "1s")
+                                .disk(Disk.SHIM));
+    }
+
+    @AfterAll
+    static void stop() {
+        ensemble.close();
+    }
+
+    @Test
+    @Order(1)
+    void r3R11NoForceOfTheLogStandsOnTheWritePath() throws Exception {
+        int leader = ensemble.awaitFast();
+        try (AckedWrites writes = new AckedWrites(ensemble.connect(), "/fast", 32)) {
+            writes.awaitMore(500);
+            long slowBefore = ensemble.metric(leader, "zk_saucr_slow_commits");
+            long fastBefore = ensemble.metric(leader, "zk_saucr_fast_commits");
+            long switchesBefore = ensemble.metric(leader, "zk_saucr_mode_switches");
+            Map<Integer, Long> shimBefore = new HashMap<>();
+            Map<Integer, Long> countBefore = new HashMap<>();
+            long start = System.nanoTime();
+            for (int id : ensemble.all()) {
+                shimBefore.put(id, ensemble.shim(id).forces().transactionLog());
+                countBefore.put(id, ensemble.metric(id, "zk_saucr_log_forces"));
+            }
+            writes.awaitMore(WRITES);
+            Map<Integer, Long> forced = new HashMap<>();
+            Map<Integer, Long> counted = new HashMap<>();
+            for (int id : ensemble.all()) {
+                forced.put(id, ensemble.shim(id).forces().transactionLog() - shimBefore.get(id));
+                counted.put(id, ensemble.metric(id, "zk_saucr_log_forces") - countBefore.get(id));
+            }
+            Duration elapsed = Duration.ofNanos(System.nanoTime() - start);
+            long allowed = elapsed.dividedBy(FLUSH_INTERVAL) + MORE_FORCES;
+            System.out.println(
+                    "fast mode: "
+                            + WRITES
+                            + " writes in "
+                            + elapsed.toMillis()
+                            + " ms, forces of the log per server "
+                            + forced
+                            + ", at most "
+                            + allowed
+                            + " allowed");
+            assertThat(forced.values()).allSatisfy(n -> assertThat(n).isLessThanOrEqualTo(allowed));
+            assertThat(counted.values())
+                    .allSatisfy(n -> assertThat(n).isLessThanOrEqualTo(allowed));
+            assertThat(ensemble.metric(leader, "zk_saucr_slow_commits")).isEqualTo(slowBefore);
+            assertThat(ensemble.metric(leader, "zk_saucr_fast_commits") - fastBefore)
+                    .isGreaterThanOrEqualTo(WRITES);
+            assertThat(ensemble.metric(leader, "zk_saucr_mode_switches")).isEqualTo(switchesBefore);
+        }
+    }
+
+    @Test
+    @Order(2)
+    void r13AnIdleEnsembleIsOnDiskAndR12TheNextFastWriteSaysSoFirst() throws Exception {
+        int leader = ensemble.awaitFast();
+        try (Client client = ensemble.connect()) {
+            client.create("/idle", new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+            ensemble.awaitOnDisk(ensemble.all());
+            assertThat(ensemble.fast(leader)).isTrue();
+            for (int id : ensemble.all()) {
+                assertThat(ensemble.markers(id).crashedInFastMode()).isFalse();
+            }
+            Stat stat = client.setData("/idle", new byte[1], -1);
+            int armed = 0;
+            for (int id : ensemble.all()) {
+                Markers markers = ensemble.markers(id);
+                if (markers.crashedInFastMode()) {
+                    assertThat(markers.fastSwitch()).isLessThanOrEqualTo(stat.getMzxid());
+                    assertThat(markers.latestOnDisk()).isLessThan(stat.getMzxid());
+                    armed++;
+                }
+            }
+            assertThat(armed).as("servers whose markers say fast").isGreaterThanOrEqualTo(4);
+            ensemble.awaitOnDisk(ensemble.all());
+            for (int id : ensemble.all()) {
+                assertThat(ensemble.markers(id).latestOnDisk())
+                        .isGreaterThanOrEqualTo(stat.getMzxid());
+            }
+        }
+    }
+
+    /** The goal is 2 % of one core for all five; a loaded machine must not fail the build. */
+    @Test
+    @Order(3)
+    void r9IdleHeartbeatsAt50MillisecondsCostLittle() throws Exception {
+        ensemble.awaitFast();
+        ensemble.awaitOnDisk(ensemble.all());
+        long ticksBefore = cpuTicks(ensemble.all());
+        long start = System.nanoTime();
+        Awaitility.await()
+                .pollInterval(Duration.ofMillis(500))
+                .atMost(IDLE_MEASUREMENT.plusSeconds(10))
+                .until(() -> System.nanoTime() - start >= IDLE_MEASUREMENT.toNanos());
+        double seconds = (System.nanoTime() - start) / 1e9;
+        double cpu = (cpuTicks(ensemble.all()) - ticksBefore) / CLOCK_TICKS_PER_SECOND;
+        double percent = 100 * cpu / seconds;
+        System.out.printf(
+                "idle at 50 ms heartbeat: five servers use %.2f %% of one core (%.2f s of CPU in"
+                        + " %.1f s)%n",
+                percent, cpu, seconds);
+        assertThat(percent).isLessThan(10);
+    }
+
+    private static long cpuTicks(List<Integer> ids) throws IOException {
+        long ticks = 0;
+        for (int id : ids) {
+            Path stat = Path.of("/proc/" + ensemble.server(id).pid() + "/stat");
+            String line = Files.readString(stat);
+            String[] fields = line.substring(line.lastIndexOf(')') + 2).split(" ", -1);
+            ticks += Long.parseLong(fields[11]) + Long.parseLong(fields[12]);
+        }
+        return ticks;
+    }
+
+    @Test
+    @Order(4)
+    void r10SigtermLeavesOnDiskMarkersUnderLoad() throws Exception {
+        int leader = ensemble.awaitFast();
+        int follower = ensemble.followers().get(0);
+        int asked = ensemble.followers().get(1);
+        try (AckedWrites writes = new AckedWrites(ensemble.connect(asked), "/sigterm", 32)) {
+            writes.awaitMore(200);
+            assertThat(ensemble.server(follower).terminate(SaucrEnsemble.PATIENCE)).isTrue();
+            assertThat(ensemble.markers(follower).crashedInFastMode()).isFalse();
+            writes.awaitMore(200);
+            long acked = writes.lastZxid();
+            assertThat(ensemble.server(leader).terminate(SaucrEnsemble.PATIENCE)).isTrue();
+            assertThat(ensemble.markers(leader).crashedInFastMode()).isFalse();
+            assertThat(ensemble.markers(leader).latestOnDisk()).isGreaterThanOrEqualTo(acked);
+            writes.awaitMore(200);
+            ensemble.restart(leader, follower);
+            ensemble.awaitServing();
+            ensemble.awaitFast();
+            writes.awaitMore(200);
+            writes.stop();
+            for (int id : ensemble.all()) {
+                try (Client reader = ensemble.connect(id)) {
+                    writes.assertAllIn(reader);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+package io.saucr.tests.ensemble;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.saucr.tests.ensemble.SaucrEnsemble.LogLine;
+import java.time.LocalTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/** The leader is killed under load, with everything in memory alone (R10, S1). */
+class LeaderCrashIT {
+    private static final Pattern FLUSHED = Pattern.compile("Flushed to disk through (0x[0-9a-f]+)");
+
+    @Test
+    void r10FollowersFlushBeforeTheyLookForALeaderAndNothingAcknowledgedIsLost() throws Exception {
+        try (SaucrEnsemble ensemble =
+                SaucrEnsemble.start(
+                        SaucrEnsemble.describe("leader-crash", 5)
+                                .set("saucr.heartbeatInterval", "50ms")
+                                .set("saucr.backgroundFlushInterval", "1h")
+                                .set("saucr.idleFlush", "1h"))) {
+            int first = ensemble.awaitFast();
+            List<Integer> followers = ensemble.followers();
+            assertThat(followers).hasSize(4);
+            try (AckedWrites writes =
+                    new AckedWrites(ensemble.connect(followers.get(0)), "/load", 32)) {
+                writes.awaitMore(1_000);
+                for (int id : followers) {
+                    assertThat(ensemble.markers(id).crashedInFastMode()).isTrue();
+                }
+                LocalTime killed = SaucrEnsemble.now();
+                long ackedBefore = writes.lastZxid();
+                ensemble.kill(first);
+                int second = ensemble.leader();
+                assertThat(second).isNotEqualTo(first);
+                ensemble.awaitServing();
+                writes.awaitMore(100);
+
+                List<Long> flushed = new ArrayList<>();
+                for (int id : followers) {
+                    List<LogLine> lines = ensemble.log(id, killed, "");
+                    int flush = indexOf(lines, "Flushed to disk through");
+                    int election = indexOf(lines, "New election.");
+                    assertThat(flush).as("server " + id + " flushed").isNotNegative();
+                    assertThat(election).as("server " + id + " looked").isGreaterThan(flush);
+                    Matcher matcher = FLUSHED.matcher(lines.get(flush).text());
+                    assertThat(matcher.find()).isTrue();
+                    flushed.add(Long.decode(matcher.group(1)));
+                }
+                // F voters acked it, the dead leader among them.
+                assertThat(flushed.stream().filter(zxid -> zxid >= ackedBefore).count())
+                        .as("of %s had 0x%x", flushed, ackedBefore)
+                        .isGreaterThanOrEqualTo(3);
+
+                assertThat(ensemble.awaitFast()).isEqualTo(second);
+                writes.awaitMore(100);
+                writes.stop();
+                for (int id : followers) {
+                    try (Client reader = ensemble.connect(id)) {
+                        writes.assertAllIn(reader);
+                    }
+                }
+            }
+        }
+    }
+
+    private static int indexOf(List<LogLine> lines, String words) {
+        for (int i = 0; i < lines.size(); i++) {
+            if (lines.get(i).text().contains(words)) {
+                return i;
+            }
+        }
+        return -1;
+    }
+}

@@ -1,0 +1,178 @@
+package io.saucr.tests.ensemble;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.time.LocalTime;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+
+/**
+ * Servers stand still (SIGSTOP) and their sockets stay open, as when a machine or a link vanishes:
+ * only missed heartbeats tell (R9, R10, H11).
+ */
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class PausedServersIT {
+    private static final Duration HEARTBEAT = Duration.ofMillis(200);
+    private static final Duration TOLERANCE = Duration.ofMillis(200);
+    private static final int SILENT_INTERVALS = 25;
+    private static final int ROUNDS = 3;
+
+    /** What a busy machine may add in every round; at least one round must do without. */
+    private static final Duration BUSY = Duration.ofSeconds(2);
+
+    private static final Duration LOG_GRAIN = Duration.ofMillis(30);
+
+    private static SaucrEnsemble ensemble;
+
+    @BeforeAll
+    static void start() throws Exception {
+        ensemble =
+                SaucrEnsemble.start(
+                        SaucrEnsemble.describe("paused-servers", 5)
+                                .set("tickTime", "1000")
+                                .set("syncLimit", "30")
+                                .set("saucr.heartbeatInterval", HEARTBEAT.toMillis() + "ms")
+                                .set(
+                                        "saucr.missedHeartbeatsBeforeElection",
+                                        Integer.toString(SILENT_INTERVALS))
+                                .set("saucr.backgroundFlushInterval", "1h")
+                                .set("saucr.idleFlush", "1h"));
+    }
+
+    @AfterAll
+    static void stop() {
+        ensemble.close();
+    }
+
+    @Test
+    @Order(1)
+    void r6SlowWithinAnIntervalPlusToleranceWhenTwoVanish() throws Exception {
+        int leader = ensemble.awaitFast();
+        List<Duration> reactions = new ArrayList<>();
+        for (int round = 0; round < ROUNDS; round++) {
+            List<Integer> followers = ensemble.followers();
+            Integer[] vanishing = {followers.get(0), followers.get(1)};
+            try (AckedWrites writes =
+                    new AckedWrites(ensemble.connect(leader), "/vanish-" + round, 8)) {
+                writes.awaitMore(100);
+                long switches = ensemble.metric(leader, "zk_saucr_mode_switches");
+                LocalTime before = SaucrEnsemble.now();
+                ensemble.pause(vanishing);
+                LocalTime vanished = SaucrEnsemble.now();
+                writes.awaitMore(100);
+                assertThat(ensemble.fast(leader)).isFalse();
+                for (int id : ensemble.running()) {
+                    assertThat(ensemble.markers(id).crashedInFastMode()).isFalse();
+                }
+                LocalTime turned =
+                        ensemble.log(leader, before, "Turned to slow mode").get(0).time();
+                reactions.add(Duration.between(vanished, turned));
+                ensemble.resume(vanishing);
+                assertThat(ensemble.awaitFast()).isEqualTo(leader);
+                writes.awaitMore(100);
+                writes.stop();
+                assertThat(ensemble.metric(leader, "zk_saucr_mode_switches"))
+                        .as("one switch to slow, one to fast")
+                        .isEqualTo(switches + 2);
+                for (int id : ensemble.all()) {
+                    try (Client reader = ensemble.connect(id)) {
+                        writes.assertAllIn(reader);
+                    }
+                }
+            }
+        }
+        System.out.println("slow after two of five were paused: " + reactions);
+        Duration promised = HEARTBEAT.plus(TOLERANCE);
+        assertThat(Collections.min(reactions)).isLessThanOrEqualTo(promised.plus(LOG_GRAIN));
+        assertThat(Collections.max(reactions)).isLessThanOrEqualTo(promised.plus(BUSY));
+    }
+
+    @Test
+    @Order(2)
+    void r4OnePausedFollowerLeavesTheModeFast() throws Exception {
+        int leader = ensemble.awaitFast();
+        long switches = ensemble.metric(leader, "zk_saucr_mode_switches");
+        int follower = ensemble.followers().get(0);
+        try (AckedWrites writes = new AckedWrites(ensemble.connect(leader), "/one-paused", 8)) {
+            ensemble.pause(follower);
+            writes.awaitMore(100);
+            SaucrEnsemble.await(
+                    "suspicion", () -> ensemble.metric(leader, "zk_saucr_prompt_voters") == 4);
+            writes.awaitMore(100);
+            assertThat(ensemble.fast(leader)).isTrue();
+            ensemble.resume(follower);
+            SaucrEnsemble.await(
+                    "return", () -> ensemble.metric(leader, "zk_saucr_prompt_voters") == 5);
+            writes.stop();
+            assertThat(ensemble.metric(leader, "zk_saucr_mode_switches")).isEqualTo(switches);
+            try (Client reader = ensemble.connect(follower)) {
+                writes.assertAllIn(reader);
+            }
+        }
+    }
+
+    @Test
+    @Order(3)
+    void r10FollowersOfASilentLeaderFlushButKeepFollowing() throws Exception {
+        int leader = ensemble.awaitFast();
+        List<Integer> followers = ensemble.followers();
+        try (AckedWrites writes = new AckedWrites(ensemble.connect(leader), "/silent", 8)) {
+            writes.awaitMore(100);
+            LocalTime paused = SaucrEnsemble.now();
+            ensemble.pause(leader);
+            SaucrEnsemble.await(
+                    "flush of every follower",
+                    () -> {
+                        for (int id : followers) {
+                            if (ensemble.markers(id).crashedInFastMode()) {
+                                return false;
+                            }
+                        }
+                        return true;
+                    });
+            ensemble.resume(leader);
+            writes.awaitMore(100);
+            assertThat(ensemble.leader()).isEqualTo(leader);
+            for (int id : ensemble.all()) {
+                assertThat(ensemble.log(id, paused, "New election.")).isEmpty();
+            }
+            assertThat(ensemble.awaitFast()).isEqualTo(leader);
+        }
+    }
+
+    @Test
+    @Order(4)
+    void r10AfterTooManySilentIntervalsFollowersLookForANewLeader() throws Exception {
+        int first = ensemble.awaitFast();
+        List<Integer> followers = ensemble.followers();
+        try (AckedWrites writes =
+                new AckedWrites(ensemble.connect(followers.get(0)), "/deposed", 8)) {
+            writes.awaitMore(100);
+            ensemble.pause(first);
+            int second = ensemble.leader();
+            assertThat(followers).contains(second);
+            assertThat(ensemble.awaitFast()).isEqualTo(second);
+            writes.awaitMore(100);
+            ensemble.resume(first);
+            SaucrEnsemble.await(
+                    "the old leader follows",
+                    () -> ensemble.server(first).role().equals("follower"));
+            writes.awaitMore(100);
+            writes.stop();
+            assertThat(ensemble.awaitFast()).isEqualTo(second);
+            for (int id : ensemble.all()) {
+                try (Client reader = ensemble.connect(id)) {
+                    writes.assertAllIn(reader);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,289 @@
+package io.saucr.tests.ensemble;
+
+import io.saucr.core.LleMap;
+import io.saucr.core.MalformedMarkerException;
+import io.saucr.core.MarkerFile;
+import io.saucr.core.Markers;
+import io.saucr.crash.process.Ensemble;
+import io.saucr.crash.process.FsyncShim;
+import io.saucr.crash.process.ServerProcess;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.LocalTime;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.concurrent.Callable;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
+
+/**
+ * A running ensemble of the built distribution, with the questions that the tests ask it: who
+ * leads, in which mode, what do the markers on disk say. Used by one test thread; closing it kills
+ * the servers.
+ */
+final class SaucrEnsemble implements AutoCloseable {
+    /** For conditions that are reached in seconds on an idle machine. */
+    static final Duration PATIENCE = Duration.ofMinutes(2);
+
+    private static final Duration POLL = Duration.ofMillis(20);
+    private static final int SESSION_MILLIS = 10_000;
+    private static final DateTimeFormatter LOG_TIME = DateTimeFormatter.ofPattern("HH:mm:ss.SSS");
+    private static final int LOG_TIME_LENGTH = 12;
+
+    private final Ensemble ensemble;
+    private final TreeSet<Integer> paused = new TreeSet<>();
+
+    private SaucrEnsemble(Ensemble ensemble) {
+        this.ensemble = ensemble;
+    }
+
+    /** One line of a server's log. */
+    record LogLine(LocalTime time, String text) {}
+
+    /** An ensemble with SAUCR on, to be changed and started. Its folder has this name. */
+    static Ensemble.Builder describe(String name, int voters) throws IOException {
+        return Ensemble.of(BuiltDistribution.servers(), folder(name))
+                .voters(voters)
+                .set("saucr.enabled", "true");
+    }
+
+    /** An empty folder for an ensemble of this name. */
+    static Path folder(String name) throws IOException {
+        Path folder = BuiltDistribution.target().resolve("ensembles").resolve(name);
+        BuiltDistribution.deleteTree(folder);
+        return folder;
+    }
+
+    /** Starts all servers and waits until every one of them serves. */
+    static SaucrEnsemble start(Ensemble.Builder builder) throws Exception {
+        SaucrEnsemble started = new SaucrEnsemble(builder.build());
+        try {
+            started.ensemble.start();
+            started.ensemble.awaitServing(PATIENCE);
+            return started;
+        } catch (Exception | Error e) {
+            started.close();
+            throw e;
+        }
+    }
+
+    ServerProcess server(int id) {
+        return ensemble.server(id);
+    }
+
+    FsyncShim shim(int id) {
+        return ensemble.shim(id).orElseThrow();
+    }
+
+    String connectString() {
+        return ensemble.connectString();
+    }
+
+    // ---- Who is there ----
+
+    /** Servers whose process runs and is not paused. */
+    List<Integer> running() {
+        return ensemble.servers().stream()
+                .filter(ServerProcess::isAlive)
+                .map(ServerProcess::id)
+                .filter(id -> !paused.contains(id))
+                .toList();
+    }
+
+    /** Waits until one of the running servers leads. */
+    int leader() {
+        int[] found = new int[1];
+        await(
+                "a leader",
+                () -> {
+                    found[0] =
+                            running().stream()
+                                    .filter(id -> server(id).role().equals("leader"))
+                                    .findFirst()
+                                    .orElse(0);
+                    return found[0] != 0;
+                });
+        return found[0];
+    }
+
+    /** The running servers that follow now, lowest id first. */
+    List<Integer> followers() {
+        return running().stream().filter(id -> server(id).role().equals("follower")).toList();
+    }
+
+    /** Waits until all running servers serve clients. */
+    void awaitServing() {
+        await(
+                "serving",
+                () -> {
+                    List<String> roles = running().stream().map(id -> server(id).role()).toList();
+                    return !roles.contains("") && roles.contains("leader");
+                });
+    }
+
+    // ---- What they say ----
+
+    /** A metric of {@code mntr}; -1 while the server does not tell. */
+    long metric(int id, String name) {
+        Map<String, String> metrics = server(id).mntr();
+        return Long.parseLong(metrics.getOrDefault(name, "-1"));
+    }
+
+    boolean fast(int leader) {
+        return metric(leader, "zk_saucr_mode") == 1;
+    }
+
+    /** Waits until whoever leads is in fast mode. Returns the leader. */
+    int awaitFast() {
+        int[] found = new int[1];
+        await(
+                "fast mode",
+                () -> {
+                    for (int id : running()) {
+                        Map<String, String> metrics = server(id).mntr();
+                        if ("leader".equals(metrics.get("zk_server_state"))
+                                && "1".equals(metrics.get("zk_saucr_mode"))) {
+                            found[0] = id;
+                        }
+                    }
+                    return found[0] != 0;
+                });
+        return found[0];
+    }
+
+    void awaitSlow(int leader) {
+        await("slow mode", () -> metric(leader, "zk_saucr_mode") == 0);
+    }
+
+    /** Waits until a crash of any of the servers would lose nothing (R13's idle marker). */
+    void awaitOnDisk(List<Integer> ids) {
+        await(
+                "everything on disk",
+                () -> ids.stream().allMatch(id -> metric(id, "zk_saucr_on_disk") == 1));
+    }
+
+    /** The markers as they are on the server's disk now. */
+    Markers markers(int id) throws IOException {
+        Path logs = server(id).dataDirectory().resolve("version-2");
+        try {
+            long fastSwitch = 0;
+            try {
+                fastSwitch =
+                        MarkerFile.decodeFastSwitch(
+                                Files.readAllBytes(logs.resolve("saucr.fastSwitch")));
+            } catch (NoSuchFileException e) {
+                fastSwitch = 0;
+            }
+            MarkerFile.LatestOnDisk latest = new MarkerFile.LatestOnDisk(0, LleMap.empty());
+            try {
+                latest =
+                        MarkerFile.decodeLatestOnDisk(
+                                Files.readAllBytes(logs.resolve("saucr.latestOnDisk")));
+            } catch (NoSuchFileException e) {
+                // Never written.
+            }
+            return new Markers(fastSwitch, latest.zxid(), latest.lleMap());
+        } catch (MalformedMarkerException e) {
+            throw new IOException("server " + id + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** The lines of the server's log that were written at or after a time and contain the words. */
+    List<LogLine> log(int id, LocalTime from, String words) throws IOException {
+        return log(id, line -> line.text().contains(words) && !line.time().isBefore(from));
+    }
+
+    private List<LogLine> log(int id, Predicate<LogLine> wanted) throws IOException {
+        List<LogLine> found = new ArrayList<>();
+        for (String line : Files.readAllLines(server(id).logFile())) {
+            if (line.length() > LOG_TIME_LENGTH && line.charAt(2) == ':' && line.charAt(8) == '.') {
+                LocalTime time = LocalTime.parse(line.substring(0, LOG_TIME_LENGTH), LOG_TIME);
+                LogLine parsed = new LogLine(time, line.substring(LOG_TIME_LENGTH + 1));
+                if (wanted.test(parsed)) {
+                    found.add(parsed);
+                }
+            }
+        }
+        return found;
+    }
+
+    /** The time as servers write it into their logs: whole milliseconds, rounded down. */
+    static LocalTime now() {
+        return LocalTime.parse(LocalTime.now(ZoneId.systemDefault()).format(LOG_TIME), LOG_TIME);
+    }
+
+    // ---- What happens to them ----
+
+    /** SIGKILL, one after the other; each process has ended when this returns. */
+    void kill(Integer... ids) {
+        for (int id : ids) {
+            server(id).kill();
+        }
+    }
+
+    void restart(Integer... ids) throws IOException {
+        for (int id : ids) {
+            server(id).start();
+        }
+    }
+
+    void pause(Integer... ids) throws IOException {
+        for (int id : ids) {
+            paused.add(id);
+            server(id).pause();
+        }
+    }
+
+    void resume(Integer... ids) throws IOException {
+        for (int id : ids) {
+            server(id).resume();
+            paused.remove(id);
+        }
+    }
+
+    // ---- Clients ----
+
+    /** A connected client of the given servers, or of all if none is given. */
+    Client connect(Integer... ids) throws IOException, InterruptedException {
+        return connectFor(SESSION_MILLIS, ids);
+    }
+
+    /** The same with another session timeout. */
+    Client connectFor(int sessionMillis, Integer... ids) throws IOException, InterruptedException {
+        String addresses =
+                ids.length == 0
+                        ? connectString()
+                        : Arrays.stream(ids)
+                                .map(id -> server(id).address().client())
+                                .collect(Collectors.joining(","));
+        return Client.connected(addresses, sessionMillis);
+    }
+
+    /** All ids from 1 to n. */
+    List<Integer> all() {
+        return IntStream.rangeClosed(1, ensemble.size()).boxed().toList();
+    }
+
+    static void await(String what, Callable<Boolean> condition) {
+        Awaitility.await(what)
+                .atMost(PATIENCE)
+                .pollDelay(Duration.ZERO)
+                .pollInterval(POLL)
+                .until(condition);
+    }
+
+    @Override
+    public void close() {
+        ensemble.close();
+    }
+}
