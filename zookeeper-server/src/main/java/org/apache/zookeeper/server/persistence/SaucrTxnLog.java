@@ -235,17 +235,10 @@ public final class SaucrTxnLog implements TxnLog {
                 if (!claimsOnDisk) {
                     markOnDisk(covered);
                 }
-            } else if (claimsOnDisk) {
-                armFastMode();
             }
+            settle();
         } catch (IOException e) {
             throw endProcess("forcing the transaction log", e);
-        }
-        markerLock.lock();
-        try {
-            durability.acked();
-        } finally {
-            markerLock.unlock();
         }
         rollIfTooLarge();
     }
@@ -256,7 +249,11 @@ public final class SaucrTxnLog implements TxnLog {
         }
     }
 
-    private void armFastMode() throws IOException {
+    /**
+     * R12 and the leave to ack are one critical section: a flush that was just about to mark "on
+     * disk" has done so before, or finds the entries in the way.
+     */
+    private void settle() throws IOException {
         markerLock.lock();
         try {
             long zxid = durability.fastSwitchNeeded();
@@ -266,6 +263,7 @@ public final class SaucrTxnLog implements TxnLog {
                 claimsOnDisk = false;
                 LockSupport.unpark(flusher);
             }
+            durability.acked();
         } finally {
             markerLock.unlock();
         }
