@@ -494,7 +494,8 @@ final class SaucrLeader extends Leader {
             }
             case PROPOSE_NOOP -> submitNoop();
         }
-        if (!controller.draining()) {
+        if (decision != Decision.NONE) {
+            // Whoever waits for a drain looks again.
             notifyAll();
         }
     }

@@ -185,6 +185,15 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
                 replicationMetrics);
     }
 
+    /**
+     * An observer's log holds what is committed; nothing that a leader said of modes applies to it.
+     */
+    @Override
+    protected Observer makeObserver(FileTxnSnapLog logFactory) throws IOException {
+        txnSnapLog.log().forgetTags();
+        return super.makeObserver(logFactory);
+    }
+
     /** R10: whoever looks for a leader has everything on disk first. */
     @Override
     public synchronized void setPeerState(ServerState newState) {

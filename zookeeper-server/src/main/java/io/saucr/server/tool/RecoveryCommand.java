@@ -1,0 +1,165 @@
+package io.saucr.server.tool;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import io.saucr.core.LleMap;
+import io.saucr.core.Zxid;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.apache.zookeeper.server.persistence.StoppedServer;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code bin/saucr-recovery}: looks at a stopped server's disk, and lets an operator accept a loss
+ * (R19).
+ */
+@Command(
+        name = "saucr-recovery",
+        mixinStandardHelpOptions = true,
+        description = "Looks at the disk of a stopped server, or accepts that it has lost writes.",
+        subcommands = {RecoveryCommand.Inspect.class, RecoveryCommand.AcceptLoss.class})
+public final class RecoveryCommand {
+    private static final int REFUSED = 1;
+
+    /** Exit codes: 0 done, 1 refused or not confirmed, 2 wrong arguments. */
+    public static void main(String[] args) {
+        System.exit(commandLine().execute(args));
+    }
+
+    static CommandLine commandLine() {
+        return new CommandLine(new RecoveryCommand())
+                .setExecutionExceptionHandler(
+                        (exception, command, parsed) -> {
+                            command.getErr().println(exception.getMessage());
+                            return REFUSED;
+                        });
+    }
+
+    private abstract static class OfStoppedServer implements Callable<Integer> {
+        @Spec private CommandSpec spec;
+
+        @Parameters(paramLabel = "DATADIR", description = "dataDir of the server's zoo.cfg.")
+        private Path dataDir;
+
+        @Option(
+                names = "--log-dir",
+                paramLabel = "DIR",
+                description = "dataLogDir of the server's zoo.cfg, if it has one.")
+        private Path logDir;
+
+        PrintWriter out() {
+            return spec.commandLine().getOut();
+        }
+
+        StoppedServer server() throws IOException {
+            return new StoppedServer(dataDir, logDir == null ? dataDir : logDir);
+        }
+    }
+
+    @Command(
+            name = "inspect",
+            mixinStandardHelpOptions = true,
+            description = "Prints markers, LLE map, last logged zxid and damage. Changes nothing.")
+    static final class Inspect extends OfStoppedServer {
+        @Option(names = "--json", description = "Prints JSON.")
+        private boolean json;
+
+        @Override
+        public Integer call() throws IOException {
+            Map<String, Object> facts = describe(server().inspect());
+            if (json) {
+                out().println(
+                                new ObjectMapper()
+                                        .enable(SerializationFeature.INDENT_OUTPUT)
+                                        .writeValueAsString(facts));
+            } else {
+                facts.forEach((name, value) -> out().printf("%-22s %s%n", name, value));
+            }
+            return 0;
+        }
+    }
+
+    @Command(
+            name = "accept-loss",
+            mixinStandardHelpOptions = true,
+            description = {
+                "Lets a server that crashed in fast mode vote with what its disk holds.",
+                "Only for an ensemble that cannot recover otherwise: acknowledged writes may be lost."
+            })
+    static final class AcceptLoss extends OfStoppedServer {
+        @Option(
+                names = "--yes-i-accept-losing-acknowledged-writes",
+                description = "Does not ask for confirmation.")
+        private boolean confirmed;
+
+        @Override
+        public Integer call() throws IOException {
+            StoppedServer server = server();
+            StoppedServer.Findings findings = server.inspect();
+            if (!findings.markers().crashedInFastMode()) {
+                out().println(
+                                "This server did not crash in fast mode: there is no loss to accept.");
+                return REFUSED;
+            }
+            out().println(explain(findings));
+            if (!confirmed && !confirm()) {
+                out().println("Nothing was changed.");
+                return REFUSED;
+            }
+            out().println(server.acceptLoss());
+            return 0;
+        }
+
+        private static String explain(StoppedServer.Findings findings) {
+            return "This server crashed in fast mode. Its disk holds everything through "
+                    + Zxid.toString(findings.lastLogged())
+                    + ".\nIt may have acknowledged writes after that which are on no disk here. If you go"
+                    + " on, it votes as if\nthey had never been; should no other server have them, they"
+                    + " are lost for ever.\nFirst start every other server: as soon as enough of them are"
+                    + " complete, this one recovers by itself\n(mntr: saucr_recovery_missing names those"
+                    + " it waits for).";
+        }
+
+        private boolean confirm() throws IOException {
+            out().print("Accept the loss? Type yes to go on: ");
+            out().flush();
+            String answer =
+                    new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))
+                            .readLine();
+            return "yes".equals(answer);
+        }
+    }
+
+    private static Map<String, Object> describe(StoppedServer.Findings findings) {
+        Map<String, Object> facts = new LinkedHashMap<>();
+        facts.put("crashedInFastMode", findings.markers().crashedInFastMode());
+        facts.put("fastSwitch", Zxid.toString(findings.markers().fastSwitch()));
+        facts.put("latestOnDisk", Zxid.toString(findings.markers().latestOnDisk()));
+        facts.put("lastLogged", Zxid.toString(findings.lastLogged()));
+        facts.put(
+                "newestSnapshot",
+                findings.snapshot() < 0 ? "none" : Zxid.toString(findings.snapshot()));
+        facts.put("damage", findings.damage());
+        facts.put("currentEpoch", findings.currentEpoch());
+        facts.put("acceptedEpoch", findings.acceptedEpoch());
+        Map<String, String> map = new LinkedHashMap<>();
+        LleMap lleMap = findings.markers().lleMap();
+        for (long sid : lleMap.sids()) {
+            map.put(Long.toString(sid), Zxid.toString(lleMap.get(sid)));
+        }
+        facts.put("lleMap", map);
+        return facts;
+    }
+}

@@ -1,0 +1,140 @@
+package org.apache.zookeeper.server.persistence;
+
+import io.saucr.core.Markers;
+import io.saucr.core.Zxid;
+import io.saucr.server.MarkerStore;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Instant;
+
+/** The disk of a server that does not run, for operators (R19). Not thread-safe. */
+public final class StoppedServer {
+    private static final String AUDIT = "saucr.audit.log";
+    private static final String PID_FILE = "zookeeper_server.pid";
+
+    private final Path dataDir;
+    private final Path logs;
+    private final Path snapshots;
+    private final MarkerStore markerStore;
+
+    /**
+     * What was found.
+     *
+     * @param lastLogged the last zxid that can be read
+     * @param snapshot the newest usable snapshot's zxid, -1 if there is none
+     * @param damage a sentence, "none" if the log is sound
+     * @param currentEpoch -1 if it was never written
+     * @param acceptedEpoch -1 if it was never written
+     */
+    public record Findings(
+            Markers markers,
+            long lastLogged,
+            long snapshot,
+            String damage,
+            long currentEpoch,
+            long acceptedEpoch) {}
+
+    /**
+     * @param dataDir the server's dataDir
+     * @param dataLogDir the server's dataLogDir, or dataDir again
+     * @throws IOException if that is not a server's data directory, or the server runs
+     */
+    public StoppedServer(Path dataDir, Path dataLogDir) throws IOException {
+        this.dataDir = dataDir;
+        this.logs = dataLogDir.resolve(FileTxnSnapLog.version + FileTxnSnapLog.VERSION);
+        this.snapshots = dataDir.resolve(FileTxnSnapLog.version + FileTxnSnapLog.VERSION);
+        this.markerStore = new MarkerStore(logs);
+        for (Path directory : new Path[] {logs, snapshots}) {
+            if (!Files.isDirectory(directory)) {
+                throw new IOException(
+                        directory + " is not a directory: DATADIR must be a server's dataDir");
+            }
+        }
+        refuseRunning();
+    }
+
+    private void refuseRunning() throws IOException {
+        Path pidFile = dataDir.resolve(PID_FILE);
+        if (!Files.isRegularFile(pidFile)) {
+            return;
+        }
+        String pid = Files.readString(pidFile).trim();
+        boolean alive;
+        try {
+            alive = ProcessHandle.of(Long.parseLong(pid)).map(ProcessHandle::isAlive).orElse(false);
+        } catch (NumberFormatException e) {
+            alive = false;
+        }
+        if (alive) {
+            throw new IOException(
+                    "The server of " + dataDir + " runs as process " + pid + "; stop it first");
+        }
+    }
+
+    /** Reads everything and changes nothing. */
+    public Findings inspect() throws IOException {
+        LogHistory history = new LogHistory(logs, snapshots);
+        LogHistory.Scan scan = history.scan();
+        return new Findings(
+                markerStore.read(),
+                scan.outline().last(),
+                history.snapshotZxid(),
+                scan.damage() == null
+                        ? "none"
+                        : scan.damage().what()
+                                + ", "
+                                + scan.damage().file()
+                                + " byte "
+                                + scan.damage().offset(),
+                epoch("currentEpoch"),
+                epoch("acceptedEpoch"));
+    }
+
+    /**
+     * Marks the server as recovered with what its disk holds.
+     *
+     * @return the line that was added to the audit log
+     * @throws IOException if it did not crash in fast mode, or the disk cannot be written
+     */
+    public String acceptLoss() throws IOException {
+        Markers before = markerStore.read();
+        if (!before.crashedInFastMode()) {
+            throw new IOException(
+                    "This server did not crash in fast mode: there is no loss to accept");
+        }
+        LogHistory history = new LogHistory(logs, snapshots);
+        LogHistory.Scan scan = history.scan();
+        history.cut(scan.damage());
+        history.forceAll();
+        String line =
+                Instant.now()
+                        + " accepted the loss of whatever followed "
+                        + Zxid.toString(scan.outline().last())
+                        + "; was: "
+                        + before;
+        Files.write(
+                logs.resolve(AUDIT),
+                (line + System.lineSeparator()).getBytes(StandardCharsets.UTF_8),
+                StandardOpenOption.CREATE,
+                StandardOpenOption.APPEND,
+                StandardOpenOption.SYNC);
+        long onDisk = Math.max(before.latestOnDisk(), scan.outline().last());
+        markerStore.writeLatestOnDisk(onDisk, before.lleMap());
+        markerStore.writeFastSwitch(Math.min(before.fastSwitch(), onDisk));
+        return line;
+    }
+
+    private long epoch(String name) throws IOException {
+        try {
+            return Long.parseLong(Files.readString(snapshots.resolve(name)).trim());
+        } catch (NoSuchFileException e) {
+            return -1;
+        } catch (NumberFormatException e) {
+            throw new IOException(snapshots.resolve(name) + " does not contain an epoch", e);
+        }
+    }
+}
