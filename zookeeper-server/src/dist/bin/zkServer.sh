@@ -159,9 +159,11 @@ start_background() {
         kill "$pid"
         exit 1
     fi
-    # A server that cannot start (bad configuration, port taken) usually ends within a second.
-    local tenths=0
-    while [ "$tenths" -lt 10 ]; do
+    # A server that cannot start (bad configuration, port taken) ends early. One that has opened its
+    # client port has passed that point; a slow one gets the benefit of the doubt after a while.
+    local host port tls tenths=0
+    find_client_address
+    while [ "$tenths" -lt 100 ]; do
         sleep 0.1
         if ! kill -0 "$pid" 2>/dev/null; then
             wait "$pid"
@@ -176,6 +178,9 @@ start_background() {
             exit 1
         fi
         tenths=$((tenths + 1))
+        if [ "$tenths" -ge 10 ] && is_open "$host" "${port:-0}"; then
+            break
+        fi
     done
     echo "Starting the server ... STARTED (process $pid)"
 }
@@ -228,6 +233,11 @@ split_address() {
             port="$1"
             ;;
     esac
+}
+
+# True when something accepts connections there.
+is_open() {
+    (exec 3<>"/dev/tcp/$1/$2") 2>/dev/null
 }
 
 # Sets host, port and tls from the configuration: clientPort, the client part of this server's own
