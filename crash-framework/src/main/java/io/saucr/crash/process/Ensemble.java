@@ -42,6 +42,7 @@ public final class Ensemble implements AutoCloseable {
     /** Describes an ensemble that does not exist yet; used by one thread. */
     public static final class Builder {
         private final Distribution distribution;
+        private final Map<Integer, Distribution> others = new LinkedHashMap<>();
         private final Path work;
         private final Map<String, String> settings = new LinkedHashMap<>();
         private List<String> jvmFlags = SMALL_JVM;
@@ -78,6 +79,12 @@ public final class Ensemble implements AutoCloseable {
          */
         public Builder set(String key, String value) {
             settings.put(key, value);
+            return this;
+        }
+
+        /** Server {@code id} runs another distribution than the rest: a mixed ensemble. */
+        public Builder distribution(int id, Distribution other) {
+            others.put(id, other);
             return this;
         }
 
@@ -132,7 +139,7 @@ public final class Ensemble implements AutoCloseable {
                         new ServerProcess(
                                 id,
                                 folder.resolve("server-" + id),
-                                distribution,
+                                others.getOrDefault(id, distribution),
                                 host,
                                 jvmFlags,
                                 lines,

@@ -34,6 +34,11 @@ final class Client extends ZooKeeper {
         return client;
     }
 
+    /** The connection ends without a word, and the session goes on until it expires. */
+    void vanish() {
+        cnxn.disconnect();
+    }
+
     @Override
     public synchronized void close() {
         try {

@@ -19,14 +19,16 @@ import org.junit.jupiter.params.provider.ValueSource;
 /**
  * Followers are killed while everything that was acknowledged is in memory alone (R4, R6, R12,
  * R13). No background or idle flush comes to the servers' help, and a heartbeat is so long that
- * only the closed socket can tell the leader in time.
+ * only the closed socket can tell the leader in time. Then all of them return: each crashed in fast
+ * mode and recovers first (R15 to R17).
  */
 class CrashReactionIT {
     private static final Duration HEARTBEAT = Duration.ofSeconds(2);
 
     @ParameterizedTest
     @ValueSource(ints = {3, 5, 7})
-    void r6AtABareMajorityEverythingIsOnDiskBeforeTheNextAck(int voters) throws Exception {
+    void r6AtABareMajorityEverythingIsOnDiskBeforeTheNextAckAndR5FastOnceAllHaveRecovered(
+            int voters) throws Exception {
         int fastQuorum = new Quorums(voters).fastQuorum();
         try (SaucrEnsemble ensemble =
                 SaucrEnsemble.start(
@@ -63,7 +65,21 @@ class CrashReactionIT {
                 fromMemoryToDisk(ensemble, leader, writes.lastZxid());
                 assertThat(ensemble.metric(leader, "zk_saucr_mode_switches"))
                         .isEqualTo(switches + 1);
-                for (int id : ensemble.running()) {
+                Integer[] crashed =
+                        ensemble.all().stream()
+                                .filter(id -> !ensemble.running().contains(id))
+                                .toArray(Integer[]::new);
+                for (int id : crashed) {
+                    assertThat(ensemble.markers(id).crashedInFastMode())
+                            .as("server " + id)
+                            .isTrue();
+                }
+                ensemble.restart(crashed);
+                ensemble.awaitServing();
+                assertThat(ensemble.awaitFast()).isEqualTo(leader);
+                assertThat(ensemble.metric(leader, "zk_saucr_mode_switches"))
+                        .isEqualTo(switches + 2);
+                for (int id : ensemble.all()) {
                     try (Client reader = ensemble.connect(id)) {
                         writes.assertAllIn(reader);
                     }

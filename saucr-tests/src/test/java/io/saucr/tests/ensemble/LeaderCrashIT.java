@@ -19,7 +19,7 @@ class LeaderCrashIT {
         try (SaucrEnsemble ensemble =
                 SaucrEnsemble.start(
                         SaucrEnsemble.describe("leader-crash", 5)
-                                .set("saucr.heartbeatInterval", "50ms")
+                                .set("saucr.heartbeatInterval", "500ms")
                                 .set("saucr.backgroundFlushInterval", "1h")
                                 .set("saucr.idleFlush", "1h"))) {
             int first = ensemble.awaitFast();

@@ -20,9 +20,9 @@ import org.junit.jupiter.api.TestMethodOrder;
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class PausedServersIT {
-    private static final Duration HEARTBEAT = Duration.ofMillis(200);
+    private static final Duration HEARTBEAT = Duration.ofMillis(500);
     private static final Duration TOLERANCE = Duration.ofMillis(200);
-    private static final int SILENT_INTERVALS = 25;
+    private static final int SILENT_INTERVALS = 12;
     private static final int ROUNDS = 3;
 
     /** What a busy machine may add in every round; at least one round must do without. */

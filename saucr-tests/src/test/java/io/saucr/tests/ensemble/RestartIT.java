@@ -20,7 +20,7 @@ class RestartIT {
         try (SaucrEnsemble ensemble =
                 SaucrEnsemble.start(
                         SaucrEnsemble.describe("restart-" + voters, voters)
-                                .set("saucr.heartbeatInterval", "200ms")
+                                .set("saucr.heartbeatInterval", "500ms")
                                 .set("saucr.backgroundFlushInterval", "50ms")
                                 .set("saucr.idleFlush", "100ms"))) {
             int leader = ensemble.awaitFast();

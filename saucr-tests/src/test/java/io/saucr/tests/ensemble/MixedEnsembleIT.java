@@ -1,0 +1,94 @@
+package io.saucr.tests.ensemble;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.saucr.crash.process.Distribution;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** Apache's released server beside ours, with SAUCR off and on (H12). */
+class MixedEnsembleIT {
+
+    @Test
+    void withSaucrOffOursAndApachesAreOneEnsemble() throws Exception {
+        try (SaucrEnsemble ensemble =
+                SaucrEnsemble.start(
+                        SaucrEnsemble.describe("mixed-off", 3)
+                                .set("saucr.enabled", "false")
+                                .distribution(1, Distribution.stock())
+                                .distribution(2, Distribution.stock()))) {
+            survivesEveryDeath(ensemble);
+            for (int id : ensemble.all()) {
+                Path logs = ensemble.server(id).dataDirectory().resolve("version-2");
+                try (Stream<Path> files = Files.list(logs)) {
+                    assertThat(files.map(file -> file.getFileName().toString()))
+                            .noneMatch(name -> name.startsWith("saucr."));
+                }
+                assertThat(ensemble.server(id).mntr().keySet())
+                        .noneMatch(key -> key.contains("saucr"));
+            }
+        }
+    }
+
+    @Test
+    void h12AStockServerServesAmongOursAndNeverCountsForFastMode() throws Exception {
+        int stock = 1;
+        try (SaucrEnsemble ensemble =
+                SaucrEnsemble.start(
+                        SaucrEnsemble.describe("mixed-on", 5)
+                                .set("saucr.heartbeatInterval", "500ms")
+                                .distribution(stock, Distribution.stock()))) {
+            // The highest id wins an election of equals, so one of ours leads.
+            int leader = ensemble.awaitFast();
+            assertThat(ensemble.metric(leader, "zk_saucr_prompt_voters")).isEqualTo(4);
+            try (AckedWrites writes = new AckedWrites(ensemble.connect(stock), "/on", 8)) {
+                writes.awaitMore(200);
+                int ours =
+                        ensemble.followers().stream()
+                                .filter(id -> id != stock)
+                                .findFirst()
+                                .orElseThrow();
+                ensemble.kill(ours);
+                ensemble.awaitSlow(leader);
+                writes.awaitMore(200);
+                assertThat(ensemble.fast(leader)).isFalse();
+                ensemble.restart(ours);
+                ensemble.awaitServing();
+                assertThat(ensemble.awaitFast()).isEqualTo(leader);
+                writes.awaitMore(200);
+                writes.stop();
+                for (int id : ensemble.all()) {
+                    try (Client reader = ensemble.connect(id)) {
+                        writes.assertAllIn(reader);
+                    }
+                }
+            }
+        }
+    }
+
+    private static void survivesEveryDeath(SaucrEnsemble ensemble) throws Exception {
+        for (int victim : List.of(1, 3)) {
+            Integer[] left =
+                    ensemble.all().stream().filter(i -> i != victim).toArray(Integer[]::new);
+            try (AckedWrites writes =
+                    new AckedWrites(ensemble.connect(left), "/victim-" + victim, 8)) {
+                writes.awaitMore(100);
+                ensemble.kill(victim);
+                ensemble.leader();
+                writes.awaitMore(100);
+                ensemble.restart(victim);
+                ensemble.awaitServing();
+                writes.awaitMore(100);
+                writes.stop();
+                for (int id : ensemble.all()) {
+                    try (Client reader = ensemble.connect(id)) {
+                        writes.assertAllIn(reader);
+                    }
+                }
+            }
+        }
+    }
+}

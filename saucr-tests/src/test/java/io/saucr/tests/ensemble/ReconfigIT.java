@@ -1,0 +1,189 @@
+package io.saucr.tests.ensemble;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.saucr.crash.process.ServerAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.LocalTime;
+import java.util.List;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.admin.ZooKeeperAdmin;
+import org.apache.zookeeper.data.Stat;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+
+/**
+ * The set of voters changes while clients write: slow while that lasts, and the quorums are those
+ * of the current configuration (R7).
+ */
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class ReconfigIT {
+    private static final int VOTERS = 5;
+
+    private static SaucrEnsemble ensemble;
+
+    @BeforeAll
+    static void start() throws Exception {
+        ensemble =
+                SaucrEnsemble.start(
+                        SaucrEnsemble.describe("reconfig", VOTERS)
+                                .set("reconfigEnabled", "true")
+                                .set("standaloneEnabled", "false")
+                                .set("skipACL", "yes")
+                                .set("saucr.heartbeatInterval", "500ms"));
+    }
+
+    @AfterAll
+    static void stop() {
+        ensemble.close();
+    }
+
+    private static String member(int id, String role) {
+        ServerAddress address = ensemble.server(id).address();
+        return "server."
+                + id
+                + "="
+                + address.peer()
+                + ":"
+                + role
+                + ";"
+                + address.clientHost()
+                + ":"
+                + address.clientPort();
+    }
+
+    /** Returns the new configuration. */
+    private static String reconfigure(int through, String joining, String leaving)
+            throws Exception {
+        try (Admin admin = new Admin(through)) {
+            SaucrEnsemble.await("connection", () -> admin.getState().isConnected());
+            byte[] configuration = admin.reconfigure(joining, leaving, null, -1, new Stat());
+            return new String(configuration, StandardCharsets.UTF_8);
+        }
+    }
+
+    /** A client that may change the configuration. */
+    private static final class Admin extends ZooKeeperAdmin {
+        Admin(int server) throws Exception {
+            super(
+                    ensemble.server(server).address().client(),
+                    30_000,
+                    event -> assertThat(event.getState()).isNotEqualTo(KeeperState.AuthFailed));
+        }
+
+        @Override
+        public synchronized void close() {
+            try {
+                super.close();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private static void awaitPrompt(int leader, int voters) {
+        SaucrEnsemble.await(
+                voters + " prompt voters",
+                () -> ensemble.metric(leader, "zk_saucr_prompt_voters") == voters);
+    }
+
+    @Test
+    @Order(1)
+    void r7SlowWhileAFollowerLeavesAndWhileItReturns() throws Exception {
+        int leader = ensemble.awaitFast();
+        int leaving = ensemble.followers().get(0);
+        try (AckedWrites writes = new AckedWrites(ensemble.connect(leader), "/follower", 8)) {
+            writes.awaitMore(100);
+            long switches = ensemble.metric(leader, "zk_saucr_mode_switches");
+            LocalTime before = SaucrEnsemble.now();
+            String without = reconfigure(leader, null, Integer.toString(leaving));
+            assertThat(without).doesNotContain("server." + leaving + "=");
+            assertThat(ensemble.awaitFast()).isEqualTo(leader);
+            awaitPrompt(leader, VOTERS - 1);
+            assertThat(ensemble.log(leader, before, "Turned to slow mode").get(0).text())
+                    .contains("a reconfiguration is proposed");
+            assertThat(ensemble.metric(leader, "zk_saucr_mode_switches")).isEqualTo(switches + 2);
+            writes.awaitMore(100);
+
+            String with = reconfigure(leader, member(leaving, "participant"), null);
+            assertThat(with).contains("server." + leaving + "=");
+            awaitPrompt(leader, VOTERS);
+            assertThat(ensemble.awaitFast()).isEqualTo(leader);
+            assertThat(ensemble.metric(leader, "zk_saucr_mode_switches")).isEqualTo(switches + 4);
+            writes.awaitMore(100);
+            writes.stop();
+            ensemble.awaitServing();
+            for (int id : ensemble.all()) {
+                try (Client reader = ensemble.connect(id)) {
+                    writes.assertAllIn(reader);
+                }
+            }
+        }
+    }
+
+    @Test
+    @Order(2)
+    void r7AFollowerBecomesAnObserverAndNoLongerCounts() throws Exception {
+        int leader = ensemble.awaitFast();
+        List<Integer> followers = ensemble.followers();
+        int changing = followers.get(0);
+        try (AckedWrites writes = new AckedWrites(ensemble.connect(leader), "/observer", 8)) {
+            writes.awaitMore(100);
+            reconfigure(leader, member(changing, "observer"), null);
+            SaucrEnsemble.await(
+                    "an observer", () -> ensemble.server(changing).role().equals("observer"));
+            awaitPrompt(leader, VOTERS - 1);
+            assertThat(ensemble.awaitFast()).isEqualTo(leader);
+            // Of four voters three are a bare majority: one death is enough.
+            ensemble.kill(followers.get(1));
+            ensemble.awaitSlow(leader);
+            writes.awaitMore(100);
+            ensemble.restart(followers.get(1));
+            assertThat(ensemble.awaitFast()).isEqualTo(leader);
+            reconfigure(leader, member(changing, "participant"), null);
+            awaitPrompt(leader, VOTERS);
+            assertThat(ensemble.awaitFast()).isEqualTo(leader);
+            writes.awaitMore(100);
+            writes.stop();
+            ensemble.awaitServing();
+            for (int id : ensemble.all()) {
+                try (Client reader = ensemble.connect(id)) {
+                    writes.assertAllIn(reader);
+                }
+            }
+        }
+    }
+
+    @Test
+    @Order(3)
+    void r7TheLeaderItselfIsRemoved() throws Exception {
+        int first = ensemble.awaitFast();
+        List<Integer> followers = ensemble.followers();
+        Integer[] left = followers.toArray(Integer[]::new);
+        try (AckedWrites writes = new AckedWrites(ensemble.connect(left), "/leader", 8)) {
+            writes.awaitMore(100);
+            String without = reconfigure(followers.get(0), null, Integer.toString(first));
+            assertThat(without).doesNotContain("server." + first + "=");
+            SaucrEnsemble.await(
+                    "another leader",
+                    () ->
+                            followers.stream()
+                                    .anyMatch(id -> ensemble.server(id).role().equals("leader")));
+            writes.awaitMore(100);
+            int second = ensemble.awaitFast();
+            assertThat(followers).contains(second);
+            awaitPrompt(second, VOTERS - 1);
+            writes.awaitMore(100);
+            writes.stop();
+            for (int id : followers) {
+                try (Client reader = ensemble.connect(id)) {
+                    writes.assertAllIn(reader);
+                }
+            }
+        }
+    }
+}
