@@ -65,7 +65,7 @@ class SaucrCommandIT {
     /** One ensemble through all commands, to keep the number of starts low. */
     @Test
     void upKillStartDown() throws IOException {
-        CommandRun up = saucr("up", "-n", "3", "--port-base", BASE, "-c", "saucr.enabled=false");
+        CommandRun up = saucr("up", "-n", "3", "--port-base", BASE);
         assertThat(up.err()).isEmpty();
         assertThat(up.exitCode()).isZero();
         assertThat(up.out())
@@ -108,7 +108,7 @@ class SaucrCommandIT {
         assertThat(demo.err()).isEmpty();
         assertThat(demo.exitCode()).as(demo.out()).isZero();
         assertThat(demo.out())
-                .contains("do not report a mode", "--- 1 down ---", "--- all back ---")
+                .contains("slow after", "--- 1 down ---", "Fast again", "--- all back ---")
                 .containsPattern("All [0-9,]+ acknowledged writes are there, on every server");
 
         CommandRun down = saucr("down");
@@ -119,6 +119,15 @@ class SaucrCommandIT {
         assertThat(resized.err()).contains("an ensemble of 3 servers, not 5", "down --wipe");
         assertThat(saucr("down", "--wipe").out()).contains("No server was running", "removed");
         assertThat(state().resolve("servers")).doesNotExist();
+    }
+
+    @Test
+    void theDemoAlsoRunsOnServersWithoutModes() {
+        assertThat(saucr("up", "-n", "3", "--port-base", BASE, "-c", "saucr.enabled=false").err())
+                .isEmpty();
+        CommandRun demo = saucr("demo", "--phase", "1", "--clients", "1", "--in-flight", "2");
+        assertThat(demo.exitCode()).as(demo.out()).isZero();
+        assertThat(demo.out()).contains("do not report a mode", "--- all back ---");
     }
 
     @Test
