@@ -57,13 +57,29 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     public void open(Markers markers) throws IOException {
         LogHistory history = new LogHistory(getDataLogDir().toPath(), getSnapDir().toPath());
         LogHistory.Scan scan = history.scan();
-        if (scan.damage() != null && scan.damage().expected()) {
+        LogHistory.Damage damage = scan.damage();
+        if (damage != null && !damage.expected()) {
+            throw new IOException(
+                    "The transaction log is damaged after "
+                            + Zxid.toString(scan.outline().last())
+                            + ": "
+                            + damage.what()
+                            + ", at byte "
+                            + damage.offset()
+                            + " of "
+                            + damage.file()
+                            + ". The markers say that everything this server acknowledged is on its disk, so"
+                            + " acknowledged writes may be missing, and it must not vote. While a majority of the"
+                            + " other servers is serving, empty its data directory but for myid, and it copies"
+                            + " everything from them");
+        }
+        if (damage != null) {
             // Slow entries are forced before they are acked: this one was not.
             LOG.warn(
-                    "Cutting an entry that was never acked after {}: {}",
+                    "Cutting what was never acked after {}: {}",
                     Zxid.toString(scan.outline().last()),
-                    scan.damage());
-            history.cut(scan.damage());
+                    damage);
+            history.cut(damage);
         }
         txnLog.close();
         txnLog =

@@ -2,6 +2,7 @@ package org.apache.zookeeper.server.quorum;
 
 import io.saucr.core.Markers;
 import io.saucr.core.RecoveryMessage;
+import io.saucr.core.Zxid;
 import io.saucr.server.LogMetrics;
 import io.saucr.server.MarkerStore;
 import io.saucr.server.RecoveryProgress;
@@ -198,10 +199,33 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
     @Override
     public synchronized void setPeerState(ServerState newState) {
         SaucrTxnSnapLog opened = txnSnapLog;
-        if (newState == ServerState.LOOKING && opened != null && opened.isOpen()) {
-            opened.log().flushAndMark("looking for a leader");
+        if (opened != null && opened.isOpen()) {
+            if (newState == ServerState.LOOKING) {
+                opened.log().flushAndMark("looking for a leader");
+            }
+            matchDatabaseToLog(opened);
         }
         super.setPeerState(newState);
+    }
+
+    /**
+     * H14: commits are applied to memory although this server has not logged them, and entries are
+     * logged that are not applied. When the server between two roles is not what its log says, it
+     * is loaded anew: votes, epoch acks and synchronisation then speak of the log.
+     */
+    private void matchDatabaseToLog(SaucrTxnSnapLog opened) {
+        if (getActiveServer() != null || !getZkDb().isInitialized()) {
+            return;
+        }
+        long applied = getZkDb().getDataTreeLastProcessedZxid();
+        long logged = opened.log().lastAppended();
+        if (applied != logged && Zxid.counter(applied) != 0) {
+            LOG.info(
+                    "Memory is at {}, the log ends at {}: loading anew",
+                    Zxid.toString(applied),
+                    Zxid.toString(logged));
+            getZkDb().clear();
+        }
     }
 
     /** Epoch files are renamed into place; a power cut must not undo that. */
