@@ -131,15 +131,20 @@ public final class CommitRule {
 
     /**
      * The server's process that acked so far is dead, and its successor may lack what it acked
-     * (R20): every ack counted from it for uncommitted entries is void, durable ones, too.
+     * (R20): its connection is gone, and every ack counted from it for uncommitted entries is void,
+     * durable ones, too.
+     *
+     * @return as {@link #disconnect}: true if an outstanding fast entry can no longer get F acks
+     *     from its set
      */
-    public void restarted(long sid) {
+    public boolean restarted(long sid) {
         int slot = find(sid);
-        if (slot >= 0 && sid != self) {
-            connections[slot] = NO_CONNECTION;
-            durableThrough[slot] = 0;
-            leaveEverySet(slot);
+        if (slot < 0 || sid == self) {
+            return false;
         }
+        connections[slot] = NO_CONNECTION;
+        durableThrough[slot] = 0;
+        return leaveEverySet(slot);
     }
 
     /**

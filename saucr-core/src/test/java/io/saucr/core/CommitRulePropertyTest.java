@@ -68,6 +68,11 @@ class CommitRulePropertyTest {
             }
         }
 
+        void restart(long sid) {
+            disconnect(sid);
+            acks.removeIf(ack -> ack.sid == sid);
+        }
+
         void ack(long sid, long connection, long zxid) {
             if (alive.contains(connection)
                     && newestConnection.getOrDefault(sid, -1L) == connection) {
@@ -189,6 +194,12 @@ class CommitRulePropertyTest {
                 }
                 assertThat(stuck).as(trace.toString()).isEqualTo(current && oracle.stuck());
                 trace.append("disconnect ").append(any[0]).append('/').append(any[1]);
+            } else if (kind < 19) {
+                boolean stuck = rule.restarted(sid);
+                boolean known = sid <= voters || oracle.newestConnection.containsKey(sid);
+                oracle.restart(sid);
+                assertThat(stuck).as(trace.toString()).isEqualTo(known && oracle.stuck());
+                trace.append("restarted ").append(sid);
             } else if (kind < 36) {
                 if (random.nextInt(5) == 0) {
                     mode = mode == Mode.FAST ? Mode.SLOW : Mode.FAST;
@@ -199,7 +210,13 @@ class CommitRulePropertyTest {
                 trace.append("propose ").append(mode);
             } else if (kind < 94) {
                 long[] any = connections.get(random.nextInt(connections.size()));
-                long zxid = last - random.nextInt(6);
+                if (random.nextInt(4) > 0) {
+                    // Mostly a connection that counts, and an entry that waits.
+                    long acker = 1L + random.nextInt(voters);
+                    any = new long[] {acker, oracle.newestConnection.getOrDefault(acker, any[1])};
+                }
+                int waiting = (int) Math.min(4, last - oracle.committed);
+                long zxid = last - random.nextInt(waiting + 1);
                 if (zxid > start) {
                     rule.ack(any[0], any[1], zxid);
                     oracle.ack(any[0], any[1], zxid);

@@ -48,6 +48,11 @@ final class CommitRuleSubject implements ScenarioSubject {
                     boolean stuck = rule.disconnect(sid, connection(in, sid));
                     return stuck ? List.of("stuck", committable().get(0)) : committable();
                 }
+            case "restarted":
+                {
+                    boolean stuck = rule.restarted(in.number());
+                    return stuck ? List.of("stuck", committable().get(0)) : committable();
+                }
             case "propose":
                 {
                     Mode mode = in.mode();

@@ -287,8 +287,9 @@ final class SaucrLeader extends Leader {
                 if (stale.isEmpty()) {
                     return null;
                 }
-                rule.restarted(sid);
+                // In this order: the one that takes the connection away learns what is stuck (R6).
                 forget(link.handler);
+                rule.restarted(sid);
                 return link.handler;
             }
         }
