@@ -1,0 +1,86 @@
+package io.saucr.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.saucr.core.LleMap;
+import io.saucr.core.Markers;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The marker files beside the log (R12 to R14). */
+class MarkerStoreTest {
+    private static final long Z = 0x1_0000_0005L;
+
+    @TempDir Path folder;
+
+    @Test
+    void whatWasNeverWrittenClaimsNothing() throws Exception {
+        assertThat(new MarkerStore(folder).read()).isEqualTo(Markers.none());
+    }
+
+    @Test
+    void bothMarkersAreReadAsTheyWereWrittenAndReplacedAsAWhole() throws Exception {
+        LleMap map = LleMap.of(Map.of(1L, Z, 2L, Z + 3));
+        MarkerStore store = new MarkerStore(folder);
+        store.writeFastSwitch(Z);
+        assertThat(new MarkerStore(folder).read()).isEqualTo(new Markers(Z, 0, LleMap.empty()));
+        assertThat(new MarkerStore(folder).read().crashedInFastMode()).isTrue();
+        store.writeLatestOnDisk(Z + 3, map);
+        assertThat(new MarkerStore(folder).read()).isEqualTo(new Markers(Z, Z + 3, map));
+        store.writeFastSwitch(Z + 4);
+        store.writeLatestOnDisk(Z + 9, LleMap.empty());
+        assertThat(new MarkerStore(folder).read())
+                .isEqualTo(new Markers(Z + 4, Z + 9, LleMap.empty()));
+        try (var files = Files.list(folder)) {
+            assertThat(files.map(file -> file.getFileName().toString()))
+                    .containsExactlyInAnyOrder("saucr.fastSwitch", "saucr.latestOnDisk");
+        }
+    }
+
+    @Test
+    void aWriteThatWasInterruptedLeavesTheOldMarker() throws Exception {
+        MarkerStore store = new MarkerStore(folder);
+        store.writeFastSwitch(Z);
+        Files.write(folder.resolve("saucr.fastSwitch.tmp"), new byte[] {1, 2, 3});
+        assertThat(new MarkerStore(folder).read().fastSwitch()).isEqualTo(Z);
+        store.writeFastSwitch(Z + 1);
+        assertThat(new MarkerStore(folder).read().fastSwitch()).isEqualTo(Z + 1);
+    }
+
+    @Test
+    void r14AWriteThatFailsSaysSoAndLeavesTheOldMarker() throws Exception {
+        MarkerStore store = new MarkerStore(folder);
+        store.writeLatestOnDisk(Z, LleMap.empty());
+        Files.createDirectory(folder.resolve("saucr.latestOnDisk.tmp"));
+        assertThatThrownBy(() -> store.writeLatestOnDisk(Z + 1, LleMap.empty()))
+                .isInstanceOf(IOException.class);
+        assertThat(new MarkerStore(folder).read().latestOnDisk()).isEqualTo(Z);
+    }
+
+    @Test
+    void aDamagedMarkerIsNamedWithWhatToDo() throws Exception {
+        MarkerStore store = new MarkerStore(folder);
+        store.writeFastSwitch(Z);
+        store.writeLatestOnDisk(Z, LleMap.empty());
+        for (String name : new String[] {"saucr.fastSwitch", "saucr.latestOnDisk"}) {
+            Path file = folder.resolve(name);
+            byte[] whole = Files.readAllBytes(file);
+            for (int length = 0; length < whole.length; length++) {
+                Files.write(file, Arrays.copyOf(whole, length));
+                assertThatThrownBy(() -> new MarkerStore(folder).read())
+                        .isInstanceOf(IOException.class)
+                        .hasMessageContaining(file.toString())
+                        .hasMessageContaining("must not vote")
+                        .hasMessageContaining("Restore the file");
+            }
+            Files.write(file, whole);
+            new MarkerStore(folder).read();
+        }
+    }
+}

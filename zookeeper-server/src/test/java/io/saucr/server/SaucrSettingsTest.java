@@ -1,0 +1,119 @@
+package io.saucr.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.saucr.server.SaucrSettings.InvalidSettingException;
+import java.time.Duration;
+import java.util.Properties;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The {@code saucr.} keys: what is accepted, what it means, and what a refusal says. */
+class SaucrSettingsTest {
+
+    private static SaucrSettings parse(String... keysAndValues) throws InvalidSettingException {
+        Properties properties = new Properties();
+        properties.setProperty("zookeeper.forceSync", "yes");
+        properties.setProperty("java.io.tmpdir", "/tmp");
+        for (int i = 0; i < keysAndValues.length; i += 2) {
+            properties.setProperty("zookeeper." + keysAndValues[i], keysAndValues[i + 1]);
+        }
+        return SaucrSettings.parse("zoo.cfg", properties);
+    }
+
+    @Test
+    void withoutAnyKeyItIsOff() throws Exception {
+        assertThat(parse().enabled()).isFalse();
+    }
+
+    @Test
+    void aSilentLeaderIsLeftAfterTwoSecondsByDefault() throws Exception {
+        SaucrSettings settings = parse("saucr.enabled", "true");
+        assertThat(settings.enabled()).isTrue();
+        assertThat(settings.heartbeatInterval()).isEqualTo(Duration.ofMillis(50));
+        assertThat(settings.missedHeartbeatsBeforeElection()).isEqualTo(40);
+        assertThat(parse("saucr.heartbeatInterval", "1ms").missedHeartbeatsBeforeElection())
+                .isEqualTo(2_000);
+        assertThat(parse("saucr.heartbeatInterval", "10s").missedHeartbeatsBeforeElection())
+                .isEqualTo(4);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "500us, 500000",
+        "7, 7000000",
+        "7ms, 7000000",
+        "1s, 1000000000",
+        "1m, 60000000000",
+        "' 50ms ', 50000000"
+    })
+    void aDurationHasAUnitAndABareNumberIsMilliseconds(String value, long nanos) throws Exception {
+        assertThat(parse("saucr.heartbeatInterval", value).heartbeatInterval())
+                .isEqualTo(Duration.ofNanos(nanos));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1ms, 20", "20ms, 20", "50ms, 50", "200ms, 200", "1s, 200"})
+    void toleranceIsTheIntervalBut20To200Milliseconds(String interval, long millis)
+            throws Exception {
+        assertThat(parse("saucr.heartbeatInterval", interval).tolerance())
+                .isEqualTo(Duration.ofMillis(millis));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "ms",
+                "-1ms",
+                "1.5s",
+                "499us",
+                "61s",
+                "2m",
+                "50 ms",
+                "50MS",
+                "0",
+                "9999999999"
+            })
+    void aBadDurationIsNamedWithWhatIsAllowed(String value) {
+        assertThatThrownBy(() -> parse("saucr.heartbeatInterval", value))
+                .isInstanceOf(InvalidSettingException.class)
+                .hasMessageContaining("zoo.cfg")
+                .hasMessageContaining("saucr.heartbeatInterval=" + value)
+                .hasMessageContaining("500us to 1m");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "saucr.enabled, TRUE, true or false",
+        "saucr.enabled, '', true or false",
+        "saucr.fastModeConfirmations, 0, 1 to 1000",
+        "saucr.fastModeConfirmations, three, 1 to 1000",
+        "saucr.fastModeConfirmations, 1001, 1 to 1000",
+        "saucr.missedHeartbeatsBeforeElection, 1, 2 to 1000000",
+        "saucr.missedHeartbeatsBeforeElection, 99999999999, 2 to 1000000",
+        "saucr.backgroundFlushInterval, 999us, 1ms to 1h",
+        "saucr.backgroundFlushInterval, 2h, 1ms to 1h",
+        "saucr.idleFlush, 0s, 1ms to 1h"
+    })
+    void aBadValueIsNamedWithWhatIsAllowed(String key, String value, String allowed) {
+        assertThatThrownBy(() -> parse(key, value))
+                .isInstanceOf(InvalidSettingException.class)
+                .hasMessageContaining("zoo.cfg")
+                .hasMessageContaining(key + "=" + value)
+                .hasMessageContaining(allowed);
+    }
+
+    @Test
+    void anUnknownKeyIsNamedWithAllKnownOnes() {
+        assertThatThrownBy(() -> parse("saucr.idleFlsh", "1s"))
+                .isInstanceOf(InvalidSettingException.class)
+                .hasMessageContaining("zoo.cfg: unknown key saucr.idleFlsh")
+                .hasMessageContaining("saucr.enabled")
+                .hasMessageContaining("saucr.idleFlush")
+                .hasMessageContaining("saucr.missedHeartbeatsBeforeElection");
+    }
+}

@@ -1,0 +1,441 @@
+package org.apache.zookeeper.server.persistence;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.saucr.core.LleMap;
+import io.saucr.core.Markers;
+import io.saucr.core.Mode;
+import io.saucr.core.ProposalTag;
+import io.saucr.server.LogMetrics;
+import io.saucr.server.MarkerStore;
+import io.saucr.server.SaucrSettings;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Properties;
+import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooDefs.OpCode;
+import org.apache.zookeeper.server.Request;
+import org.apache.zookeeper.txn.CreateTxn;
+import org.apache.zookeeper.txn.TxnDigest;
+import org.apache.zookeeper.txn.TxnHeader;
+import org.apache.zookeeper.util.ServiceUtils;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The log's files beside Apache's, and its markers beside what it acked (R3, R10 to R14). */
+class SaucrTxnLogTest {
+    private static final long FIRST = 0x1_0000_0001L;
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
+    private static final String NEVER = "1h";
+    private static final ProposalTag FAST =
+            ProposalTag.of(Mode.FAST, new long[] {1, 2, 3}, LleMap.empty());
+    private static final ProposalTag SLOW =
+            ProposalTag.of(Mode.SLOW, new long[] {1, 2, 3}, LleMap.empty());
+
+    @TempDir Path folder;
+
+    private final List<Integer> exits = new CopyOnWriteArrayList<>();
+    private final LogMetrics metrics = new LogMetrics();
+    private final Random random = new Random(42);
+    private SaucrTxnSnapLog snapLog;
+    private SaucrTxnLog log;
+
+    @BeforeEach
+    void catchExits() {
+        ServiceUtils.setSystemExitProcedure(exits::add);
+        FileTxnLog.setPreallocSize(64 * 1024);
+    }
+
+    @AfterEach
+    void end() throws IOException {
+        if (snapLog != null) {
+            snapLog.close();
+        }
+        ServiceUtils.setSystemExitProcedure(ServiceUtils.LOG_ONLY);
+        FileTxnLog.setPreallocSize(64 * 1024 * 1024);
+        FileTxnLog.setTxnLogSizeLimit(-1);
+    }
+
+    private void open(String background, String idle) throws Exception {
+        Properties properties = new Properties();
+        properties.setProperty("zookeeper.saucr.enabled", "true");
+        properties.setProperty("zookeeper.saucr.backgroundFlushInterval", background);
+        properties.setProperty("zookeeper.saucr.idleFlush", idle);
+        SaucrSettings settings = SaucrSettings.parse("test", properties);
+        Path data = folder.resolve("saucr");
+        snapLog = new SaucrTxnSnapLog(data.toFile(), data.toFile(), settings, metrics);
+        snapLog.open(snapLog.markerStore().read());
+        log = snapLog.log();
+    }
+
+    private Path version() {
+        return folder.resolve("saucr/version-2");
+    }
+
+    private Markers onDisk() throws IOException {
+        return new MarkerStore(version()).read();
+    }
+
+    private static Request request(long zxid, byte[] data) {
+        CreateTxn txn = new CreateTxn("/n" + zxid, data, Ids.OPEN_ACL_UNSAFE, false, 7);
+        TxnHeader header = new TxnHeader(99, (int) zxid, zxid, 1_000_000 + zxid, OpCode.create);
+        return new Request(header, txn, new TxnDigest(2, zxid * 31));
+    }
+
+    private Request request(long zxid) {
+        byte[] data = new byte[random.nextInt(300)];
+        random.nextBytes(data);
+        return request(zxid, data);
+    }
+
+    private void write(long zxid, ProposalTag tag) throws IOException {
+        log.announce(zxid, tag);
+        log.append(request(zxid));
+        log.commit();
+    }
+
+    // ---- The format ----
+
+    @Test
+    void theFilesAreApachesBitForBitWhateverTheModeAndTheBatches() throws Exception {
+        open(NEVER, NEVER);
+        Path stockFolder = Files.createDirectories(folder.resolve("stock"));
+        try (FileTxnLog stock = new FileTxnLog(stockFolder.toFile())) {
+            long zxid = FIRST;
+            for (int batch = 0; batch < 120; batch++) {
+                log.announce(zxid, random.nextBoolean() ? FAST : SLOW);
+                for (int i = random.nextInt(8); i >= 0; i--) {
+                    int size =
+                            random.nextInt(20) == 0 ? random.nextInt(700_000) : random.nextInt(500);
+                    byte[] data = new byte[size];
+                    random.nextBytes(data);
+                    log.append(request(zxid, data));
+                    stock.append(request(zxid, data));
+                    zxid++;
+                }
+                log.commit();
+                stock.commit();
+                if (batch % 25 == 24) {
+                    log.rollLog();
+                    stock.rollLog();
+                }
+            }
+            snapLog.close();
+            snapLog = null;
+        }
+        File[] ours = FileTxnLog.getLogFiles(version().toFile().listFiles(), 0);
+        File[] theirs = FileTxnLog.getLogFiles(stockFolder.toFile().listFiles(), 0);
+        assertThat(ours).hasSizeGreaterThan(4);
+        assertThat(Arrays.stream(ours).map(File::getName))
+                .containsExactlyElementsOf(Arrays.stream(theirs).map(File::getName).toList());
+        for (int i = 0; i < ours.length; i++) {
+            byte[] mine = Files.readAllBytes(ours[i].toPath());
+            byte[] other = Files.readAllBytes(theirs[i].toPath());
+            int common = Math.min(mine.length, other.length);
+            assertThat(Arrays.mismatch(Arrays.copyOf(mine, common), Arrays.copyOf(other, common)))
+                    .as(ours[i].getName())
+                    .isEqualTo(-1);
+            // Padding alone may differ in length.
+            byte[] longer = mine.length > other.length ? mine : other;
+            for (int at = common; at < longer.length; at++) {
+                assertThat(longer[at]).isZero();
+            }
+        }
+    }
+
+    @Test
+    void apachesReaderSeesEveryEntryAlsoBeforeItIsForced() throws Exception {
+        open(NEVER, NEVER);
+        List<Request> written = new ArrayList<>();
+        log.announce(FIRST, FAST);
+        for (long zxid = FIRST; zxid < FIRST + 50; zxid++) {
+            Request request = request(zxid);
+            written.add(request);
+            log.append(request);
+        }
+        try (TxnLog.TxnIterator entries = log.read(FIRST)) {
+            for (Request request : written) {
+                assertThat(entries.getHeader()).isEqualTo(request.getHdr());
+                assertThat(entries.getTxn()).isEqualTo(request.getTxn());
+                assertThat(entries.getDigest()).isEqualTo(request.getTxnDigest());
+                entries.next();
+            }
+            assertThat(entries.getHeader()).isNull();
+        }
+        assertThat(log.getLastLoggedZxid()).isEqualTo(FIRST + 49);
+        assertThat(log.lastAppended()).isEqualTo(FIRST + 49);
+        assertThat(metrics.forces()).isZero();
+    }
+
+    @Test
+    void filesArePaddedAheadAndRolledAtTheSizeLimit() throws Exception {
+        FileTxnLog.setTxnLogSizeLimit(128 * 1024);
+        open(NEVER, NEVER);
+        for (long zxid = FIRST; zxid < FIRST + 20; zxid++) {
+            log.announce(zxid, FAST);
+            log.append(request(zxid, new byte[30_000]));
+            log.commit();
+        }
+        File[] files = FileTxnLog.getLogFiles(version().toFile().listFiles(), 0);
+        assertThat(files.length).isBetween(4, 10);
+        for (File file : files) {
+            assertThat(file.length()).isBetween(64 * 1024L, (128 + 64) * 1024L);
+        }
+        assertThat(log.getTotalLogSize())
+                .isEqualTo(Arrays.stream(files).mapToLong(File::length).sum());
+        assertThat(log.getLastLoggedZxid()).isEqualTo(FIRST + 19);
+    }
+
+    @Test
+    void aTruncatedLogEndsThereOnDiskAndGoesOn() throws Exception {
+        open(NEVER, NEVER);
+        for (long zxid = FIRST; zxid < FIRST + 30; zxid++) {
+            write(zxid, FAST);
+            if (zxid == FIRST + 20) {
+                log.rollLog();
+            }
+        }
+        assertThat(log.truncate(FIRST + 10)).isTrue();
+        assertThat(log.lastAppended()).isEqualTo(FIRST + 10);
+        assertThat(log.getLastLoggedZxid()).isEqualTo(FIRST + 10);
+        write(FIRST + 11, SLOW);
+        assertThat(log.getLastLoggedZxid()).isEqualTo(FIRST + 11);
+        snapLog.close();
+        try (FileTxnLog stock = new FileTxnLog(version().toFile())) {
+            assertThat(stock.getLastLoggedZxid()).isEqualTo(FIRST + 11);
+        }
+        assertThat(onDisk().crashedInFastMode()).isFalse();
+    }
+
+    // ---- Forces and markers ----
+
+    @Test
+    void r3SlowEntriesAreForcedOncePerBatchAndFastOnesNotAtAll() throws Exception {
+        open(NEVER, NEVER);
+        write(FIRST, SLOW);
+        long first = metrics.forces();
+        assertThat(first).isEqualTo(1);
+        write(FIRST + 1, SLOW);
+        log.append(request(FIRST + 2));
+        log.append(request(FIRST + 3));
+        log.commit();
+        assertThat(metrics.forces()).isEqualTo(first + 2);
+        for (long zxid = FIRST + 4; zxid < FIRST + 100; zxid++) {
+            write(zxid, FAST);
+        }
+        assertThat(metrics.forces()).isEqualTo(first + 2);
+    }
+
+    @Test
+    void h5EntriesWithoutATagAreSlow() throws Exception {
+        open(NEVER, NEVER);
+        write(FIRST, FAST);
+        assertThat(metrics.forces()).isZero();
+        log.forgetTags();
+        log.append(request(FIRST + 1));
+        log.commit();
+        assertThat(metrics.forces()).isEqualTo(1);
+        assertThat(onDisk().latestOnDisk()).isEqualTo(FIRST + 1);
+    }
+
+    @Test
+    void r12TheFirstFastEntryIsMarkedBeforeItsAckAndR13TheFirstSlowOneToo() throws Exception {
+        open(NEVER, NEVER);
+        write(FIRST, SLOW);
+        assertThat(onDisk().crashedInFastMode()).isFalse();
+        write(FIRST + 1, FAST);
+        assertThat(onDisk().fastSwitch()).isEqualTo(FIRST + 1);
+        assertThat(onDisk().crashedInFastMode()).isTrue();
+        write(FIRST + 2, FAST);
+        assertThat(onDisk().fastSwitch()).isEqualTo(FIRST + 1);
+        write(FIRST + 3, SLOW);
+        assertThat(onDisk().latestOnDisk()).isEqualTo(FIRST + 3);
+        assertThat(onDisk().crashedInFastMode()).isFalse();
+        assertThat(onDisk().lleMap().get(2)).isEqualTo(FIRST + 3);
+        write(FIRST + 4, SLOW);
+        assertThat(onDisk().latestOnDisk()).as("one marker per slow period").isEqualTo(FIRST + 3);
+        write(FIRST + 5, FAST);
+        assertThat(onDisk().fastSwitch()).isEqualTo(FIRST + 5);
+        assertThat(onDisk().crashedInFastMode()).isTrue();
+    }
+
+    @Test
+    void r11TheBackgroundForcesAndMarksNothingAndR13AnIdleLogIsMarked() throws Exception {
+        open("10ms", "300ms");
+        long zxid = FIRST;
+        long end = System.nanoTime() + Duration.ofMillis(500).toNanos();
+        while (System.nanoTime() < end || metrics.forces() == 0) {
+            write(zxid++, FAST);
+        }
+        assertThat(metrics.flushes()).isZero();
+        assertThat(onDisk().crashedInFastMode()).isTrue();
+        Awaitility.await().atMost(PATIENCE).until(() -> log.claimsOnDisk());
+        assertThat(onDisk().latestOnDisk()).isEqualTo(zxid - 1);
+        long forces = metrics.forces();
+        write(zxid, FAST);
+        assertThat(onDisk().fastSwitch()).isEqualTo(zxid);
+        assertThat(metrics.forces()).isGreaterThanOrEqualTo(forces);
+    }
+
+    @Test
+    void r10AFlushMarksWhatItCoveredAndASecondOneCostsNothing() throws Exception {
+        open(NEVER, NEVER);
+        write(FIRST, FAST);
+        write(FIRST + 1, FAST);
+        assertThat(log.flushAndMark("test")).isTrue();
+        assertThat(onDisk().latestOnDisk()).isEqualTo(FIRST + 1);
+        long forces = metrics.forces();
+        assertThat(log.flushAndMark("test")).isTrue();
+        assertThat(metrics.forces()).isEqualTo(forces);
+    }
+
+    @Test
+    void r10TheLastFlushOfAProcessMarksEverythingAppended() throws Exception {
+        open(NEVER, NEVER);
+        write(FIRST, FAST);
+        log.append(request(FIRST + 1));
+        // The thread keeps the locks, as a process that ends does.
+        Thread hook = new Thread(() -> log.flushForEver("test"));
+        hook.start();
+        hook.join();
+        snapLog = null;
+        assertThat(onDisk().latestOnDisk()).isEqualTo(FIRST + 1);
+        assertThat(onDisk().crashedInFastMode()).isFalse();
+        try (FileTxnLog stock = new FileTxnLog(version().toFile())) {
+            assertThat(stock.getLastLoggedZxid()).isEqualTo(FIRST + 1);
+        }
+    }
+
+    @Test
+    void r13AFlushBetweenTwoEntriesNeverHidesThatAnAckedOneIsInMemoryAlone() throws Exception {
+        open("1ms", "1ms");
+        AtomicBoolean done = new AtomicBoolean();
+        Thread flusher =
+                new Thread(
+                        () -> {
+                            while (!done.get()) {
+                                log.flushAndMark("test");
+                            }
+                        });
+        flusher.start();
+        MarkerStore reader = new MarkerStore(version());
+        long zxid = FIRST;
+        long end = System.nanoTime() + Duration.ofSeconds(3).toNanos();
+        int marked = 0;
+        while (System.nanoTime() < end) {
+            write(zxid, FAST);
+            Markers markers = reader.read();
+            if (!markers.crashedInFastMode()) {
+                assertThat(markers.latestOnDisk()).isGreaterThanOrEqualTo(zxid);
+                marked++;
+            }
+            zxid++;
+        }
+        done.set(true);
+        flusher.join();
+        assertThat(zxid - FIRST).isGreaterThan(50);
+        assertThat(marked).isPositive();
+        assertThat(exits).isEmpty();
+    }
+
+    @Test
+    void r8TheMapGrowsWithWhatProposalsTellAndIsKeptAcrossARestart() throws Exception {
+        open(NEVER, NEVER);
+        ProposalTag told =
+                ProposalTag.of(Mode.FAST, new long[] {1, 2}, LleMap.empty().with(3, FIRST + 7));
+        write(FIRST, FAST);
+        write(FIRST + 1, told);
+        assertThat(log.lleMap().get(1)).isEqualTo(FIRST + 1);
+        assertThat(log.lleMap().get(3)).isEqualTo(FIRST + 7);
+        snapLog.close();
+        open(NEVER, NEVER);
+        assertThat(log.lleMap().get(2)).isEqualTo(FIRST + 1);
+        assertThat(log.lleMap().get(3)).isEqualTo(FIRST + 7);
+        assertThat(log.lastAppended()).isEqualTo(FIRST + 1);
+    }
+
+    // ---- Failures ----
+
+    /** A log file that takes writes but cannot be forced. */
+    private void nextFileCannotBeForced(long zxid) throws IOException {
+        Files.createSymbolicLink(
+                version().resolve("log." + Long.toHexString(zxid)), Path.of("/dev/null"));
+    }
+
+    @Test
+    void aForceThatFailsInSlowModeEndsTheProcessAndNothingIsClaimedAfterwards() throws Exception {
+        open(NEVER, NEVER);
+        write(FIRST, FAST);
+        log.rollLog();
+        nextFileCannotBeForced(FIRST + 1);
+        log.announce(FIRST + 1, SLOW);
+        log.append(request(FIRST + 1));
+        assertThatThrownBy(() -> log.commit()).isInstanceOf(IOException.class);
+        claimsNothingAndEnds(FIRST);
+        Files.delete(version().resolve("log." + Long.toHexString(FIRST + 1)));
+        assertThatThrownBy(() -> log.commit()).isInstanceOf(IOException.class);
+    }
+
+    @Test
+    void aForceThatFailsInTheBackgroundEndsTheProcessAndNothingIsClaimedAfterwards()
+            throws Exception {
+        open("5ms", NEVER);
+        write(FIRST, FAST);
+        log.rollLog();
+        nextFileCannotBeForced(FIRST + 1);
+        write(FIRST + 1, FAST);
+        Awaitility.await().atMost(PATIENCE).until(() -> !exits.isEmpty());
+        claimsNothingAndEnds(FIRST);
+    }
+
+    private void claimsNothingAndEnds(long fastSince) throws IOException {
+        assertThat(exits).isNotEmpty();
+        assertThat(log.flushAndMark("test")).isFalse();
+        log.flushForEver("test");
+        log.close();
+        assertThat(log.claimsOnDisk()).isFalse();
+        Markers markers = onDisk();
+        assertThat(markers.crashedInFastMode()).isTrue();
+        assertThat(markers.fastSwitch()).isEqualTo(fastSince);
+    }
+
+    @Test
+    void r14AFastSwitchMarkerThatCannotBeWrittenEndsTheProcessBeforeTheAck() throws Exception {
+        open(NEVER, NEVER);
+        write(FIRST, SLOW);
+        Files.createDirectory(version().resolve("saucr.fastSwitch.tmp"));
+        log.announce(FIRST + 1, FAST);
+        log.append(request(FIRST + 1));
+        assertThatThrownBy(() -> log.commit()).isInstanceOf(IOException.class);
+        assertThat(exits).isNotEmpty();
+        Files.delete(version().resolve("saucr.fastSwitch.tmp"));
+        assertThatThrownBy(() -> log.commit()).isInstanceOf(IOException.class);
+        assertThat(onDisk().fastSwitch()).isZero();
+    }
+
+    @Test
+    void r14AnOnDiskMarkerThatCannotBeWrittenEndsTheProcessAndIsNeverWrittenLater()
+            throws Exception {
+        open(NEVER, NEVER);
+        write(FIRST, FAST);
+        Path temporary = version().resolve("saucr.latestOnDisk.tmp");
+        Files.createDirectory(temporary);
+        assertThatThrownBy(() -> log.flushAndMark("test"))
+                .isInstanceOf(IllegalStateException.class);
+        Files.delete(temporary);
+        claimsNothingAndEnds(FIRST);
+    }
+}
