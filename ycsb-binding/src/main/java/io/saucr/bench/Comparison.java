@@ -1,0 +1,90 @@
+package io.saucr.bench;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * The slices of complete rounds, grouped, and the first configuration set against each other one.
+ * Immutable.
+ */
+public final class Comparison {
+    /**
+     * One configuration against another with the same number of clients.
+     *
+     * @param throughput how many times the other's throughput the first has
+     * @param serverCpu how many times the other's CPU time for an operation its servers take
+     */
+    public record Row(
+            int clients,
+            String configuration,
+            String other,
+            PairedRatio throughput,
+            PairedRatio serverCpu) {}
+
+    private final Map<Integer, Map<String, List<Slice>>> byClients = new TreeMap<>();
+
+    public Comparison(List<Slice> slices) {
+        for (Slice slice : slices) {
+            byClients
+                    .computeIfAbsent(slice.clients(), clients -> new LinkedHashMap<>())
+                    .computeIfAbsent(slice.configuration(), name -> new ArrayList<>())
+                    .add(slice);
+        }
+    }
+
+    /** The numbers of clients, ascending. */
+    public Set<Integer> clientCounts() {
+        return new LinkedHashSet<>(byClients.keySet());
+    }
+
+    /** The configurations' slices with this number of clients, in the order of the plan. */
+    public Map<String, List<Slice>> slices(int clients) {
+        return byClients.get(clients);
+    }
+
+    /** A value over all slices of one configuration with this number of clients. */
+    public Spread spread(int clients, String configuration, ToDoubleFunction<Slice> value) {
+        return Spread.of(
+                byClients.get(clients).get(configuration).stream().mapToDouble(value).toArray());
+    }
+
+    /** The first configuration against each other one, by number of clients. */
+    public List<Row> rows() {
+        List<Row> rows = new ArrayList<>();
+        byClients.forEach(
+                (clients, configurations) -> {
+                    List<String> names = List.copyOf(configurations.keySet());
+                    List<Slice> first = configurations.get(names.get(0));
+                    for (String other : names.subList(1, names.size())) {
+                        List<Slice> against = configurations.get(other);
+                        rows.add(
+                                new Row(
+                                        clients,
+                                        names.get(0),
+                                        other,
+                                        ratio(first, against, Slice::throughput),
+                                        ratio(first, against, Comparison::serverCpu)));
+                    }
+                });
+        return rows;
+    }
+
+    /** At least one tick of the clock, so that a very short slice still has a ratio. */
+    private static double serverCpu(Slice slice) {
+        return Math.max(0.01, slice.serverCpuSeconds()) / slice.operations();
+    }
+
+    private static PairedRatio ratio(
+            List<Slice> first, List<Slice> other, ToDoubleFunction<Slice> value) {
+        int rounds = Math.min(first.size(), other.size());
+        return PairedRatio.of(
+                first.subList(0, rounds).stream().mapToDouble(value).toArray(),
+                other.subList(0, rounds).stream().mapToDouble(value).toArray());
+    }
+}

@@ -1,0 +1,105 @@
+package io.saucr.bench;
+
+/**
+ * What was measured in one slice: one configuration, one number of clients, one round. Latencies
+ * are in milliseconds, memory in bytes, times in seconds. Immutable.
+ *
+ * @param mode of the leader's commits in the slice: fast, slow, mixed, or - if it has no modes
+ * @param leaderCpuSeconds the leader's part of {@code serverCpuSeconds}
+ * @param clientCpuSeconds of this program, which runs all clients
+ * @param forces of all servers, of any kind of file
+ * @param logForces of all servers' transaction logs
+ * @param meanForceMillis the time that a force took on average, 0 if there was none: what the
+ *     device profile really was
+ * @param serverReadWriteCalls reads and writes of files and sockets by all servers
+ * @param residentBytes of all servers, at the end
+ */
+public record Slice(
+        String configuration,
+        int clients,
+        int round,
+        long operations,
+        long errors,
+        String firstError,
+        double seconds,
+        double throughput,
+        double meanMillis,
+        double p50Millis,
+        double p95Millis,
+        double p99Millis,
+        double p999Millis,
+        double maxMillis,
+        String mode,
+        double serverCpuSeconds,
+        double leaderCpuSeconds,
+        double clientCpuSeconds,
+        long forces,
+        long logForces,
+        double meanForceMillis,
+        long serverReadWriteCalls,
+        long residentBytes) {
+
+    private static final double MICROS_PER_MILLI = 1000;
+
+    static Slice of(
+            String configuration,
+            int clients,
+            int round,
+            LoadResult load,
+            EnsembleUsage used,
+            ProcessUsage client) {
+        return new Slice(
+                configuration,
+                clients,
+                round,
+                load.operations(),
+                load.errors(),
+                load.firstError(),
+                load.seconds(),
+                load.throughput(),
+                load.latencies().getMean() / MICROS_PER_MILLI,
+                percentile(load, 50),
+                percentile(load, 95),
+                percentile(load, 99),
+                percentile(load, 99.9),
+                load.latencies().getMaxValue() / MICROS_PER_MILLI,
+                used.mode(),
+                used.servers().cpuSeconds(),
+                used.leader().cpuSeconds(),
+                client.cpuSeconds(),
+                used.forces(),
+                used.logForces(),
+                used.forces() == 0 ? 0 : used.forceSeconds() * 1000 / used.forces(),
+                used.servers().readWriteCalls(),
+                used.servers().residentBytes());
+    }
+
+    private static double percentile(LoadResult load, double percent) {
+        return load.latencies().getValueAtPercentile(percent) / MICROS_PER_MILLI;
+    }
+
+    /** CPU seconds of all servers for 10,000 operations. */
+    public double serverCpuPer10k() {
+        return serverCpuSeconds * 10_000 / operations;
+    }
+
+    /** CPU seconds of the leader for 10,000 operations. */
+    public double leaderCpuPer10k() {
+        return leaderCpuSeconds * 10_000 / operations;
+    }
+
+    /** CPU seconds of all clients for 10,000 operations. */
+    public double clientCpuPer10k() {
+        return clientCpuSeconds * 10_000 / operations;
+    }
+
+    /** Forces of all servers for one operation. */
+    public double forcesPerOperation() {
+        return (double) forces / operations;
+    }
+
+    /** Reads and writes of all servers for one operation. */
+    public double callsPerOperation() {
+        return (double) serverReadWriteCalls / operations;
+    }
+}

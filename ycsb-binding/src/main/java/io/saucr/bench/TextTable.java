@@ -1,0 +1,41 @@
+package io.saucr.bench;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** A table of text with aligned columns: the first to the left, the others to the right. */
+final class TextTable {
+    private final List<List<String>> rows = new ArrayList<>();
+
+    TextTable(String... heads) {
+        rows.add(List.of(heads));
+    }
+
+    void row(String... cells) {
+        if (cells.length != rows.get(0).size()) {
+            throw new IllegalArgumentException(cells.length + " cells");
+        }
+        rows.add(List.of(cells));
+    }
+
+    @Override
+    public String toString() {
+        int columns = rows.get(0).size();
+        int[] widths = new int[columns];
+        for (List<String> row : rows) {
+            for (int i = 0; i < columns; i++) {
+                widths[i] = Math.max(widths[i], row.get(i).length());
+            }
+        }
+        StringBuilder text = new StringBuilder();
+        for (List<String> row : rows) {
+            StringBuilder line = new StringBuilder();
+            for (int i = 0; i < columns; i++) {
+                String padding = " ".repeat(widths[i] - row.get(i).length());
+                line.append(i == 0 ? row.get(i) + padding : "  " + padding + row.get(i));
+            }
+            text.append(line.toString().stripTrailing()).append('\n');
+        }
+        return text.toString();
+    }
+}

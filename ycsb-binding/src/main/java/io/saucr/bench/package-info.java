@@ -1,0 +1,5 @@
+/**
+ * The benchmark driver: starts ensembles, runs configurations interleaved in rounds, and compares
+ * them pair by pair.
+ */
+package io.saucr.bench;
