@@ -1,0 +1,152 @@
+package io.saucr.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The program as a user runs it, with real servers. */
+class BenchCommandIT {
+    private static final String SMALL =
+            "-Xmx128m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto -XX:-UsePerfData";
+
+    @TempDir Path folder;
+
+    private record Outcome(int status, String out, String err) {}
+
+    private static Outcome run(String... arguments) {
+        PrintStream out = System.out;
+        PrintStream err = System.err;
+        ByteArrayOutputStream outBytes = new ByteArrayOutputStream();
+        ByteArrayOutputStream errBytes = new ByteArrayOutputStream();
+        System.setOut(new PrintStream(outBytes, true, StandardCharsets.UTF_8));
+        System.setErr(new PrintStream(errBytes, true, StandardCharsets.UTF_8));
+        try {
+            int status = BenchCommand.execute(arguments);
+            return new Outcome(
+                    status,
+                    outBytes.toString(StandardCharsets.UTF_8),
+                    errBytes.toString(StandardCharsets.UTF_8));
+        } finally {
+            System.setOut(out);
+            System.setErr(err);
+        }
+    }
+
+    private List<Path> leftInWork() throws Exception {
+        try (Stream<Path> entries = Files.list(folder.resolve("work"))) {
+            return entries.toList();
+        }
+    }
+
+    @Test
+    void measuresTheThreeConfigurationsInTurns() throws Exception {
+        Path results = folder.resolve("results");
+        Outcome outcome =
+                run(
+                        "fig7",
+                        "--servers=3",
+                        "--clients=1,3",
+                        "--device=ssd",
+                        "--rounds=2",
+                        "--slice=0.4",
+                        "--warm-up=0.2",
+                        "--compile=0",
+                        "--records=20",
+                        "--jvm=" + SMALL,
+                        "--work=" + folder.resolve("work"),
+                        "--out=" + results);
+        assertThat(outcome.status()).as(outcome.err()).isZero();
+        List<String> lines = Files.readAllLines(results.resolve("slices.csv"));
+        assertThat(lines).hasSize(1 + 2 * 2 * 3);
+        assertThat(lines.stream().skip(1).map(line -> line.substring(0, line.indexOf(','))))
+                .startsWith("saucr", "memory-durable", "disk-durable", "saucr");
+        JsonNode result = new ObjectMapper().readTree(results.resolve("result.json").toFile());
+        assertThat(result.at("/plan/device").asText()).isEqualTo("SSD");
+        assertThat(result.at("/machine/processors").asInt()).isPositive();
+        assertThat(result.at("/ratios")).hasSize(4);
+        for (JsonNode slice : result.at("/slices")) {
+            assertThat(slice.at("/operations").asLong()).isPositive();
+            assertThat(slice.at("/serverCpuSeconds").asDouble()).isPositive();
+            switch (slice.at("/configuration").asText()) {
+                case "memory-durable" -> assertThat(slice.at("/logForces").asLong()).isZero();
+                case "disk-durable" -> {
+                    assertThat(slice.at("/logForces").asLong()).isPositive();
+                    assertThat(slice.at("/meanForceMillis").asDouble()).isGreaterThanOrEqualTo(1);
+                    assertThat(slice.at("/p50Millis").asDouble()).isGreaterThan(1);
+                }
+                default -> assertThat(slice.at("/mode").asText()).isIn("fast", "slow", "mixed");
+            }
+        }
+        assertThat(outcome.out())
+                .contains("saucr / memory-durable", "saucr / disk-durable", "at 50 %");
+        assertThat(Files.readString(results.resolve("table.txt"))).contains("3 of 3 servers");
+        assertThat(results.resolve("logs/disk-durable-3.log")).isNotEmptyFile();
+        assertThat(leftInWork()).isEmpty();
+
+        Outcome again = run("quick", "--out=" + results, "--work=" + folder.resolve("work"));
+        assertThat(again.status()).isEqualTo(1);
+        assertThat(again.err()).contains("holds the results of another run");
+    }
+
+    @Test
+    void withServersDownSaucrIsSlow() throws Exception {
+        Path results = folder.resolve("results");
+        Outcome outcome =
+                run(
+                        "quick",
+                        "--servers=3",
+                        "--failed=1",
+                        "--configurations=saucr",
+                        "--device=nvme",
+                        "--rounds=1",
+                        "--slice=0.5",
+                        "--warm-up=0.2",
+                        "--compile=0",
+                        "--records=20",
+                        "--jvm=" + SMALL,
+                        "--work=" + folder.resolve("work"),
+                        "--out=" + results);
+        assertThat(outcome.status()).as(outcome.err()).isZero();
+        JsonNode result = new ObjectMapper().readTree(results.resolve("result.json").toFile());
+        assertThat(result.at("/slices/0/mode").asText()).isEqualTo("slow");
+        assertThat(result.at("/slices/0/logForces").asLong()).isPositive();
+    }
+
+    @Test
+    void anEnsembleThatDoesNotStartLeavesNoResult() throws Exception {
+        Path results = folder.resolve("results");
+        Outcome outcome =
+                run(
+                        "quick",
+                        "--servers=3",
+                        "--configurations=disk-durable,tickTime=soon",
+                        "--jvm=" + SMALL,
+                        "--work=" + folder.resolve("work"),
+                        "--out=" + results);
+        assertThat(outcome.status()).isEqualTo(1);
+        assertThat(outcome.err())
+                .contains("configuration disk-durable,tickTime=soon", "has ended", "soon");
+        assertThat(results.resolve("result.json")).doesNotExist();
+        assertThat(leftInWork()).isEmpty();
+    }
+
+    @Test
+    void badOptionsAreNamedBeforeAnythingStarts() {
+        assertThat(run("fig7", "--failed=3").err()).contains("leave no majority");
+        assertThat(run("fig7", "--configurations=fast").status()).isEqualTo(2);
+        assertThat(run("fig7", "--clients=0").status()).isEqualTo(2);
+        assertThat(run("fig7", "--device=tape").err()).contains("tape");
+        assertThat(run("fig7", "--configurations=saucr", "--saucr=" + folder.resolve("no")).err())
+                .contains("does not exist");
+    }
+}
