@@ -30,7 +30,8 @@ class ConfigurationTest {
         Files.createDirectories(work.resolve("old/lib"));
         Files.createFile(work.resolve("old/lib/saucr-zookeeper-server-0.0.9.jar"));
         Configuration old =
-                Configuration.parse("before=" + work.resolve("old") + ",saucr.enabled=true", none());
+                Configuration.parse(
+                        "before=" + work.resolve("old") + ",saucr.enabled=true", none());
         assertThat(old.name()).isEqualTo("before");
         assertThat(old.distribution().version()).isEqualTo("0.0.9");
         assertThat(old.situationAware()).isTrue();

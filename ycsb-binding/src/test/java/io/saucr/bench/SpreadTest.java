@@ -29,7 +29,6 @@ class SpreadTest {
         TextTable table = new TextTable("name", "value");
         table.row("a", "1");
         table.row("longer", "1000");
-        assertThat(table.toString())
-                .isEqualTo("name    value\na           1\nlonger   1000\n");
+        assertThat(table.toString()).isEqualTo("name    value\na           1\nlonger   1000\n");
     }
 }
