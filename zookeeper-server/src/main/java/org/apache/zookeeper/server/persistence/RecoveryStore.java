@@ -56,8 +56,13 @@ public final class RecoveryStore implements Closeable {
         this.staging = logs.resolve(STAGING);
     }
 
-    /** Cuts what a power cut damaged (H2), forgets what was staged, and says what is left. */
-    public LogOutline prepare() throws IOException {
+    /**
+     * Cuts what a power cut damaged (H2) and what an interrupted recovery had copied of epochs that
+     * this server was never in, forgets what was staged, and says what is left.
+     *
+     * @param currentEpoch of the last leader that this server acknowledged
+     */
+    public LogOutline prepare(long currentEpoch) throws IOException {
         discardStaged();
         LogHistory history = new LogHistory(logs, snapshots);
         LogHistory.Scan scan = history.scan();
@@ -70,7 +75,21 @@ public final class RecoveryStore implements Closeable {
                     scan.damage().what());
             history.cut(scan.damage());
         }
-        return scan.outline();
+        LogOutline outline = scan.outline();
+        if (Zxid.epoch(outline.last()) <= currentEpoch || outline.last() == outline.base()) {
+            return outline;
+        }
+        long keep = outline.base();
+        for (long end : outline.ends()) {
+            if (Zxid.epoch(end) <= currentEpoch) {
+                keep = end;
+            }
+        }
+        LOG.warn(
+                "The log is cut after {}: what follows was copied by a recovery that did not finish",
+                Zxid.toString(keep));
+        history.truncateAfter(keep);
+        return outline.truncate(keep);
     }
 
     /** Cuts the log after the entry, and removes snapshots that show more. */

@@ -62,8 +62,14 @@ final class CrashRecovery {
      * Cuts the log where it is damaged.
      *
      * @param nonce of this process (R18a)
+     * @param currentEpoch as the disk says; the peer has not read it yet
      */
-    CrashRecovery(SaucrQuorumPeer peer, SaucrTxnSnapLog txnSnapLog, Markers markers, long nonce)
+    CrashRecovery(
+            SaucrQuorumPeer peer,
+            SaucrTxnSnapLog txnSnapLog,
+            Markers markers,
+            long nonce,
+            long currentEpoch)
             throws IOException {
         this.peer = peer;
         this.markers = markers;
@@ -73,7 +79,7 @@ final class CrashRecovery {
                         txnSnapLog.getDataLogDir().toPath(),
                         txnSnapLog.getSnapDir().toPath(),
                         txnSnapLog.markerStore());
-        this.outline = store.prepare();
+        this.outline = store.prepare(currentEpoch);
     }
 
     void received(long from, ByteBuffer packet) {

@@ -11,6 +11,8 @@ import io.saucr.server.SaucrSettings;
 import io.saucr.server.SaucrStatus;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import javax.security.sasl.SaslException;
 import org.apache.zookeeper.server.ExitCode;
 import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
@@ -73,7 +75,9 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
     public synchronized void start() {
         try {
             if (recovering) {
-                recovery = new CrashRecovery(this, txnSnapLog, markers, incarnation);
+                recovery =
+                        new CrashRecovery(
+                                this, txnSnapLog, markers, incarnation, currentEpochOnDisk());
             }
         } catch (IOException e) {
             throw new IllegalStateException("The log of a crash in fast mode cannot be read", e);
@@ -84,6 +88,11 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
         SaucrStatus.publish(
                 new SaucrStatus(this, settings, txnSnapLog, logMetrics, replicationMetrics));
         super.start();
+    }
+
+    private long currentEpochOnDisk() throws IOException {
+        Path file = txnSnapLog.getSnapDir().toPath().resolve(CURRENT_EPOCH_FILENAME);
+        return Long.parseLong(Files.readString(file).trim());
     }
 
     private void flushForEver() {
