@@ -106,7 +106,20 @@ public final class SaucrTxnLog implements TxnLog {
     private volatile long forceMillis = -1;
     private ServerStats serverStats;
 
+    // Proposals as they came, not yet appended: their bytes need not be made again.
+    private final ConcurrentLinkedQueue<Proposed> proposals = new ConcurrentLinkedQueue<>();
+
     private record Announcement(long from, ProposalTag tag) {}
+
+    private static final class Proposed {
+        final long zxid;
+        final byte[] bytes;
+
+        Proposed(long zxid, byte[] bytes) {
+            this.zxid = zxid;
+            this.bytes = bytes;
+        }
+    }
 
     /**
      * @param directory where the log's files are
@@ -146,11 +159,22 @@ public final class SaucrTxnLog implements TxnLog {
     }
 
     /**
+     * A proposal was sent or received, and will be appended unless a snapshot covers it. In the
+     * order of zxids.
+     *
+     * @param bytes as in the packet, which are those of the log; not changed any more
+     */
+    public void proposed(long zxid, byte[] bytes) {
+        proposals.add(new Proposed(zxid, bytes));
+    }
+
+    /**
      * A new epoch or a new connection to a leader begins: until a tag is announced, everything is
      * slow (R5, H5).
      */
     public void forgetTags() {
         announced.clear();
+        proposals.clear();
         tag = null;
     }
 
@@ -160,12 +184,12 @@ public final class SaucrTxnLog implements TxnLog {
         if (header == null) {
             return false;
         }
-        byte[] bytes = request.getSerializeData();
+        long zxid = header.getZxid();
+        byte[] bytes = bytesOf(zxid, request);
         if (bytes == null || bytes.length == 0) {
             throw new IOException(
                     "transaction 0x" + Long.toHexString(header.getZxid()) + " has no bytes");
         }
-        long zxid = header.getZxid();
         ProposalTag current = tagOf(zxid);
         Mode mode = current == null ? Mode.SLOW : current.mode();
         appendLock.lock();
@@ -207,6 +231,19 @@ public final class SaucrTxnLog implements TxnLog {
 
     private LogOutline outlineNow() {
         return lastAppended > outline.last() ? outline.through(lastAppended) : outline;
+    }
+
+    private byte[] bytesOf(long zxid, Request request) {
+        Proposed head = proposals.peek();
+        while (head != null && head.zxid < zxid) {
+            proposals.remove();
+            head = proposals.peek();
+        }
+        if (head == null || head.zxid != zxid) {
+            return request.getSerializeData();
+        }
+        proposals.remove();
+        return head.bytes;
     }
 
     private ProposalTag tagOf(long zxid) {

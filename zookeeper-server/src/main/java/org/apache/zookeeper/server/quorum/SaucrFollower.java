@@ -96,6 +96,7 @@ final class SaucrFollower extends Follower {
         }
         if (packet.getType() == Leader.PROPOSAL) {
             announce(packet.getZxid(), info);
+            log.proposed(packet.getZxid(), packet.getData());
         } else if (packet.getType() == Leader.UPTODATE) {
             synced = true;
             LockSupport.unpark(watch);

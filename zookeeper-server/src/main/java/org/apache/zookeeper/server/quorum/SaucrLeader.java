@@ -351,6 +351,7 @@ final class SaucrLeader extends Leader {
             tagInfo = List.of(new Id(SCHEME, next.encode()));
             log.announce(zxid, next);
         }
+        log.proposed(zxid, proposal.getData());
         proposal.setAuthinfo(tagInfo);
     }
 
