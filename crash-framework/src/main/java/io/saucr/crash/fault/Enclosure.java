@@ -78,6 +78,7 @@ public final class Enclosure {
             throws IOException, InterruptedException {
         List<String> command = unshare();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.add("-XX:-UsePerfData"); // its file is named by the process, here always 1
         command.addAll(jvmFlags);
         command.add("-cp");
         command.add(

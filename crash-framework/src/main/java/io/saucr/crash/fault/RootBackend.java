@@ -39,6 +39,13 @@ public final class RootBackend implements FaultBackend {
     private final List<Integer> group = new ArrayList<>();
     private int bridges = 1;
 
+    /** CUT: nothing runs, but mount and namespace still have to be removed. */
+    private enum Power {
+        ON,
+        CUT,
+        OFF
+    }
+
     /** A server's namespace and mount; both exist only while it is powered. */
     private static final class Machine {
         final int id;
@@ -46,7 +53,7 @@ public final class RootBackend implements FaultBackend {
         final Path mount;
         final FsyncShim shim;
         int generation;
-        boolean powered;
+        Power power = Power.OFF;
 
         Machine(int id, Path image, Path mount, FsyncShim shim) {
             this.id = id;
@@ -55,7 +62,7 @@ public final class RootBackend implements FaultBackend {
             this.shim = shim;
         }
 
-        /** New names for each life: the kernel removes the old interfaces in its own time. */
+        /** New names for each life, so that a log line tells which one it is about. */
         String namespace() {
             return "server" + id + "-" + generation;
         }
@@ -157,7 +164,25 @@ public final class RootBackend implements FaultBackend {
                 namespace,
                 "-batch",
                 "-");
-        machine.powered = true;
+        machine.power = Power.ON;
+    }
+
+    /** Not part of the cut itself: several cuts may follow each other within milliseconds. */
+    private static void clear(Machine machine) throws IOException {
+        if (machine.power != Power.OFF) {
+            Command.run("umount", machine.mount.toString());
+            // The kernel would remove the interfaces with the namespace, but in its own time.
+            Command.feed(
+                    "link del %s%nlink del %s%nnetns del %s%n"
+                            .formatted(
+                                    machine.peerInterface(),
+                                    machine.clientInterface(),
+                                    machine.namespace()),
+                    "ip",
+                    "-batch",
+                    "-");
+            machine.power = Power.OFF;
+        }
     }
 
     private Machine machine(int id) {
@@ -196,8 +221,10 @@ public final class RootBackend implements FaultBackend {
 
     @Override
     public void beforeStart(int id) throws IOException {
-        if (!machine(id).powered) {
-            powerOn(machine(id), true);
+        Machine machine = machine(id);
+        if (machine.power != Power.ON) {
+            clear(machine);
+            powerOn(machine, true);
         }
     }
 
@@ -206,7 +233,7 @@ public final class RootBackend implements FaultBackend {
         List<Machine> off =
                 victims.stream()
                         .map(victim -> machine(victim.id()))
-                        .filter(machine -> machine.powered)
+                        .filter(machine -> machine.power == Power.ON)
                         .toList();
         if (off.isEmpty()) {
             return Duration.ZERO;
@@ -232,13 +259,7 @@ public final class RootBackend implements FaultBackend {
         for (ServerProcess victim : victims) {
             victim.kill();
         }
-        StringBuilder gone = new StringBuilder();
-        for (Machine machine : off) {
-            Command.run("umount", machine.mount.toString());
-            gone.append("netns del ").append(machine.namespace()).append('\n');
-            machine.powered = false;
-        }
-        Command.feed(gone.toString(), "ip", "-batch", "-");
+        off.forEach(machine -> machine.power = Power.CUT);
         return Duration.ofNanos(1000 * Long.parseLong(micros.trim()));
     }
 
@@ -281,7 +302,7 @@ public final class RootBackend implements FaultBackend {
         bridgeOf.forEach(
                 (id, bridge) -> {
                     group.set(id - 1, bridge);
-                    if (machine(id).powered) {
+                    if (machine(id).power == Power.ON) {
                         batch.append(
                                 "link set %s master peers%d\n"
                                         .formatted(machine(id).peerInterface(), bridge));
@@ -295,14 +316,10 @@ public final class RootBackend implements FaultBackend {
      */
     @Override
     public void close() throws IOException {
-        StringBuilder batch = new StringBuilder();
         for (Machine machine : machines) {
-            if (machine.powered) {
-                Command.run("umount", machine.mount.toString());
-                batch.append("netns del ").append(machine.namespace()).append('\n');
-                machine.powered = false;
-            }
+            clear(machine);
         }
+        StringBuilder batch = new StringBuilder();
         batch.append("link del " + CLIENT_BRIDGE + "\n");
         for (int i = 0; i < bridges; i++) {
             batch.append("link del peers").append(i).append('\n');

@@ -107,6 +107,8 @@ public final class UnprivilegedBackend implements FaultBackend {
     @Override
     public void beforeStart(int id) throws IOException {
         if (off.remove(id)) {
+            // Not part of the cut itself: several cuts may follow each other within milliseconds.
+            shim(id).losePower(false);
             network.reset(id);
             connect();
         }
@@ -125,7 +127,6 @@ public final class UnprivilegedBackend implements FaultBackend {
         Signal.KILL.send(pids);
         for (ServerProcess victim : victims) {
             victim.kill();
-            shim(victim.id()).losePower(false);
         }
         return width;
     }

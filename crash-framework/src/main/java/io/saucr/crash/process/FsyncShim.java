@@ -19,7 +19,7 @@ import java.util.Map;
  * delays the forces of files and folders below the server's data folder, counts them, lets them
  * fail and refuses writes, and sends its connections on detours; all of it can be changed while the
  * server runs and outlives its restarts. With a journal it remembers, too, what was forced, and
- * {@link #losePower} takes the rest away.
+ * {@link #losePower} takes the rest away; the real disk is then not forced at all.
  *
  * <p>A delay is the least time that a force takes. A force that fails (EIO) has an undefined effect
  * on a real disk; here the data counts as not forced. Writes through memory maps are not seen;

@@ -496,7 +496,8 @@ static int force(int fd, int (*forward)(int))
     /* Java may append records, too. */
     uint64_t covered = journal < 0 ? 0 : (uint64_t)lseek(journal, 0, SEEK_END);
     pthread_mutex_unlock(&lock);
-    int result = forward(fd);
+    /* With a journal, that is the disk: the real one has nothing to add but noise. */
+    int result = journal >= 0 ? 0 : forward(fd);
     int error = errno;
     /* The delay is the least time that a force takes, so that a slow host does not add to it. */
     uint64_t end = start + 1000 * __atomic_load_n(&control->delay_us, __ATOMIC_RELAXED);

@@ -1,0 +1,60 @@
+package io.saucr.crash.campaign;
+
+import java.time.Duration;
+
+/**
+ * How the steps of a sequence are carried out.
+ *
+ * @param order which of several servers loses power first
+ * @param gap between the power cuts of one step; zero for SIMULTANEOUS
+ * @param young whether the ensemble starts with nothing on disk but what it forced itself; if not,
+ *     everything is made durable once before the first fault (stock ZooKeeper does not force its
+ *     first snapshot)
+ * @param idle how long no client writes before each fault
+ * @param dwell how long a state without a majority lasts
+ * @param settle how long a state with a majority may take until all its servers serve, before the
+ *     sequence goes on regardless
+ * @param patience how long the last state may take until it serves, before it is called unavailable
+ * @param seed of the order of servers where {@code order} leaves it open
+ */
+public record FaultPlan(
+        Order order,
+        Duration gap,
+        boolean young,
+        Duration idle,
+        Duration dwell,
+        Duration settle,
+        Duration patience,
+        long seed) {
+    /** Which server of several loses power first. */
+    public enum Order {
+        LEADER_FIRST,
+        FOLLOWERS_FIRST,
+        SIMULTANEOUS
+    }
+
+    /** One by one with the paper's gap of 50 ms, the leader first. */
+    public static FaultPlan oneByOne() {
+        return new FaultPlan(
+                Order.LEADER_FIRST,
+                Duration.ofMillis(50),
+                false,
+                Duration.ZERO,
+                Duration.ofMillis(500),
+                Duration.ofSeconds(10),
+                Duration.ofSeconds(30),
+                1);
+    }
+
+    public FaultPlan withOrder(Order other) {
+        return new FaultPlan(
+                other,
+                other == Order.SIMULTANEOUS ? Duration.ZERO : gap,
+                young,
+                idle,
+                dwell,
+                settle,
+                patience,
+                seed);
+    }
+}

@@ -1,0 +1,60 @@
+package io.saucr.crash.campaign;
+
+import java.util.HashSet;
+import java.util.Set;
+
+/**
+ * What memory alone can do, by the sequence of states: which servers know all acknowledged writes,
+ * if a crash takes everything from a server. Two systems are judged by it. Stateless.
+ */
+public final class MemoryModel {
+    private MemoryModel() {}
+
+    /**
+     * Whether a system that acknowledges from memory and trusts every restarted server may lose an
+     * acknowledged write: only if, at some time, a majority could be formed of servers that had
+     * lost their memory and not yet regained it. A loss where this is false is the tester's own
+     * mistake.
+     */
+    public static boolean lossPossible(Sequence sequence) {
+        Set<Integer> forgetful = new HashSet<>();
+        int n = sequence.servers();
+        ClusterState before = sequence.states().get(0);
+        for (ClusterState state : sequence.states()) {
+            forgetful.addAll(before.without(state));
+            if (state.hasMajorityOf(n)) {
+                long up = state.alive().stream().filter(forgetful::contains).count();
+                if (up > n / 2) {
+                    return true;
+                }
+                // Every majority holds one that knows; it leads, and the others learn from it.
+                forgetful.removeAll(state.alive());
+            }
+            before = state;
+        }
+        return false;
+    }
+
+    /**
+     * Ideal viewstamped replication: a restarted server is of no use until a majority that never
+     * forgot answers it.
+     *
+     * @return whether it serves at the end
+     */
+    public static boolean viewstampedServes(Sequence sequence) {
+        Set<Integer> recovering = new HashSet<>();
+        int n = sequence.servers();
+        ClusterState before = sequence.states().get(0);
+        boolean serves = true;
+        for (ClusterState state : sequence.states()) {
+            recovering.addAll(before.without(state));
+            long normal = state.alive().stream().filter(id -> !recovering.contains(id)).count();
+            serves = normal > n / 2;
+            if (serves) {
+                recovering.removeAll(state.alive());
+            }
+            before = state;
+        }
+        return serves;
+    }
+}

@@ -1,0 +1,46 @@
+package io.saucr.crash.campaign;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * One sequence, run against one system. Written to JSON as it stands.
+ *
+ * @param plan the fault plan in words
+ * @param backend of the faults; "model" where no server ran
+ * @param reason why, where the verdict is not CORRECT
+ * @param acknowledged writes that count: acknowledged before the next fault began
+ * @param lost names of those that were missing at the end, at most 100
+ * @param lossPossible {@link MemoryModel#lossPossible}
+ * @param recovering servers that say at the end that they are still recovering
+ * @param millis of the whole sequence, start of the servers included
+ * @param events what happened, in order
+ */
+public record Outcome(
+        String system,
+        String version,
+        int servers,
+        Sequence sequence,
+        String plan,
+        String backend,
+        Verdict verdict,
+        String reason,
+        int acknowledged,
+        int lostCount,
+        List<String> lost,
+        boolean lossPossible,
+        List<Integer> recovering,
+        long millis,
+        List<Event> events) {
+    /**
+     * @param millis since the sequence began
+     * @param kind serving, not-serving, power-cut, start, acknowledged or end
+     * @param servers alive after it
+     */
+    public record Event(long millis, String kind, String servers, Map<String, String> details) {}
+
+    /** Distinguishes outcomes of one campaign. */
+    public String key() {
+        return system + " " + plan + " " + sequence;
+    }
+}

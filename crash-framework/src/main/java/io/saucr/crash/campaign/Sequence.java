@@ -1,0 +1,63 @@
+package io.saucr.crash.campaign;
+
+import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonValue;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * A path through the graph of cluster states, from all servers alive back to all alive; each step
+ * crashes servers or brings some back, never both. Written as {@code 12345>345>12345}. Immutable.
+ */
+public record Sequence(List<ClusterState> states) {
+    public Sequence {
+        states = List.copyOf(states);
+        if (states.size() < 3) {
+            throw new IllegalArgumentException(text(states) + ": no fault in it");
+        }
+        ClusterState all = ClusterState.all(states.get(0).alive().size());
+        if (!states.get(0).equals(all) || !states.get(states.size() - 1).equals(all)) {
+            throw new IllegalArgumentException(
+                    text(states) + ": must begin and end with the same servers, all from 1");
+        }
+        if (all.alive().size() < 3 || all.alive().size() > 9) {
+            throw new IllegalArgumentException(text(states) + ": needs 3 to 9 servers");
+        }
+        for (int i = 1; i < states.size(); i++) {
+            boolean crash = !states.get(i - 1).without(states.get(i)).isEmpty();
+            boolean recovery = !states.get(i).without(states.get(i - 1)).isEmpty();
+            if (crash == recovery || states.get(i).without(all).size() > 0) {
+                throw new IllegalArgumentException(
+                        text(states)
+                                + ": step "
+                                + i
+                                + " must either crash servers or bring some back");
+            }
+        }
+    }
+
+    /**
+     * @throws IllegalArgumentException naming the text and what is wrong with it
+     */
+    @JsonCreator
+    public static Sequence parse(String text) {
+        return new Sequence(
+                Arrays.stream(text.trim().split(">", -1)).map(ClusterState::parse).toList());
+    }
+
+    /** The number of servers. */
+    public int servers() {
+        return states.get(0).alive().size();
+    }
+
+    private static String text(List<ClusterState> states) {
+        return states.stream().map(ClusterState::toString).collect(Collectors.joining(">"));
+    }
+
+    @JsonValue
+    @Override
+    public String toString() {
+        return text(states);
+    }
+}

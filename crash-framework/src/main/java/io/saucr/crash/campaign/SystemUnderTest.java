@@ -1,0 +1,31 @@
+package io.saucr.crash.campaign;
+
+import io.saucr.crash.process.Distribution;
+import java.util.Map;
+
+/**
+ * A distribution with its settings, under the name that reports use.
+ *
+ * @param settings keys of {@code zoo.cfg}
+ */
+public record SystemUnderTest(
+        String name, Distribution distribution, Map<String, String> settings) {
+    public SystemUnderTest {
+        settings = Map.copyOf(settings);
+    }
+
+    /** Stock ZooKeeper that forces its log before it acknowledges. */
+    public static SystemUnderTest diskDurable(Distribution distribution) {
+        return new SystemUnderTest("zk-disk", distribution, Map.of("forceSync", "yes"));
+    }
+
+    /** Stock ZooKeeper that does not. */
+    public static SystemUnderTest memoryDurable(Distribution distribution) {
+        return new SystemUnderTest("zk-mem", distribution, Map.of("forceSync", "no"));
+    }
+
+    /** Situation-aware replication, from a distribution that has it. */
+    public static SystemUnderTest situationAware(Distribution distribution) {
+        return new SystemUnderTest("saucr", distribution, Map.of("saucr.enabled", "true"));
+    }
+}
