@@ -30,6 +30,7 @@ import org.apache.zookeeper.server.RequestRecord;
 import org.apache.zookeeper.server.ServerMetrics;
 import org.apache.zookeeper.server.persistence.SaucrTxnLog;
 import org.apache.zookeeper.server.quorum.QuorumPeer.LearnerType;
+import org.apache.zookeeper.server.quorum.SyncedLearnerTracker.QuorumVerifierAcksetPair;
 import org.apache.zookeeper.server.quorum.flexible.QuorumVerifier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -422,19 +423,8 @@ final class SaucrLeader extends Leader {
         while (allowedToCommit && lastCommitted < through) {
             long zxid = lastCommitted + 1;
             Proposal proposal = outstandingProposals.get(zxid);
-            for (Long voter : voters) {
-                if (rule.supports(voter, zxid)) {
-                    proposal.addAck(voter);
-                }
-            }
+            tellSupporters(proposal, zxid);
             boolean reconfiguration = proposal.request.getHdr().getType() == OpCode.reconfig;
-            if (reconfiguration) {
-                for (Long voter : proposal.request.qv.getVotingMembers().keySet()) {
-                    if (rule.supports(voter, zxid)) {
-                        proposal.addAck(voter);
-                    }
-                }
-            }
             metrics.committed(rule.mode(zxid));
             if (!super.tryToCommit(proposal, zxid, followerAddr)) {
                 throw new IllegalStateException(
@@ -444,6 +434,19 @@ final class SaucrLeader extends Leader {
             if (reconfiguration) {
                 rule.activate();
                 controller.unpin(Pin.RECONFIGURATION);
+            }
+        }
+    }
+
+    /**
+     * ZooKeeper counts again, in the configurations that were known when the entry was proposed.
+     */
+    private void tellSupporters(Proposal proposal, long zxid) {
+        for (QuorumVerifierAcksetPair pair : proposal.qvAcksetPairs) {
+            for (Long voter : pair.getQuorumVerifier().getVotingMembers().keySet()) {
+                if (rule.supports(voter, zxid)) {
+                    proposal.addAck(voter);
+                }
             }
         }
     }
