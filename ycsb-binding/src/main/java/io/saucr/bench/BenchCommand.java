@@ -22,8 +22,11 @@ import picocli.CommandLine.Option;
                         + " turns in rounds, and are compared round by round.",
         mixinStandardHelpOptions = true,
         subcommands = {
-            BenchCommand.Fig7.class,
             BenchCommand.Quick.class,
+            BenchCommand.Table1.class,
+            BenchCommand.Fig7.class,
+            BenchCommand.Fig8.class,
+            BenchCommand.Fig10.class,
             CommandLine.HelpCommand.class
         })
 public final class BenchCommand {
@@ -55,16 +58,45 @@ public final class BenchCommand {
                 : failure.toString();
     }
 
+    /** What the figures have in common. */
+    private abstract static class FigureCommand implements Callable<Integer> {
+        @Mixin private RunOptions options;
+
+        abstract Figure figure();
+
+        @Override
+        public Integer call() throws Exception {
+            return measure(figure(), options);
+        }
+    }
+
+    /** Table 1 of the paper. */
+    @Command(
+            name = "table1",
+            description =
+                    "What forced writes cost stock ZooKeeper: one client that updates, with forces"
+                            + " and without, on hdd and ssd (table 1 of the paper).",
+            mixinStandardHelpOptions = true)
+    static final class Table1 extends FigureCommand {
+        @Override
+        Figure figure() {
+            return new Figure(
+                    "table1",
+                    List.of(Configuration.MEMORY_DURABLE, Configuration.DISK_DURABLE),
+                    List.of(Workloads.UPDATE),
+                    List.of(1),
+                    List.of(DeviceProfile.HDD, DeviceProfile.SSD));
+        }
+    }
+
     /** Figure 7 of the paper. */
     @Command(
             name = "fig7",
             description =
-                    "Update-only load, 1 KB values, against the number of clients (figure 7 of the"
-                            + " paper).",
+                    "Update-only load, 1 KB values, against the number of clients, on hdd and ssd"
+                            + " (figure 7 of the paper).",
             mixinStandardHelpOptions = true)
-    static final class Fig7 implements Callable<Integer> {
-        @Mixin private RunOptions options;
-
+    static final class Fig7 extends FigureCommand {
         @Option(
                 names = "--clients",
                 split = ",",
@@ -74,8 +106,79 @@ public final class BenchCommand {
         private List<Integer> clients;
 
         @Override
-        public Integer call() throws Exception {
-            return measure("fig7", clients, options);
+        Figure figure() {
+            return new Figure(
+                    "fig7",
+                    Figure.ALL_THREE,
+                    List.of(Workloads.UPDATE),
+                    clients,
+                    List.of(DeviceProfile.HDD, DeviceProfile.SSD));
+        }
+    }
+
+    /** Figure 8 of the paper. */
+    @Command(
+            name = "fig8",
+            description =
+                    "YCSB workloads with 8 clients, 1 KB values, on hdd and ssd (figure 8 of the"
+                            + " paper).",
+            mixinStandardHelpOptions = true)
+    static final class Fig8 extends FigureCommand {
+        @Option(
+                names = "--workloads",
+                split = ",",
+                paramLabel = "NAME",
+                description =
+                        "Files of the folder workloads, or update (default: ${DEFAULT-VALUE}).",
+                defaultValue = "load,workloada,workloadb,workloadc,workloadd,workloadf")
+        private List<String> workloads;
+
+        @Option(
+                names = "--clients",
+                split = ",",
+                paramLabel = "N",
+                description = "Numbers of clients (default: ${DEFAULT-VALUE}).",
+                defaultValue = "8")
+        private List<Integer> clients;
+
+        @Override
+        Figure figure() {
+            return new Figure(
+                    "fig8",
+                    Figure.ALL_THREE,
+                    workloads,
+                    clients,
+                    List.of(DeviceProfile.HDD, DeviceProfile.SSD));
+        }
+    }
+
+    /** Figure 10 of the paper. */
+    @Command(
+            name = "fig10",
+            description =
+                    "SAUCR with heartbeat intervals from 1 ms to 1 s: throughput, commits in slow mode"
+                            + " and flushes per second, YCSB load phase with 8 clients on ssd (figure 10"
+                            + " of the paper). The first interval is compared with each other.",
+            mixinStandardHelpOptions = true)
+    static final class Fig10 extends FigureCommand {
+        @Option(
+                names = "--intervals",
+                split = ",",
+                paramLabel = "DURATION",
+                description = "Heartbeat intervals (default: ${DEFAULT-VALUE}).",
+                defaultValue = "50ms,1ms,10ms,100ms,1s")
+        private List<String> intervals;
+
+        @Override
+        Figure figure() {
+            return new Figure(
+                    "fig10",
+                    intervals.stream()
+                            .map(each -> Configuration.SAUCR + ",saucr.heartbeatInterval=" + each)
+                            .toList(),
+                    List.of("load"),
+                    List.of(8),
+                    List.of(DeviceProfile.SSD));
         }
     }
 
@@ -83,27 +186,29 @@ public final class BenchCommand {
     @Command(
             name = "quick",
             description =
-                    "As fig7 with 8 clients: a first impression within a minute or two; with the"
-                            + " default rounds its intervals are wide.",
+                    "Update-only load with 8 clients on hdd: a first impression within a minute or"
+                            + " two.",
             mixinStandardHelpOptions = true)
-    static final class Quick implements Callable<Integer> {
-        @Mixin private RunOptions options;
-
+    static final class Quick extends FigureCommand {
         @Override
-        public Integer call() throws Exception {
-            return measure("quick", List.of(8), options);
+        Figure figure() {
+            return new Figure(
+                    "quick",
+                    Figure.ALL_THREE,
+                    List.of(Workloads.UPDATE),
+                    List.of(8),
+                    List.of(DeviceProfile.HDD));
         }
     }
 
-    private static int measure(String title, List<Integer> clients, RunOptions options)
-            throws Exception {
+    private static int measure(Figure figure, RunOptions options) throws Exception {
         Path parent = Files.createDirectories(options.workParent());
         Path run = Files.createTempDirectory(parent, "saucr-bench-");
         Thread cleaner = new Thread(() -> delete(run), "remove " + run);
         Runtime.getRuntime().addShutdownHook(cleaner);
         try {
-            RunPlan plan = options.plan(title, clients, run);
-            Path folder = options.resultFolder(title);
+            RunPlan plan = options.plan(figure, run);
+            Path folder = options.resultFolder(figure.name());
             Results results = new Results(folder, plan, Machine.here());
             Progress progress =
                     new Progress(
@@ -112,7 +217,9 @@ public final class BenchCommand {
                             plan.slicesPerRound() * plan.rounds());
             List<Slice> slices;
             try {
-                slices = new Benchmark(plan, run, new Reporter(results, progress)).run();
+                slices =
+                        new Benchmark(plan, run, workloads(), new Reporter(results, progress))
+                                .run();
             } finally {
                 progress.end();
             }
@@ -125,6 +232,10 @@ public final class BenchCommand {
                 delete(run);
             }
         }
+    }
+
+    private static Workloads workloads() {
+        return new Workloads(Path.of(System.getProperty("saucr.root", "."), "workloads"));
     }
 
     private static boolean removed(Thread hook) {

@@ -135,6 +135,7 @@ final class BenchEnsemble implements AutoCloseable {
         long forces = 0;
         long logForces = 0;
         double forceSeconds = 0;
+        long flushes = 0;
         for (ServerProcess server : running()) {
             ProcessUsage one = ProcessUsage.of(server.pid());
             all = all.plus(one);
@@ -145,6 +146,7 @@ final class BenchEnsemble implements AutoCloseable {
             FsyncShim.Forces counted = shim.forces();
             forces += counted.total();
             logForces += counted.transactionLog();
+            flushes += number(server.mntr(), "zk_saucr_flushes");
             forceSeconds += shim.timeInForces().toNanos() / 1e9;
         }
         Map<String, String> leaderSays = ensemble.server(leader).mntr();
@@ -164,7 +166,9 @@ final class BenchEnsemble implements AutoCloseable {
                 logForces,
                 forceSeconds,
                 number(leaderSays, "zk_saucr_fast_commits"),
-                number(leaderSays, "zk_saucr_slow_commits"));
+                number(leaderSays, "zk_saucr_slow_commits"),
+                number(leaderSays, "zk_saucr_mode_switches"),
+                flushes);
     }
 
     private static long number(Map<String, String> table, String key) {

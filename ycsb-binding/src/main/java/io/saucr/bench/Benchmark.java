@@ -2,12 +2,13 @@ package io.saucr.bench;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * One run: starts an ensemble for each configuration, all of which stay up, and measures them slice
- * by slice, for each number of clients one configuration after the other, in rounds. Used by one
- * thread.
+ * by slice, for each case one configuration after the other, in rounds. Used by one thread.
  */
 final class Benchmark {
     /** Told of everything that happens; called by the thread that runs the benchmark. */
@@ -30,15 +31,16 @@ final class Benchmark {
     private final RunPlan plan;
     private final Path work;
     private final Listener listener;
-    private final UpdateLoad load;
+    private final Workloads workloads;
     private final List<BenchEnsemble> ensembles = new ArrayList<>();
+    private final Map<BenchEnsemble, Map<String, ClosedLoop>> loads = new HashMap<>();
     private final List<Slice> slices = new ArrayList<>();
 
-    Benchmark(RunPlan plan, Path work, Listener listener) {
+    Benchmark(RunPlan plan, Path work, Workloads workloads, Listener listener) {
         this.plan = plan;
         this.work = work;
         this.listener = listener;
-        this.load = new UpdateLoad(plan.records(), plan.valueBytes());
+        this.workloads = workloads;
     }
 
     /**
@@ -79,18 +81,27 @@ final class Benchmark {
                         configuration, plan, work.resolve("ensemble-" + (ensembles.size() + 1)));
         ensembles.add(ensemble);
         ensemble.start();
-        load.prepare(ensemble.addresses().get(0));
-        if (!plan.compile().isZero()) {
-            listener.step("warming up " + configuration.name());
-            load.run(
-                    ensemble.addresses(),
-                    COMPILE_CLIENTS,
-                    plan.compile(),
-                    plan.warmUp(),
-                    0,
-                    NOT_COUNTED);
+        List<String> names = plan.cases().stream().map(Case::workload).distinct().toList();
+        Map<String, ClosedLoop> own = new HashMap<>();
+        for (String name : names) {
+            Load load = workloads.load(name, plan.records(), plan.valueBytes());
+            load.prepare(ensemble.addresses().get(0));
+            own.put(name, new ClosedLoop(load));
         }
-        ensemble.device(plan.device());
+        loads.put(ensemble, own);
+        for (String name : names) {
+            if (!plan.compile().isZero()) {
+                listener.step("warming up " + configuration.name() + ", " + name);
+                own.get(name)
+                        .run(
+                                ensemble.addresses(),
+                                COMPILE_CLIENTS,
+                                plan.compile().dividedBy(names.size()),
+                                plan.warmUp(),
+                                0,
+                                NOT_COUNTED);
+            }
+        }
         if (plan.failedServers() > 0) {
             listener.step("killing servers of " + configuration.name());
             ensemble.fail(plan.failedServers());
@@ -98,8 +109,8 @@ final class Benchmark {
         ensemble.awaitMode(plan.voters() - plan.failedServers());
     }
 
-    private static final UpdateLoad.Window NOT_COUNTED =
-            new UpdateLoad.Window() {
+    private static final ClosedLoop.Window NOT_COUNTED =
+            new ClosedLoop.Window() {
                 @Override
                 public void begins() {}
 
@@ -108,30 +119,33 @@ final class Benchmark {
             };
 
     private void runRound(int round) throws Exception {
-        for (int clients : plan.clientCounts()) {
+        for (Case measured : plan.cases()) {
             for (BenchEnsemble ensemble : ensembles) {
                 listener.step(
                         "round "
                                 + round
                                 + ", "
-                                + clients
-                                + (clients == 1 ? " client, " : " clients, ")
+                                + measured
+                                + ", "
                                 + ensemble.configuration().name());
-                measure(ensemble, clients, round);
+                measure(ensemble, measured, round);
             }
         }
     }
 
-    private void measure(BenchEnsemble ensemble, int clients, int round) throws Exception {
+    private void measure(BenchEnsemble ensemble, Case measured, int round) throws Exception {
+        ensemble.device(measured.device());
         Meter meter = new Meter(ensemble);
         LoadResult result =
-                load.run(
-                        ensemble.addresses(),
-                        clients,
-                        plan.warmUp(),
-                        plan.slice(),
-                        round * 1000L + clients,
-                        meter);
+                loads.get(ensemble)
+                        .get(measured.workload())
+                        .run(
+                                ensemble.addresses(),
+                                measured.clients(),
+                                plan.warmUp(),
+                                plan.slice(),
+                                round * 1000L + measured.clients(),
+                                meter);
         if (result.operations() == 0) {
             throw new IllegalStateException(
                     "configuration "
@@ -144,7 +158,7 @@ final class Benchmark {
         Slice slice =
                 Slice.of(
                         ensemble.configuration().name(),
-                        clients,
+                        measured,
                         round,
                         result,
                         meter.servers,
@@ -164,7 +178,7 @@ final class Benchmark {
     }
 
     /** Reads what servers and clients use at both ends of the time that counts. */
-    private static final class Meter implements UpdateLoad.Window {
+    private static final class Meter implements ClosedLoop.Window {
         private static final long SELF = ProcessHandle.current().pid();
 
         private final BenchEnsemble ensemble;

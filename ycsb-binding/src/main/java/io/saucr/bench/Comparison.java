@@ -2,11 +2,9 @@ package io.saucr.bench;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 
 /**
@@ -15,57 +13,56 @@ import java.util.function.ToDoubleFunction;
  */
 public final class Comparison {
     /**
-     * One configuration against another with the same number of clients.
+     * One configuration against another in one case.
      *
      * @param throughput how many times the other's throughput the first has
      * @param serverCpu how many times the other's CPU time for an operation its servers take
      */
     public record Row(
-            int clients,
+            Case measured,
             String configuration,
             String other,
             PairedRatio throughput,
             PairedRatio serverCpu) {}
 
-    private final Map<Integer, Map<String, List<Slice>>> byClients = new TreeMap<>();
+    private final Map<Case, Map<String, List<Slice>>> byCase = new LinkedHashMap<>();
 
     public Comparison(List<Slice> slices) {
         for (Slice slice : slices) {
-            byClients
-                    .computeIfAbsent(slice.clients(), clients -> new LinkedHashMap<>())
+            byCase.computeIfAbsent(slice.measured(), measured -> new LinkedHashMap<>())
                     .computeIfAbsent(slice.configuration(), name -> new ArrayList<>())
                     .add(slice);
         }
     }
 
-    /** The numbers of clients, ascending. */
-    public Set<Integer> clientCounts() {
-        return new LinkedHashSet<>(byClients.keySet());
+    /** In the order of the plan. */
+    public Set<Case> cases() {
+        return byCase.keySet();
     }
 
-    /** The configurations' slices with this number of clients, in the order of the plan. */
-    public Map<String, List<Slice>> slices(int clients) {
-        return byClients.get(clients);
+    /** The configurations' slices of a case, in the order of the plan. */
+    public Map<String, List<Slice>> slices(Case measured) {
+        return byCase.get(measured);
     }
 
-    /** A value over all slices of one configuration with this number of clients. */
-    public Spread spread(int clients, String configuration, ToDoubleFunction<Slice> value) {
+    /** A value over all slices of one configuration in a case. */
+    public Spread spread(Case measured, String configuration, ToDoubleFunction<Slice> value) {
         return Spread.of(
-                byClients.get(clients).get(configuration).stream().mapToDouble(value).toArray());
+                byCase.get(measured).get(configuration).stream().mapToDouble(value).toArray());
     }
 
-    /** The first configuration against each other one, by number of clients. */
+    /** The first configuration against each other one, case by case. */
     public List<Row> rows() {
         List<Row> rows = new ArrayList<>();
-        byClients.forEach(
-                (clients, configurations) -> {
+        byCase.forEach(
+                (measured, configurations) -> {
                     List<String> names = List.copyOf(configurations.keySet());
                     List<Slice> first = configurations.get(names.get(0));
                     for (String other : names.subList(1, names.size())) {
                         List<Slice> against = configurations.get(other);
                         rows.add(
                                 new Row(
-                                        clients,
+                                        measured,
                                         names.get(0),
                                         other,
                                         ratio(first, against, Slice::throughput),

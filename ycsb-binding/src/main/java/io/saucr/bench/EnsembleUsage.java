@@ -9,6 +9,8 @@ package io.saucr.bench;
  * @param forceSeconds time spent in forces
  * @param fastCommits what the leader counted, 0 if it has no modes
  * @param slowCommits what the leader counted, 0 if it has no modes
+ * @param modeSwitches what the leader counted, 0 if it has no modes
+ * @param flushes of all servers because somebody was silent or left, 0 if they have no modes
  */
 record EnsembleUsage(
         ProcessUsage servers,
@@ -17,7 +19,9 @@ record EnsembleUsage(
         long logForces,
         double forceSeconds,
         long fastCommits,
-        long slowCommits) {
+        long slowCommits,
+        long modeSwitches,
+        long flushes) {
 
     EnsembleUsage since(EnsembleUsage earlier) {
         return new EnsembleUsage(
@@ -27,7 +31,9 @@ record EnsembleUsage(
                 logForces - earlier.logForces,
                 forceSeconds - earlier.forceSeconds,
                 fastCommits - earlier.fastCommits,
-                slowCommits - earlier.slowCommits);
+                slowCommits - earlier.slowCommits,
+                modeSwitches - earlier.modeSwitches,
+                flushes - earlier.flushes);
     }
 
     /** The mode of the commits counted here: fast, slow, mixed, or - if there were none. */

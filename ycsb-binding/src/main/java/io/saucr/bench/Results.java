@@ -127,11 +127,9 @@ final class Results {
             configurations.add(one);
         }
         values.put("configurations", configurations);
-        values.put("device", plan.device());
-        values.put("forceDelayMillis", plan.device().forceDelay().toNanos() / 1e6);
         values.put("voters", plan.voters());
         values.put("failedServers", plan.failedServers());
-        values.put("clientCounts", plan.clientCounts());
+        values.put("cases", plan.cases());
         values.put("valueBytes", plan.valueBytes());
         values.put("records", plan.records());
         values.put("warmUpSeconds", plan.warmUp().toMillis() / 1e3);
@@ -152,12 +150,10 @@ final class Results {
         text.append(
                 String.format(
                         Locale.ROOT,
-                        "%s: %d of %d servers, forces of %s ms or more, %d-byte values, %d rounds of"
-                                + " %.1f s%n%s%n%n",
+                        "%s: %d of %d servers, %d-byte values, %d rounds of %.1f s%n%s%n%n",
                         plan.title(),
                         plan.voters() - plan.failedServers(),
                         plan.voters(),
-                        number(plan.device().forceDelay().toNanos() / 1e6),
                         plan.valueBytes(),
                         rounds,
                         plan.slice().toMillis() / 1e3,
@@ -181,6 +177,8 @@ final class Results {
         TextTable table =
                 new TextTable(
                         "configuration",
+                        "load",
+                        "device",
                         "clients",
                         "mode",
                         "ops/s",
@@ -192,14 +190,18 @@ final class Results {
                         "forces/op",
                         "force ms",
                         "calls/op",
+                        "slow/s",
+                        "flushes/s",
                         "RSS MB");
-        for (int clients : comparison.clientCounts()) {
-            for (Map.Entry<String, List<Slice>> each : comparison.slices(clients).entrySet()) {
+        for (Case measured : comparison.cases()) {
+            for (Map.Entry<String, List<Slice>> each : comparison.slices(measured).entrySet()) {
                 String name = each.getKey();
-                Spread throughput = comparison.spread(clients, name, Slice::throughput);
+                Spread throughput = comparison.spread(measured, name, Slice::throughput);
                 table.row(
                         name,
-                        Integer.toString(clients),
+                        measured.workload(),
+                        device(measured),
+                        Integer.toString(measured.clients()),
                         each.getValue().stream()
                                 .map(Slice::mode)
                                 .distinct()
@@ -210,39 +212,62 @@ final class Results {
                                 throughput.median(),
                                 throughput.lowerQuartile(),
                                 throughput.upperQuartile()),
-                        median(comparison, clients, name, Slice::p50Millis),
-                        median(comparison, clients, name, Slice::p99Millis),
-                        median(comparison, clients, name, Slice::serverCpuPer10k),
-                        median(comparison, clients, name, Slice::leaderCpuPer10k),
-                        median(comparison, clients, name, Slice::clientCpuPer10k),
-                        median(comparison, clients, name, Slice::forcesPerOperation),
-                        median(comparison, clients, name, Slice::meanForceMillis),
-                        median(comparison, clients, name, Slice::callsPerOperation),
-                        median(comparison, clients, name, slice -> slice.residentBytes() / 1e6));
+                        median(comparison, measured, name, Slice::p50Millis),
+                        median(comparison, measured, name, Slice::p99Millis),
+                        median(comparison, measured, name, Slice::serverCpuPer10k),
+                        median(comparison, measured, name, Slice::leaderCpuPer10k),
+                        median(comparison, measured, name, Slice::clientCpuPer10k),
+                        median(comparison, measured, name, Slice::forcesPerOperation),
+                        median(comparison, measured, name, Slice::meanForceMillis),
+                        median(comparison, measured, name, Slice::callsPerOperation),
+                        median(
+                                comparison,
+                                measured,
+                                name,
+                                slice -> slice.slowCommits() / slice.seconds()),
+                        median(
+                                comparison,
+                                measured,
+                                name,
+                                slice -> slice.flushes() / slice.seconds()),
+                        median(comparison, measured, name, slice -> slice.residentBytes() / 1e6));
             }
         }
         return table;
     }
 
     private static String median(
-            Comparison comparison, int clients, String name, ToDoubleFunction<Slice> value) {
-        return number(comparison.spread(clients, name, value).median());
+            Comparison comparison, Case measured, String name, ToDoubleFunction<Slice> value) {
+        return number(comparison.spread(measured, name, value).median());
     }
 
     private static TextTable ratios(Comparison comparison) {
         TextTable table =
                 new TextTable(
-                        "ratio", "clients", "throughput", "interval", "server CPU/op", "interval");
+                        "ratio",
+                        "load",
+                        "device",
+                        "clients",
+                        "throughput",
+                        "interval",
+                        "server CPU/op",
+                        "interval");
         for (Comparison.Row row : comparison.rows()) {
             table.row(
                     row.configuration() + " / " + row.other(),
-                    Integer.toString(row.clients()),
+                    row.measured().workload(),
+                    device(row.measured()),
+                    Integer.toString(row.measured().clients()),
                     String.format(Locale.ROOT, "%.3f", row.throughput().ratio()),
                     interval(row.throughput()),
                     String.format(Locale.ROOT, "%.3f", row.serverCpu().ratio()),
                     interval(row.serverCpu()));
         }
         return table;
+    }
+
+    private static String device(Case measured) {
+        return measured.device().name().toLowerCase(Locale.ROOT);
     }
 
     private static String interval(PairedRatio ratio) {
@@ -270,10 +295,14 @@ final class Results {
         if (mixed > 0) {
             lines.add("WARNING: the mode changed within " + mixed + " slices, which are included");
         }
-        double promised = plan.device().forceDelay().toNanos() / 1e6;
         long tooFast =
                 slices.stream()
-                        .filter(slice -> slice.forces() > 0 && slice.meanForceMillis() < promised)
+                        .filter(
+                                slice ->
+                                        slice.forces() > 0
+                                                && slice.meanForceMillis()
+                                                        < slice.device().forceDelay().toNanos()
+                                                                / 1e6)
                         .count();
         if (tooFast > 0) {
             lines.add(

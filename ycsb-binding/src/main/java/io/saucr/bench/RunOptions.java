@@ -23,11 +23,11 @@ final class RunOptions {
             split = ";",
             paramLabel = "CONF",
             description = {
-                "Separated by ';', the first is compared with each other one (default: ${DEFAULT-VALUE}).",
+                "Separated by ';', the first is compared with each other one; each figure has its own",
+                "preset.",
                 "saucr, memory-durable (stock, forceSync=no), disk-durable (stock),",
                 "or NAME=FOLDER of a distribution; each may be followed by ,KEY=VALUE for zoo.cfg."
-            },
-            defaultValue = "saucr;memory-durable;disk-durable")
+            })
     private List<String> configurations;
 
     @Option(
@@ -38,11 +38,12 @@ final class RunOptions {
 
     @Option(
             names = "--device",
+            split = ",",
+            paramLabel = "DEVICE",
             description =
-                    "How long a force of the log takes at least: ${COMPLETION-CANDIDATES}, that is 10,"
-                            + " 1, 0.1 ms, no delay (default: ${DEFAULT-VALUE}).",
-            defaultValue = "HDD")
-    private DeviceProfile device;
+                    "How long a force takes at least, one or more of ${COMPLETION-CANDIDATES}, that is"
+                            + " 10, 1, 0.1 ms, no delay; each figure has its own preset.")
+    private List<DeviceProfile> devices;
 
     @Option(
             names = "--servers",
@@ -68,7 +69,7 @@ final class RunOptions {
     @Option(
             names = "--records",
             paramLabel = "N",
-            description = "Nodes that are updated (default: ${DEFAULT-VALUE}).",
+            description = "Nodes that each load finds when it begins (default: ${DEFAULT-VALUE}).",
             defaultValue = "1000")
     private int records;
 
@@ -158,24 +159,31 @@ final class RunOptions {
      * @throws IOException if a distribution is missing
      * @throws IllegalArgumentException if an option is out of range
      */
-    RunPlan plan(String title, List<Integer> clientCounts, Path runFolder) throws IOException {
+    RunPlan plan(Figure figure, Path runFolder) throws IOException {
         Path given = saucr;
         if (given == null && System.getProperty("saucr.root") != null) {
             given = SaucrDistribution.builtIn(Path.of(System.getProperty("saucr.root")));
         }
         SaucrDistribution distribution = new SaucrDistribution(given, runFolder);
         List<Configuration> parsed = new ArrayList<>();
-        for (String text : configurations) {
+        for (String text : configurations != null ? configurations : figure.configurations()) {
             parsed.add(Configuration.parse(text, distribution));
+        }
+        List<Case> cases = new ArrayList<>();
+        for (DeviceProfile device : devices != null ? devices : figure.devices()) {
+            for (String workload : figure.workloads()) {
+                for (int clients : figure.clients()) {
+                    cases.add(new Case(workload, clients, device));
+                }
+            }
         }
         int most = maxRounds != null ? maxRounds : Math.max(rounds, precision > 0 ? 40 : rounds);
         return new RunPlan(
-                title,
+                figure.name(),
                 parsed,
-                device,
                 servers,
                 failed,
-                clientCounts,
+                cases,
                 valueBytes,
                 records,
                 seconds(warmUp),

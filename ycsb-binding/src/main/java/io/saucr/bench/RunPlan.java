@@ -4,14 +4,14 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What one run measures: every configuration with every number of clients, in rounds. Immutable.
+ * What one run measures: every case with every configuration, in rounds. Immutable.
  *
  * @param title names the run in every result
  * @param voters servers of each ensemble
  * @param failedServers followers of each that are killed before the first round
- * @param clientCounts numbers of concurrent clients, each a session and a thread of its own
+ * @param cases what is measured of each configuration
  * @param valueBytes size of every value
- * @param records nodes that exist and are updated, at random
+ * @param records nodes that each load finds when it begins
  * @param warmUp load at the beginning of each slice that does not count
  * @param slice load that counts
  * @param compile load on each ensemble, before anything is delayed or killed, that lets its JVMs
@@ -25,10 +25,9 @@ import java.util.List;
 public record RunPlan(
         String title,
         List<Configuration> configurations,
-        DeviceProfile device,
         int voters,
         int failedServers,
-        List<Integer> clientCounts,
+        List<Case> cases,
         int valueBytes,
         int records,
         Duration warmUp,
@@ -42,7 +41,7 @@ public record RunPlan(
     /** Checks what can be checked before anything is started. */
     public RunPlan {
         configurations = List.copyOf(configurations);
-        clientCounts = List.copyOf(clientCounts);
+        cases = List.copyOf(cases);
         jvmFlags = List.copyOf(jvmFlags);
         require(!configurations.isEmpty(), "a run without a configuration");
         require(
@@ -53,10 +52,8 @@ public record RunPlan(
         require(
                 failedServers >= 0 && failedServers <= (voters - 1) / 2,
                 failedServers + " failed of " + voters + " servers leave no majority");
-        require(!clientCounts.isEmpty(), "a run without clients");
-        require(
-                clientCounts.stream().allMatch(count -> count >= 1 && count <= 1000),
-                "1 to 1000 clients");
+        require(!cases.isEmpty(), "a run without a case");
+        require(cases.stream().distinct().count() == cases.size(), "a case that is given twice");
         require(valueBytes >= 1 && valueBytes <= 1_000_000, "values of 1 to 1,000,000 bytes");
         require(records >= 1 && records <= 1_000_000, "1 to 1,000,000 records");
         require(!slice.isNegative() && !slice.isZero(), "a slice that is longer than nothing");
@@ -72,6 +69,6 @@ public record RunPlan(
 
     /** Slices in a round. */
     public int slicesPerRound() {
-        return configurations.size() * clientCounts.size();
+        return configurations.size() * cases.size();
     }
 }

@@ -1,8 +1,8 @@
 package io.saucr.bench;
 
 /**
- * What was measured in one slice: one configuration, one number of clients, one round. Latencies
- * are in milliseconds, memory in bytes, times in seconds. Immutable.
+ * What was measured in one slice: one configuration, one case, one round. Latencies are in
+ * milliseconds, memory in bytes, times in seconds. Immutable.
  *
  * @param mode of the leader's commits in the slice: fast, slow, mixed, or - if it has no modes
  * @param leaderCpuSeconds the leader's part of {@code serverCpuSeconds}
@@ -13,10 +13,13 @@ package io.saucr.bench;
  *     device profile really was
  * @param serverReadWriteCalls reads and writes of files and sockets by all servers
  * @param residentBytes of all servers, at the end
+ * @param flushes of all SAUCR servers because somebody was silent or left
  */
 public record Slice(
         String configuration,
+        String workload,
         int clients,
+        DeviceProfile device,
         int round,
         long operations,
         long errors,
@@ -37,20 +40,26 @@ public record Slice(
         long logForces,
         double meanForceMillis,
         long serverReadWriteCalls,
-        long residentBytes) {
+        long residentBytes,
+        long fastCommits,
+        long slowCommits,
+        long modeSwitches,
+        long flushes) {
 
     private static final double MICROS_PER_MILLI = 1000;
 
     static Slice of(
             String configuration,
-            int clients,
+            Case measured,
             int round,
             LoadResult load,
             EnsembleUsage used,
             ProcessUsage client) {
         return new Slice(
                 configuration,
-                clients,
+                measured.workload(),
+                measured.clients(),
+                measured.device(),
                 round,
                 load.operations(),
                 load.errors(),
@@ -71,11 +80,20 @@ public record Slice(
                 used.logForces(),
                 used.forces() == 0 ? 0 : used.forceSeconds() * 1000 / used.forces(),
                 used.servers().readWriteCalls(),
-                used.servers().residentBytes());
+                used.servers().residentBytes(),
+                used.fastCommits(),
+                used.slowCommits(),
+                used.modeSwitches(),
+                used.flushes());
     }
 
     private static double percentile(LoadResult load, double percent) {
         return load.latencies().getValueAtPercentile(percent) / MICROS_PER_MILLI;
+    }
+
+    /** What was measured. */
+    public Case measured() {
+        return new Case(workload, clients, device);
     }
 
     /** CPU seconds of all servers for 10,000 operations. */

@@ -71,7 +71,7 @@ class BenchCommandIT {
         assertThat(lines.stream().skip(1).map(line -> line.substring(0, line.indexOf(','))))
                 .startsWith("saucr", "memory-durable", "disk-durable", "saucr");
         JsonNode result = new ObjectMapper().readTree(results.resolve("result.json").toFile());
-        assertThat(result.at("/plan/device").asText()).isEqualTo("SSD");
+        assertThat(result.at("/plan/cases/1/device").asText()).isEqualTo("SSD");
         assertThat(result.at("/machine/processors").asInt()).isPositive();
         assertThat(result.at("/ratios")).hasSize(4);
         for (JsonNode slice : result.at("/slices")) {
@@ -123,6 +123,35 @@ class BenchCommandIT {
     }
 
     @Test
+    void ycsbWorkloadsGoOnFromSliceToSlice() throws Exception {
+        Path results = folder.resolve("results");
+        Outcome outcome =
+                run(
+                        "fig8",
+                        "--workloads=load,workloadd,workloadf",
+                        "--clients=2",
+                        "--servers=3",
+                        "--configurations=saucr",
+                        "--device=none",
+                        "--rounds=2",
+                        "--slice=0.4",
+                        "--warm-up=0.1",
+                        "--compile=0",
+                        "--records=20",
+                        "--jvm=" + SMALL,
+                        "--work=" + folder.resolve("work"),
+                        "--out=" + results);
+        assertThat(outcome.status()).as(outcome.err()).isZero();
+        assertThat(outcome.out()).doesNotContain("operations failed");
+        JsonNode result = new ObjectMapper().readTree(results.resolve("result.json").toFile());
+        assertThat(result.at("/slices")).hasSize(2 * 3);
+        for (JsonNode slice : result.at("/slices")) {
+            assertThat(slice.at("/errors").asLong()).as(slice.toString()).isZero();
+            assertThat(slice.at("/operations").asLong()).isPositive();
+        }
+    }
+
+    @Test
     void anEnsembleThatDoesNotStartLeavesNoResult() throws Exception {
         Path results = folder.resolve("results");
         Outcome outcome =
@@ -146,6 +175,8 @@ class BenchCommandIT {
         assertThat(run("fig7", "--configurations=fast").status()).isEqualTo(2);
         assertThat(run("fig7", "--clients=0").status()).isEqualTo(2);
         assertThat(run("fig7", "--device=tape").err()).contains("tape");
+        assertThat(run("fig8", "--workloads=z", "--configurations=disk-durable").err())
+                .contains("no workload z");
         assertThat(run("fig7", "--configurations=saucr", "--saucr=" + folder.resolve("no")).err())
                 .contains("does not exist");
     }

@@ -1,0 +1,42 @@
+package io.saucr.bench;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Properties;
+
+/** The loads by their names. Immutable. */
+final class Workloads {
+    /** Blind updates, the load of figure 7; every other name is that of a YCSB workload's file. */
+    static final String UPDATE = "update";
+
+    private final Path folder;
+
+    /**
+     * @param folder with the files of the YCSB workloads
+     */
+    Workloads(Path folder) {
+        this.folder = folder;
+    }
+
+    /**
+     * A load for one ensemble.
+     *
+     * @throws IOException if there is no such workload
+     */
+    Load load(String name, int records, int valueBytes) throws IOException {
+        if (name.equals(UPDATE)) {
+            return new UpdateLoad(records, valueBytes);
+        }
+        Path file = folder.resolve(name);
+        if (!Files.isRegularFile(file)) {
+            throw new IOException("no workload " + name + ": " + file + " does not exist");
+        }
+        Properties properties = new Properties();
+        try (InputStream in = Files.newInputStream(file)) {
+            properties.load(in);
+        }
+        return new YcsbLoad(name, properties, records, valueBytes);
+    }
+}
