@@ -18,7 +18,7 @@ final class YcsbLoad implements Load {
     private static final int CREATES_IN_FLIGHT = 100;
 
     private final Properties properties = new Properties();
-    private final CoreWorkload workload = new CoreWorkload();
+    private final CoreWorkload workload;
     private final boolean insertsOnly;
     private final int records;
     private final AtomicInteger threads = new AtomicInteger();
@@ -36,8 +36,10 @@ final class YcsbLoad implements Load {
         properties.setProperty("fieldcount", "1");
         properties.setProperty("fieldlength", Integer.toString(valueBytes));
         this.insertsOnly = "1".equals(file.getProperty("insertproportion"));
-        // YCSB counts for itself, too; ours are the numbers that are reported.
+        // YCSB counts for itself, too, and needs this first; ours are the numbers that are
+        // reported.
         Measurements.setProperties(properties);
+        this.workload = new CoreWorkload();
         try {
             workload.init(properties);
         } catch (WorkloadException e) {
