@@ -1,0 +1,164 @@
+package io.saucr.tests.ensemble;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.saucr.crash.process.LoopbackHosting.Disk;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Disks that fail under running servers (R14), and a room that loses all its servers while idle.
+ */
+class DiskFailureIT {
+    private static final Duration FORCE = Duration.ofMillis(50);
+    private static final int TIMED_WRITES = 41;
+
+    private static SaucrEnsemble ensemble;
+
+    @BeforeAll
+    static void start() throws Exception {
+        ensemble =
+                SaucrEnsemble.start(
+                        SaucrEnsemble.describe("disk-failure", 3)
+                                .set("saucr.heartbeatInterval", "500ms")
+                                .set("saucr.backgroundFlushInterval", "50ms")
+                                .set("saucr.idleFlush", "200ms")
+                                .disk(Disk.SHIM));
+    }
+
+    @AfterAll
+    static void stop() {
+        ensemble.close();
+    }
+
+    private static void assertEverywhere(AckedWrites writes) throws Exception {
+        for (int id : ensemble.all()) {
+            try (Client reader = ensemble.connect(id)) {
+                writes.assertAllIn(reader);
+            }
+        }
+    }
+
+    @Test
+    void r14AServerWhoseForcesFailStopsAndClaimsNothingAndRecoversOnAMendedDisk() throws Exception {
+        int leader = ensemble.awaitFast();
+        int failing = ensemble.followers().get(0);
+        try (AckedWrites writes = new AckedWrites(ensemble.connect(leader), "/failing", 8)) {
+            writes.awaitMore(100);
+            ensemble.shim(failing).failForces(true);
+            SaucrEnsemble.await("the end of the server", () -> !ensemble.server(failing).isAlive());
+            assertThat(ensemble.server(failing).exitStatus().orElseThrow()).isNotZero();
+            assertThat(ensemble.markers(failing).crashedInFastMode()).isTrue();
+            ensemble.awaitSlow(leader);
+            writes.awaitMore(100);
+            ensemble.shim(failing).failForces(false);
+            ensemble.restart(failing);
+            ensemble.awaitServing();
+            assertThat(ensemble.awaitFast()).isEqualTo(leader);
+            writes.awaitMore(100);
+            writes.stop();
+            assertEverywhere(writes);
+        }
+    }
+
+    @Test
+    void r14AFullDiskStopsTheServerAndOnlyThat() throws Exception {
+        int leader = ensemble.awaitFast();
+        int full = ensemble.followers().get(0);
+        try (AckedWrites writes = new AckedWrites(ensemble.connect(leader), "/full", 8)) {
+            writes.awaitMore(100);
+            ensemble.shim(full).fullDisk(true);
+            SaucrEnsemble.await("the end of the server", () -> !ensemble.server(full).isAlive());
+            assertThat(ensemble.server(full).exitStatus().orElseThrow()).isNotZero();
+            writes.awaitMore(100);
+            ensemble.shim(full).fullDisk(false);
+            ensemble.restart(full);
+            ensemble.awaitServing();
+            ensemble.awaitFast();
+            writes.stop();
+            assertEverywhere(writes);
+        }
+    }
+
+    @Test
+    void r3SlowWritesWaitForOneForceEachAndFastOnesForNone() throws Exception {
+        int leader = ensemble.awaitFast();
+        int victim = ensemble.followers().get(0);
+        for (int id : ensemble.all()) {
+            ensemble.shim(id).delay(FORCE);
+        }
+        try (Client client = ensemble.connect(leader)) {
+            client.create("/forced", new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+            Duration fast = medianWrite(client);
+            assertThat(fast).as("median of a fast write").isLessThan(FORCE);
+            ensemble.kill(victim);
+            ensemble.awaitSlow(leader);
+            client.setData("/forced", new byte[0], -1);
+            List<Integer> left = ensemble.running();
+            Map<Integer, Long> before = new HashMap<>();
+            for (int id : left) {
+                before.put(id, ensemble.shim(id).forces().total());
+            }
+            Duration slow = medianWrite(client);
+            assertThat(slow).as("median of a slow write").isGreaterThanOrEqualTo(FORCE);
+            for (int id : left) {
+                assertThat(ensemble.shim(id).forces().total() - before.get(id))
+                        .as("forces of server " + id)
+                        .isBetween((long) TIMED_WRITES, TIMED_WRITES + 2L);
+            }
+            System.out.println(
+                    "forces of "
+                            + FORCE.toMillis()
+                            + " ms: fast write "
+                            + fast.toNanos() / 1_000
+                            + " us, slow write "
+                            + slow.toNanos() / 1_000
+                            + " us");
+        } finally {
+            for (int id : ensemble.all()) {
+                ensemble.shim(id).delay(Duration.ZERO);
+            }
+        }
+        ensemble.restart(victim);
+        ensemble.awaitServing();
+        ensemble.awaitFast();
+    }
+
+    private static Duration medianWrite(Client client) throws Exception {
+        long[] nanos = new long[TIMED_WRITES];
+        for (int i = 0; i < TIMED_WRITES; i++) {
+            long start = System.nanoTime();
+            client.setData("/forced", new byte[0], -1);
+            nanos[i] = System.nanoTime() - start;
+        }
+        Arrays.sort(nanos);
+        return Duration.ofNanos(nanos[TIMED_WRITES / 2]);
+    }
+
+    @Test
+    void r13AnIdleEnsembleSurvivesTheDeathOfAllItsServersAtOnce() throws Exception {
+        int leader = ensemble.awaitFast();
+        try (AckedWrites writes = new AckedWrites(ensemble.connect(leader), "/quiet", 8)) {
+            writes.awaitMore(300);
+            writes.stop();
+            ensemble.awaitOnDisk(ensemble.all());
+            List<Integer> all = ensemble.all();
+            ensemble.kill(all.toArray(Integer[]::new));
+            for (int id : all) {
+                assertThat(ensemble.markers(id).crashedInFastMode()).isFalse();
+            }
+            ensemble.restart(all.toArray(Integer[]::new));
+            ensemble.awaitServing();
+            ensemble.awaitFast();
+            assertEverywhere(writes);
+        }
+    }
+}
