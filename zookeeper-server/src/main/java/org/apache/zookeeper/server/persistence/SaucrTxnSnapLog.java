@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.zookeeper.server.DataTree;
@@ -58,7 +59,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
         LogHistory history = new LogHistory(getDataLogDir().toPath(), getSnapDir().toPath());
         LogHistory.Scan scan = history.scan();
         LogHistory.Damage damage = scan.damage();
-        if (damage != null && !damage.expected()) {
+        if (damage != null && !isTornEnd(damage, scan.outline().last(), markers)) {
             throw new IOException(
                     "The transaction log is damaged after "
                             + Zxid.toString(scan.outline().last())
@@ -90,6 +91,22 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
                         scan.outline(),
                         settings,
                         metrics);
+    }
+
+    /**
+     * Slow entries are forced before they are acked: what a power cut leaves behind the last of
+     * them was not acked.
+     */
+    private boolean isTornEnd(LogHistory.Damage damage, long last, Markers markers)
+            throws IOException {
+        List<Path> files = LogHistory.logFiles(getDataLogDir().toPath());
+        int damaged = files.indexOf(damage.file());
+        for (int i = damaged; i < files.size(); i++) {
+            if (LaterEntries.exist(files.get(i), i == damaged ? damage.offset() : 0, last)) {
+                return false;
+            }
+        }
+        return last >= markers.latestOnDisk();
     }
 
     /** Whether {@link #open} was called. */
