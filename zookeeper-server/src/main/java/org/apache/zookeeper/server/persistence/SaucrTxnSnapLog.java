@@ -7,6 +7,7 @@ import io.saucr.server.MarkerStore;
 import io.saucr.server.SaucrSettings;
 import java.io.File;
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -29,7 +30,9 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     /** How long a fuzzy snapshot waits for the log to hold what the snapshot shows. */
     private static final Duration SNAPSHOT_LOG_WAIT = Duration.ofSeconds(30);
 
-    private static final String UNFINISHED = "saucr.snapshot.tmp";
+    /** Names begin so of the folders in which snapshots are written, one for each. */
+    private static final String UNFINISHED = "saucr.snapshot.";
+
     private static final long FIRST_ZXID_EVER = 0x1_0000_0001L;
 
     private final SaucrSettings settings;
@@ -48,6 +51,22 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
         this.settings = settings;
         this.metrics = metrics;
         this.markerStore = new MarkerStore(getDataLogDir().toPath());
+        removeUnfinishedSnapshots();
+    }
+
+    /** A process that was killed while it wrote a snapshot leaves it behind. */
+    private void removeUnfinishedSnapshots() throws IOException {
+        try (DirectoryStream<Path> folders =
+                Files.newDirectoryStream(getSnapDir().toPath(), UNFINISHED + "*")) {
+            for (Path folder : folders) {
+                try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
+                    for (Path file : files) {
+                        Files.delete(file);
+                    }
+                }
+                Files.delete(folder);
+            }
+        }
     }
 
     /**
@@ -190,8 +209,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     @Override
     public File save(DataTree tree, ConcurrentHashMap<Long, Integer> sessions, boolean syncSnap)
             throws IOException {
-        Path unfinished = getSnapDir().toPath().resolve(UNFINISHED);
-        Files.createDirectories(unfinished);
+        Path unfinished = Files.createTempDirectory(getSnapDir().toPath(), UNFINISHED);
         String name = Util.makeSnapshotName(tree.lastProcessedZxid);
         Path temporary = unfinished.resolve(name);
         LOG.info("Snapshotting: 0x{} to {}", Long.toHexString(tree.lastProcessedZxid), name);

@@ -1,0 +1,102 @@
+package io.saucr.tests.ensemble;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/**
+ * One random death or pause after the other, leaders included, while clients write without pause
+ * and nothing is flushed but for cause: whoever died in fast mode recovers and nothing that was
+ * acknowledged is lost (S1, L1). Snapshots are frequent and short histories make followers and
+ * recovering servers copy whole ones (H3).
+ */
+class RollingCrashIT {
+    private static final int VOTERS = 5;
+    private static final int ROUNDS = 10;
+
+    /** A majority that is up may serve only if R of them need no recovery. */
+    private static final int MOST_DOWN = 2;
+
+    @Test
+    void s1NothingAcknowledgedIsLostWhileServersDieAndReturn() throws Exception {
+        long seed = Long.getLong("saucr.tests.seed", System.nanoTime());
+        Random random = new Random(seed);
+        List<String> story = new ArrayList<>(List.of("seed " + seed));
+        try (SaucrEnsemble ensemble =
+                SaucrEnsemble.start(
+                        SaucrEnsemble.describe("rolling-crash", VOTERS)
+                                .set("saucr.heartbeatInterval", "100ms")
+                                .set("saucr.missedHeartbeatsBeforeElection", "30")
+                                .set("saucr.backgroundFlushInterval", "1h")
+                                .set("saucr.idleFlush", "1h")
+                                .set("snapCount", "1000")
+                                .set("commitLogCount", "100")
+                                .set("snapshotSizeFactor", "-1"))) {
+            ensemble.awaitFast();
+            List<AckedWrites> all = new ArrayList<>();
+            for (int round = 0; round < ROUNDS; round++) {
+                List<Integer> ids = new ArrayList<>(ensemble.all());
+                Collections.shuffle(ids, random);
+                if (random.nextBoolean()) {
+                    int leader = ensemble.leader();
+                    ids.remove((Integer) leader);
+                    ids.add(0, leader);
+                }
+                List<Integer> victims = ids.subList(0, 1 + random.nextInt(MOST_DOWN));
+                Integer[] left = ids.subList(victims.size(), VOTERS).toArray(Integer[]::new);
+                boolean pause = random.nextInt(4) == 0;
+                story.add(round + (pause ? ": paused " : ": killed ") + victims);
+                try (AckedWrites writes =
+                        new AckedWrites(ensemble.connect(left), "/round-" + round, 16)) {
+                    all.add(writes);
+                    writes.awaitMore(100);
+                    for (int victim : victims) {
+                        if (pause) {
+                            ensemble.pause(victim);
+                        } else {
+                            ensemble.kill(victim);
+                        }
+                        if (random.nextBoolean()) {
+                            writes.awaitMore(50);
+                        }
+                    }
+                    writes.awaitMore(100);
+                    for (int victim : victims) {
+                        if (pause) {
+                            ensemble.resume(victim);
+                        } else {
+                            ensemble.restart(victim);
+                        }
+                    }
+                    if (random.nextBoolean()) {
+                        ensemble.awaitServing();
+                        ensemble.awaitFast();
+                        writes.awaitMore(100);
+                    }
+                    writes.stop();
+                } catch (Exception | AssertionError e) {
+                    throw new AssertionError(String.join("; ", story), e);
+                }
+                ensemble.awaitServing();
+            }
+            ensemble.awaitFast();
+            System.out.println(
+                    "rolling crashes: "
+                            + all.stream().mapToInt(AckedWrites::count).sum()
+                            + " writes acknowledged; "
+                            + story);
+            for (int id : ensemble.all()) {
+                try (Client reader = ensemble.connect(id)) {
+                    for (AckedWrites writes : all) {
+                        assertThat(writes.count()).isPositive();
+                        writes.assertAllIn(reader);
+                    }
+                }
+            }
+        }
+    }
+}
