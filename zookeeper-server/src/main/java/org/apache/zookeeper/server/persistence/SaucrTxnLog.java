@@ -260,11 +260,11 @@ public final class SaucrTxnLog implements TxnLog {
 
     /**
      * Everything appended so far may be acked when this returns: slow entries are on disk, and the
-     * markers tell of fast ones (R3, R12, R13).
+     * markers tell of fast ones (R3, R12, R13). Fast entries stay in the buffer until the next
+     * force or reader, or until it is full: nothing of the file stands on their way.
      */
     @Override
     public void commit() throws IOException {
-        drain();
         requireIntact();
         try {
             if (durability.mustForce()) {

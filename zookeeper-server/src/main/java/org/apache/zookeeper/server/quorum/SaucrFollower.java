@@ -95,7 +95,8 @@ final class SaucrFollower extends Follower {
             leaderSendsHeartbeats = true;
         }
         if (packet.getType() == Leader.PROPOSAL) {
-            announce(packet.getZxid(), info);
+            // None means: as before. Apache's leader never says anything.
+            announce(packet.getZxid(), info == null ? announced : info);
             log.proposed(packet.getZxid(), packet.getData());
         } else if (packet.getType() == Leader.UPTODATE) {
             synced = true;

@@ -86,7 +86,6 @@ final class SaucrLeader extends Leader {
     private List<Long> voters;
     private ReplicationSet set;
     private ProposalTag tag;
-    private List<Id> tagInfo;
     private long lastConfirmation;
     private long lastBroadcast;
 
@@ -208,6 +207,8 @@ final class SaucrLeader extends Leader {
             link.joined = true;
             rule.join(link.sid, link.connection);
             set.join(link.sid);
+            // The next proposal says it to everyone, the newcomer too.
+            tag = null;
         }
         return result;
     }
@@ -338,6 +339,10 @@ final class SaucrLeader extends Leader {
         }
     }
 
+    /**
+     * R1: the tag goes with the first proposal that it is true of; those that follow without one
+     * mean the same.
+     */
     @SuppressWarnings("ReferenceEquality") // the same tag object means the same bytes
     private void tag(QuorumPacket proposal) {
         readRemovals();
@@ -349,11 +354,10 @@ final class SaucrLeader extends Leader {
         rule.propose(zxid, mode);
         if (next != tag) {
             tag = next;
-            tagInfo = List.of(new Id(SCHEME, next.encode()));
             log.announce(zxid, next);
+            proposal.setAuthinfo(List.of(new Id(SCHEME, next.encode())));
         }
         log.proposed(zxid, proposal.getData());
-        proposal.setAuthinfo(tagInfo);
     }
 
     /**
