@@ -194,6 +194,30 @@ public final class LogOutline {
         return new LogOutline(base, Arrays.copyOf(earlierEnds, kept), zxid);
     }
 
+    /**
+     * The outline of what is left when everything before an entry has been purged.
+     *
+     * @param first the oldest entry that can still be read, or any one before the base
+     */
+    public LogOutline startingFrom(long first) {
+        long[] ends = ends();
+        int kept = 0;
+        while (kept < ends.length - 1 && ends[kept] < first) {
+            kept++;
+        }
+        long before = first - 1;
+        if (Zxid.counter(first) == 1 && kept > 0) {
+            // The first entry of its epoch follows the end of the one before.
+            before = ends[--kept];
+        }
+        return before <= base
+                ? this
+                : new LogOutline(
+                        Math.min(before, last),
+                        Arrays.copyOfRange(earlierEnds, kept, earlierEnds.length),
+                        last);
+    }
+
     @Override
     public boolean equals(Object other) {
         return other instanceof LogOutline that

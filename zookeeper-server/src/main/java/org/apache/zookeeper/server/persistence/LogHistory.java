@@ -108,57 +108,59 @@ public final class LogHistory {
         }
     }
 
-    /** Removes, durably, everything from the damage on. Does nothing to a sound log. */
+    /**
+     * Removes, durably, everything from the damage on. Does nothing to a sound log. Wherever a
+     * crash interrupts it, what is left begins with the sound part and is damaged or ends there:
+     * later files go first, for nobody could tell the gap before an epoch's first entry.
+     */
     public void cut(Damage damage) throws IOException {
         if (damage == null) {
             return;
         }
-        boolean behind = false;
-        for (Path file : files()) {
-            if (behind) {
-                Files.delete(file);
-            } else if (file.equals(damage.file)) {
-                behind = true;
-                if (damage.offset <= FILE_HEADER_BYTES) {
-                    Files.delete(file);
-                } else {
-                    shorten(file, damage.offset);
-                }
-            }
+        List<Path> files = files();
+        int damaged = files.indexOf(damage.file);
+        if (damage.offset <= FILE_HEADER_BYTES) {
+            deleteNewestFirst(files.subList(damaged, files.size()));
+        } else {
+            deleteNewestFirst(files.subList(damaged + 1, files.size()));
+            shorten(damage.file, damage.offset);
         }
-        MarkerStore.forceDirectory(logs);
     }
 
-    /** Removes, durably, every entry after the zxid. */
+    /**
+     * Removes, durably, every entry after the zxid. Wherever a crash interrupts it, a prefix of the
+     * log is left.
+     */
     public void truncateAfter(long zxid) throws IOException {
-        for (Path file : files()) {
-            if (zxidOf(file) > zxid) {
-                Files.delete(file);
-                continue;
-            }
-            try (Reader reader = new Reader(List.of(file), -1)) {
-                long keep = FILE_HEADER_BYTES;
-                boolean more = false;
-                for (Entry entry = reader.next(); entry != null && !more; entry = reader.next()) {
-                    more = entry.zxid > zxid;
-                    if (!more) {
-                        keep = reader.offset;
-                    }
-                }
-                if (more) {
-                    shorten(file, keep);
-                }
-            }
+        List<Path> files = files();
+        int kept = 0;
+        while (kept < files.size() && zxidOf(files.get(kept)) <= zxid) {
+            kept++;
         }
-        MarkerStore.forceDirectory(logs);
+        deleteNewestFirst(files.subList(kept, files.size()));
+        for (int i = kept - 1; i >= 0; i--) {
+            shortenAfter(files.get(i), zxid);
+        }
     }
 
-    /** Removes, durably, every log file: a snapshot replaces them. */
-    public void clear() throws IOException {
-        for (Path file : files()) {
-            Files.delete(file);
+    private static void shortenAfter(Path file, long zxid) throws IOException {
+        long keep = FILE_HEADER_BYTES;
+        try (Reader reader = new Reader(List.of(file), -1)) {
+            for (Entry entry = reader.next(); entry != null; entry = reader.next()) {
+                if (entry.zxid > zxid) {
+                    shorten(file, keep);
+                    return;
+                }
+                keep = reader.offset;
+            }
         }
-        MarkerStore.forceDirectory(logs);
+    }
+
+    private void deleteNewestFirst(List<Path> files) throws IOException {
+        for (int i = files.size() - 1; i >= 0; i--) {
+            Files.delete(files.get(i));
+            MarkerStore.forceDirectory(logs);
+        }
     }
 
     private static void shorten(Path file, long bytes) throws IOException {
@@ -177,16 +179,22 @@ public final class LogHistory {
         return logFiles(logs);
     }
 
-    /** The log files of a directory, oldest first. */
+    /** The log files of a directory, oldest first. Whatever has another name is not the log's. */
     static List<Path> logFiles(Path directory) throws IOException {
         try (Stream<Path> files = Files.list(directory)) {
-            return files.filter(file -> Util.isLogFileName(file.getFileName().toString()))
+            return files.filter(LogHistory::isLogFile)
                     .sorted(Comparator.comparingLong(LogHistory::zxidOf))
                     .toList();
         }
     }
 
-    private static long zxidOf(Path file) {
+    private static boolean isLogFile(Path file) {
+        String name = file.getFileName().toString();
+        return Util.isLogFileName(name) && name.equals(Util.makeLogName(zxidOf(file)));
+    }
+
+    /** The zxid that a log file is named after: its first entry's. */
+    static long zxidOf(Path file) {
         return Util.getZxidFromName(file.getFileName().toString(), FileTxnLog.LOG_FILE_PREFIX);
     }
 

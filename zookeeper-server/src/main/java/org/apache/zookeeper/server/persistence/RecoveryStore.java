@@ -14,6 +14,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -36,8 +37,12 @@ import org.slf4j.LoggerFactory;
 public final class RecoveryStore implements Closeable {
     private static final Logger LOG = LoggerFactory.getLogger(RecoveryStore.class);
 
+    static final String ACCEPTED_EPOCH = "acceptedEpoch";
+    static final String CURRENT_EPOCH = "currentEpoch";
+
     private static final String STAGING = "saucr.staging";
     private static final String REPLACEMENT = "saucr.replacement";
+    private static final String EPOCH = "saucr.epoch";
 
     private final Path logs;
     private final Path snapshots;
@@ -153,6 +158,7 @@ public final class RecoveryStore implements Closeable {
         }
         close();
         if (finish.staged()) {
+            Files.writeString(staging.resolve(EPOCH), Long.toString(finish.currentEpoch()));
             try (Stream<Path> files = Files.list(staging)) {
                 for (Path file : files.toList()) {
                     force(file);
@@ -173,15 +179,21 @@ public final class RecoveryStore implements Closeable {
         markers.writeFastSwitch(finish.fastSwitch());
     }
 
+    /** Whether a replacement of log and snapshots has been decided and not carried through. */
+    static boolean replacementPending(Path logs) {
+        return Files.isDirectory(logs.resolve(REPLACEMENT));
+    }
+
     /**
-     * Carries through a replacement of log and snapshots that had been decided. To be called before
-     * they are read.
+     * Carries through a replacement of log and snapshots that had been decided, and raises the
+     * epochs to what it needs: ZooKeeper does not load a history that is newer than its current
+     * epoch. To be called before they are read.
      */
     public static void completeReplacement(Path logs, Path snapshots) throws IOException {
-        Path replacement = logs.resolve(REPLACEMENT);
-        if (!Files.isDirectory(replacement)) {
+        if (!replacementPending(logs)) {
             return;
         }
+        Path replacement = logs.resolve(REPLACEMENT);
         LOG.info(
                 "Replacing log and snapshots in {} and {} by those of {}",
                 logs,
@@ -195,23 +207,51 @@ public final class RecoveryStore implements Closeable {
         }
         try (Stream<Path> files = Files.list(replacement)) {
             for (Path file : files.toList()) {
-                boolean log = Util.isLogFileName(file.getFileName().toString());
-                place(file, log ? logs : snapshots);
+                String name = file.getFileName().toString();
+                if (!name.equals(EPOCH)) {
+                    place(file, name, Util.isLogFileName(name) ? logs : snapshots);
+                }
             }
         }
+        raise(replacement.resolve(EPOCH), ACCEPTED_EPOCH, snapshots);
+        raise(replacement.resolve(EPOCH), CURRENT_EPOCH, snapshots);
         MarkerStore.forceDirectory(logs);
         MarkerStore.forceDirectory(snapshots);
-        deleteDirectory(replacement);
+        // Under its name it must stay whole: a part of it would replace everything again.
+        Path done = logs.resolve(STAGING);
+        Files.move(replacement, done, StandardCopyOption.ATOMIC_MOVE);
         MarkerStore.forceDirectory(logs);
+        deleteDirectory(done);
+    }
+
+    private static void raise(Path epoch, String name, Path directory) throws IOException {
+        if (epochIn(directory, name) < Long.parseLong(Files.readString(epoch))) {
+            place(epoch, name, directory);
+        }
+    }
+
+    /**
+     * An epoch file of ZooKeeper's.
+     *
+     * @return -1 if it was never written
+     */
+    static long epochIn(Path directory, String name) throws IOException {
+        Path file = directory.resolve(name);
+        try {
+            return Long.parseLong(Files.readString(file).trim());
+        } catch (NoSuchFileException e) {
+            return -1;
+        } catch (NumberFormatException e) {
+            throw new IOException(file + " does not contain an epoch", e);
+        }
     }
 
     /** Copies, because the original must stay until every file is in its place. */
-    private static void place(Path file, Path directory) throws IOException {
+    private static void place(Path file, String name, Path directory) throws IOException {
         Path temporary = directory.resolve("saucr.placing.tmp");
         Files.copy(file, temporary, StandardCopyOption.REPLACE_EXISTING);
         force(temporary);
-        Files.move(
-                temporary, directory.resolve(file.getFileName()), StandardCopyOption.ATOMIC_MOVE);
+        Files.move(temporary, directory.resolve(name), StandardCopyOption.ATOMIC_MOVE);
     }
 
     private static void force(Path file) throws IOException {

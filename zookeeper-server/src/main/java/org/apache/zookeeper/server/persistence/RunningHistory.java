@@ -15,6 +15,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Iterator;
+import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Optional;
 
@@ -42,9 +43,21 @@ public final class RunningHistory implements HistoryLog, Closeable {
         txnSnapLog.log().whileUntruncated(action);
     }
 
+    /**
+     * Of what can be read: log files that were purged since the start, together with the snapshots
+     * before them, are gone from it.
+     */
     @Override
     public LogOutline outline() {
-        return txnSnapLog.log().outline();
+        LogOutline outline = txnSnapLog.log().outline();
+        try {
+            List<Path> files = LogHistory.logFiles(logs());
+            return files.isEmpty()
+                    ? outline
+                    : outline.startingFrom(LogHistory.zxidOf(files.get(0)));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Override

@@ -6,7 +6,6 @@ import io.saucr.server.MarkerStore;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Instant;
@@ -83,15 +82,19 @@ public final class StoppedServer {
                 markerStore.read(),
                 scan.outline().last(),
                 history.snapshotZxid(),
-                scan.damage() == null
-                        ? "none"
-                        : scan.damage().what()
-                                + ", "
-                                + scan.damage().file()
-                                + " byte "
-                                + scan.damage().offset(),
-                epoch("currentEpoch"),
-                epoch("acceptedEpoch"));
+                describe(scan.damage()),
+                RecoveryStore.epochIn(snapshots, RecoveryStore.CURRENT_EPOCH),
+                RecoveryStore.epochIn(snapshots, RecoveryStore.ACCEPTED_EPOCH));
+    }
+
+    private String describe(LogHistory.Damage damage) {
+        if (RecoveryStore.replacementPending(logs)) {
+            return "a complete history copied from another server is about to replace this one:"
+                    + " the next start carries that through";
+        }
+        return damage == null
+                ? "none"
+                : damage.what() + ", " + damage.file() + " byte " + damage.offset();
     }
 
     /**
@@ -106,14 +109,18 @@ public final class StoppedServer {
             throw new IOException(
                     "This server did not crash in fast mode: there is no loss to accept");
         }
-        LogHistory history = new LogHistory(logs, snapshots);
-        LogHistory.Scan scan = history.scan();
-        history.cut(scan.damage());
-        history.forceAll();
+        RecoveryStore.completeReplacement(logs, snapshots);
+        long lastLogged;
+        try (RecoveryStore store = new RecoveryStore(logs, snapshots, markerStore)) {
+            lastLogged =
+                    store.prepare(RecoveryStore.epochIn(snapshots, RecoveryStore.CURRENT_EPOCH))
+                            .last();
+        }
+        new LogHistory(logs, snapshots).forceAll();
         String line =
                 Instant.now()
                         + " accepted the loss of whatever followed "
-                        + Zxid.toString(scan.outline().last())
+                        + Zxid.toString(lastLogged)
                         + "; was: "
                         + before;
         Files.write(
@@ -122,19 +129,9 @@ public final class StoppedServer {
                 StandardOpenOption.CREATE,
                 StandardOpenOption.APPEND,
                 StandardOpenOption.SYNC);
-        long onDisk = Math.max(before.latestOnDisk(), scan.outline().last());
+        long onDisk = Math.max(before.latestOnDisk(), lastLogged);
         markerStore.writeLatestOnDisk(onDisk, before.lleMap());
         markerStore.writeFastSwitch(Math.min(before.fastSwitch(), onDisk));
         return line;
-    }
-
-    private long epoch(String name) throws IOException {
-        try {
-            return Long.parseLong(Files.readString(snapshots.resolve(name)).trim());
-        } catch (NoSuchFileException e) {
-            return -1;
-        } catch (NumberFormatException e) {
-            throw new IOException(snapshots.resolve(name) + " does not contain an epoch", e);
-        }
     }
 }

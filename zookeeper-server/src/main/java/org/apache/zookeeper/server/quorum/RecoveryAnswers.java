@@ -10,7 +10,6 @@ import io.saucr.core.RecoveryMessage.OutlineRequest;
 import io.saucr.core.RecoveryMessage.SnapshotRequest;
 import io.saucr.core.RecoveryWire;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Optional;
@@ -69,7 +68,8 @@ final class RecoveryAnswers {
                 return;
             } catch (IllegalArgumentException e) {
                 LOG.warn("A malformed recovery message was dropped: {}", e.getMessage());
-            } catch (IOException | UncheckedIOException e) {
+            } catch (IOException | RuntimeException e) {
+                // Whoever asked repeats the question; the next one may be answerable.
                 LOG.warn("A recovery message could not be answered", e);
             }
         }
