@@ -165,6 +165,12 @@ class RecoveryPropertyTest {
             assertThat(outline(theirs).contains(zxid)).isEqualTo(theirs.contains(zxid));
             assertThat(outline(mine).truncate(zxid))
                     .isEqualTo(outline(mine.subList(0, mine.indexOf(zxid) + 1)));
+            LogOutline left = outline(mine).startingFrom(zxid);
+            assertThat(left.base())
+                    .isEqualTo(mine.indexOf(zxid) == 0 ? 0 : mine.get(mine.indexOf(zxid) - 1));
+            assertThat(left.last()).isEqualTo(outline(mine).last());
+            assertThat(left).isEqualTo(LogOutline.of(left.base(), left.ends()));
+            assertThat(left.contains(zxid)).isTrue();
         }
     }
 

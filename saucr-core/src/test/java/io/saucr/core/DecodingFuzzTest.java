@@ -1,0 +1,192 @@
+package io.saucr.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.saucr.core.RecoveryMessage.Compression;
+import io.saucr.core.RecoveryMessage.EntriesAnswer;
+import io.saucr.core.RecoveryMessage.EntriesRequest;
+import io.saucr.core.RecoveryMessage.Entry;
+import io.saucr.core.RecoveryMessage.EntryPart;
+import io.saucr.core.RecoveryMessage.LleAnswer;
+import io.saucr.core.RecoveryMessage.LleQuery;
+import io.saucr.core.RecoveryMessage.OutlineAnswer;
+import io.saucr.core.RecoveryMessage.OutlineRequest;
+import io.saucr.core.RecoveryMessage.Reason;
+import io.saucr.core.RecoveryMessage.SnapshotPart;
+import io.saucr.core.RecoveryMessage.SnapshotRequest;
+import io.saucr.core.RecoveryMessage.Unavailable;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+
+/**
+ * Bytes from a disk or a network: random ones, and damaged ones of every kind of message, tag, map
+ * and marker. They are rejected with the one exception that callers expect, or they mean what their
+ * encoding says. Each try is a seed for many inputs; a length field that were believed would end it
+ * for want of memory.
+ */
+class DecodingFuzzTest {
+    private static final int TRIES = 400;
+    private static final int INPUTS = 250;
+
+    private static final LleMap MAP = LleMap.empty().with(1, 0x100000005L).with(7, 0x300000001L);
+    private static final Configuration CONFIGURATION = new Configuration(3, List.of(1L, 2L, 3L));
+
+    private static final List<RecoveryMessage> MESSAGES =
+            List.of(
+                    new LleQuery(9, 1),
+                    new LleAnswer(
+                            9, 1, 3, Zxid.of(3, 4), MAP, CONFIGURATION, Optional.of(CONFIGURATION)),
+                    new OutlineRequest(9, 1, 5),
+                    new OutlineAnswer(
+                            9,
+                            1,
+                            5,
+                            LogOutline.startingAt(0)
+                                    .append(Zxid.of(1, 1))
+                                    .through(Zxid.of(1, 9))
+                                    .append(Zxid.of(4, 1))),
+                    new EntriesRequest(9, 1, 5, Zxid.of(1, 2), Zxid.of(1, 9), 77),
+                    new EntriesAnswer(
+                            9,
+                            1,
+                            5,
+                            List.of(
+                                    new Entry(Zxid.of(1, 3), Bytes.wrap(new byte[30])),
+                                    new Entry(Zxid.of(1, 4), Bytes.wrap(new byte[50]))),
+                            true),
+                    new EntryPart(9, 1, 5, Zxid.of(1, 3), 900, 100, Bytes.wrap(new byte[40])),
+                    new SnapshotRequest(9, 1, 5, SnapshotRequest.NEWEST, 10),
+                    new SnapshotPart(
+                            9,
+                            1,
+                            5,
+                            Zxid.of(1, 3),
+                            Compression.GZIP,
+                            Zxid.of(1, 9),
+                            900,
+                            100,
+                            Bytes.wrap(new byte[40])),
+                    new Unavailable(9, 1, 5, Reason.GONE));
+
+    /** One to four changes: bytes overwritten, inserted, removed, or everything from a point on. */
+    private static byte[] damaged(byte[] original, Random random) {
+        byte[] bytes = original.clone();
+        for (int change = random.nextInt(4); change >= 0; change--) {
+            int at = random.nextInt(bytes.length + 1);
+            switch (random.nextInt(5)) {
+                case 0 -> bytes = Arrays.copyOf(bytes, at);
+                case 1 -> {
+                    if (at < bytes.length) {
+                        bytes[at] = (byte) random.nextInt();
+                    }
+                }
+                case 2 -> {
+                    // A number that is extreme or near to extreme.
+                    if (at <= bytes.length - Integer.BYTES) {
+                        int[] extremes = {-1, 0, 1, Integer.MAX_VALUE, Integer.MIN_VALUE, 0x7ffff};
+                        ByteBuffer.wrap(bytes).putInt(at, extremes[random.nextInt(6)]);
+                    }
+                }
+                case 3 -> {
+                    byte[] longer = Arrays.copyOf(bytes, bytes.length + 1 + random.nextInt(9));
+                    System.arraycopy(
+                            bytes,
+                            at,
+                            longer,
+                            at + longer.length - bytes.length,
+                            bytes.length - at);
+                    bytes = longer;
+                }
+                default -> {
+                    if (at < bytes.length) {
+                        byte[] shorter = Arrays.copyOf(bytes, bytes.length - 1);
+                        System.arraycopy(bytes, at + 1, shorter, at, bytes.length - at - 1);
+                        bytes = shorter;
+                    }
+                }
+            }
+        }
+        return bytes;
+    }
+
+    private static byte[] input(byte[] original, int keptHeader, Random random) {
+        if (random.nextInt(4) > 0) {
+            return damaged(original, random);
+        }
+        byte[] noise = new byte[random.nextInt(200)];
+        random.nextBytes(noise);
+        System.arraycopy(original, 0, noise, 0, Math.min(keptHeader, noise.length));
+        return noise;
+    }
+
+    @Property(tries = TRIES)
+    void recoveryMessages(@ForAll long seed) {
+        Random random = new Random(seed);
+        for (int i = 0; i < INPUTS; i++) {
+            ByteBuffer whole = RecoveryWire.encode(MESSAGES.get(random.nextInt(MESSAGES.size())));
+            byte[] original = new byte[whole.remaining()];
+            whole.get(original);
+            byte[] bytes = input(original, random.nextInt(Math.min(45, original.length)), random);
+            try {
+                RecoveryMessage message = RecoveryWire.decode(ByteBuffer.wrap(bytes));
+                assertThat(RecoveryWire.encode(message)).isEqualTo(ByteBuffer.wrap(bytes));
+            } catch (IllegalArgumentException e) {
+                assertThat(e).hasMessageMatching("(?s).+");
+            }
+        }
+    }
+
+    @Property(tries = TRIES)
+    void tagsAndMaps(@ForAll long seed) {
+        Random random = new Random(seed);
+        byte[] tag =
+                ProposalTag.of(Mode.FAST, new long[] {2, 3, 4}, MAP)
+                        .encode()
+                        .getBytes(StandardCharsets.ISO_8859_1);
+        byte[] map = MAP.encode().getBytes(StandardCharsets.ISO_8859_1);
+        for (int i = 0; i < INPUTS; i++) {
+            String text = new String(input(tag, 4, random), StandardCharsets.ISO_8859_1);
+            try {
+                assertThat(ProposalTag.decode(text).encode()).isEqualTo(text);
+            } catch (IllegalArgumentException e) {
+                assertThat(e).hasMessageMatching("(?s).+");
+            }
+            text = new String(input(map, 2, random), StandardCharsets.ISO_8859_1);
+            try {
+                assertThat(LleMap.decode(text).encode()).isEqualTo(text);
+            } catch (IllegalArgumentException e) {
+                assertThat(e).hasMessageMatching("(?s).+");
+            }
+        }
+    }
+
+    @Property(tries = TRIES)
+    void markers(@ForAll long seed) {
+        Random random = new Random(seed);
+        byte[] fast = MarkerFile.encodeFastSwitch(0x100000005L);
+        byte[] disk = MarkerFile.encodeLatestOnDisk(0x100000005L, MAP);
+        for (int i = 0; i < INPUTS; i++) {
+            byte[] bytes = input(fast, 20, random);
+            try {
+                long zxid = MarkerFile.decodeFastSwitch(bytes);
+                assertThat(MarkerFile.encodeFastSwitch(zxid)).isEqualTo(bytes);
+            } catch (MalformedMarkerException e) {
+                assertThat(e).hasMessageStartingWith("fast-switch marker");
+            }
+            bytes = input(disk, 20, random);
+            try {
+                MarkerFile.LatestOnDisk marker = MarkerFile.decodeLatestOnDisk(bytes);
+                assertThat(MarkerFile.encodeLatestOnDisk(marker.zxid(), marker.lleMap()))
+                        .isEqualTo(bytes);
+            } catch (MalformedMarkerException e) {
+                assertThat(e).hasMessageStartingWith("latest-on-disk marker");
+            }
+        }
+    }
+}
