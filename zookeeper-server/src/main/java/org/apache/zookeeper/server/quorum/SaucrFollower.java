@@ -88,6 +88,8 @@ final class SaucrFollower extends Follower {
 
     @Override
     void readPacket(QuorumPacket packet) throws IOException {
+        // The packet object is used again, and reading leaves in it what the next one lacks.
+        packet.setAuthinfo(null);
         super.readPacket(packet);
         heard = System.nanoTime();
         String info = saucrInfo(packet.getAuthinfo());
