@@ -544,15 +544,6 @@ public final class SaucrTxnLog implements TxnLog {
         fileSize = Math.max(fileSize, filePosition);
     }
 
-    private void drain() throws IOException {
-        appendLock.lock();
-        try {
-            drainLocked();
-        } finally {
-            appendLock.unlock();
-        }
-    }
-
     @Override
     public void rollLog() throws IOException {
         appendLock.lock();
@@ -638,12 +629,17 @@ public final class SaucrTxnLog implements TxnLog {
 
     /** Makes what was appended visible to readers of the files; not durable. */
     void makeReadable() throws IOException {
-        drain();
+        appendLock.lock();
+        try {
+            drainLocked();
+        } finally {
+            appendLock.unlock();
+        }
     }
 
     @Override
     public TxnIterator read(long zxid) throws IOException {
-        drain();
+        makeReadable();
         try (FileTxnLog stock = new FileTxnLog(directory.toFile())) {
             return stock.read(zxid);
         }
@@ -651,7 +647,7 @@ public final class SaucrTxnLog implements TxnLog {
 
     @Override
     public long getLastLoggedZxid() throws IOException {
-        drain();
+        makeReadable();
         try (FileTxnLog stock = new FileTxnLog(directory.toFile())) {
             return stock.getLastLoggedZxid();
         }
