@@ -53,6 +53,8 @@ public final class SaucrTxnLog implements TxnLog {
     private static final int FILE_HEADER_BYTES = 16;
     private static final byte END_OF_RECORD = 0x42;
     private static final int FLUSH_ATTEMPTS = 100;
+    private static final long FORCE_WARNING_MILLIS =
+            Long.getLong("zookeeper.fsync.warningthresholdms", 1000);
 
     private final Path directory;
     private final MarkerStore markerStore;
@@ -471,7 +473,7 @@ public final class SaucrTxnLog implements TxnLog {
         forceMillis = TimeUnit.NANOSECONDS.toMillis(nanos);
         metrics.forced(nanos);
         ServerMetrics.getMetrics().FSYNC_TIME.add(forceMillis);
-        if (forceMillis > Long.getLong("zookeeper.fsync.warningthresholdms", 1000)) {
+        if (forceMillis > FORCE_WARNING_MILLIS) {
             ServerStats stats = serverStats;
             if (stats != null) {
                 stats.incrementFsyncThresholdExceedCount();
