@@ -14,9 +14,14 @@ Usage: $(basename -- "$0") [--config DIR] COMMAND [CONFIG-FILE]
   stop              end the server and wait until it has ended
   restart           stop, then start
   status            ask the server for its role; 0 if it serves, 1 if not
+  await [SECONDS]   wait until the server serves; for ever if no time is given
+  flush [REASON]    force everything to disk now
+  pin [REASON]      stay in slow mode until "unpin" or a restart, and flush
+  unpin [REASON]    leave the mode to the leader again
   print-cmd         show the command line that "start" would run
   version           show the version
-CONFIG-FILE is a name in the configuration folder or a path; zoo.cfg if absent.
+CONFIG-FILE is a name in the configuration folder or a path; zoo.cfg if absent. The commands with
+another argument take the file from the variable ZOOCFG.
 USAGE
     exit 2
 }
@@ -34,7 +39,10 @@ ZOOBINDIR="$(cd -- "$(dirname -- "$script")" && pwd -P)"
 verb_at=1
 [ "${1:-}" = "--config" ] && verb_at=3
 config_at=$((verb_at + 1))
-[ -n "${!config_at:-}" ] && ZOOCFG="${!config_at}"
+case "${!verb_at:-}" in
+    await | flush | pin | unpin) ;;
+    *) [ -n "${!config_at:-}" ] && ZOOCFG="${!config_at}" ;;
+esac
 
 . "$ZOOBINDIR/zkEnv.sh"
 
@@ -189,6 +197,12 @@ start_foreground() {
     require_config
     require_java_17
     mkdir -p -- "$ZOO_LOG_DIR" || exit 1
+    # This process becomes the server: the other commands find it here.
+    if ! running_pid >/dev/null; then
+        [ -n "${ZOO_DATADIR_AUTOCREATE_DISABLE:-}" ] || mkdir -p -- "$(dirname -- "$ZOOPIDFILE")"
+        { echo "$$" >"$ZOOPIDFILE"; } 2>/dev/null ||
+            say "Cannot write $ZOOPIDFILE: stop, flush, pin and unpin will not find this server."
+    fi
     build_command_line CONSOLE
     exec "${command_line[@]}"
 }
@@ -268,19 +282,61 @@ find_client_address() {
     esac
 }
 
-status() {
-    require_config
-    local host port tls answer mode
+require_client_address() {
     find_client_address
     if [ -z "$port" ]; then
         say "Error: no client port in $ZOOCFG (clientPort, secureClientPort or ';port' in the line server.N)."
         exit 1
     fi
-    echo "Client port found: $port. Client address: $host. Client SSL: $tls."
+}
+
+# Sets answer and mode to what the server at host and port says.
+ask_for_mode() {
     # shellcheck disable=SC2086 # the flag variables are lists of words
     answer="$("$JAVA" -Dsaucr.log.level=ERROR -cp "$CLASSPATH" $CLIENT_JVMFLAGS $JVMFLAGS \
         org.apache.zookeeper.client.FourLetterWordMain "$host" "$port" srvr "$tls" 2>/dev/null)"
     mode="$(printf '%s\n' "$answer" | grep '^Mode: ')"
+}
+
+# A recovering server waits for others as long as it takes, so this does, too.
+await_serving() {
+    require_config
+    local host port tls answer mode limit="$1"
+    require_client_address
+    while true; do
+        if is_open "$host" "$port"; then
+            ask_for_mode
+            if [ -n "$mode" ]; then
+                echo "$mode"
+                exit 0
+            fi
+        fi
+        if [ -n "$limit" ] && [ "$SECONDS" -ge "$limit" ]; then
+            say "Error: the server does not serve after $limit s."
+            exit 1
+        fi
+        sleep 0.5
+    done
+}
+
+# To the process itself: that works without the AdminServer, and while the server does not serve.
+order() {
+    local pid
+    if ! pid="$(running_pid)"; then
+        say "Error: no server runs here ($ZOOPIDFILE)."
+        exit 1
+    fi
+    # shellcheck disable=SC2086 # the flag variables are lists of words
+    "$JAVA" -Dsaucr.log.level=ERROR -cp "$CLASSPATH" $CLIENT_JVMFLAGS $JVMFLAGS \
+        io.saucr.server.tool.LocalOrder "$pid" "$1" "${2:-${USER:-$(id -un)} ran zkServer.sh $1}" || exit 1
+}
+
+status() {
+    require_config
+    local host port tls answer mode
+    require_client_address
+    echo "Client port found: $port. Client address: $host. Client SSL: $tls."
+    ask_for_mode
     if [ -n "$mode" ]; then
         echo "$mode"
         exit 0
@@ -320,6 +376,8 @@ case "$verb" in
         start_background
         ;;
     status) status ;;
+    await) await_serving "${2:-}" ;;
+    flush | pin | unpin) order "$verb" "${2:-}" ;;
     print-cmd)
         build_command_line ROLLINGFILE
         printf '%q ' "${command_line[@]}"

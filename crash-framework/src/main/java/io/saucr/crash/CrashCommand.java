@@ -4,22 +4,17 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.saucr.crash.campaign.Campaign;
 import io.saucr.crash.campaign.FaultPlan;
 import io.saucr.crash.campaign.Outcome;
-import io.saucr.crash.campaign.Report;
 import io.saucr.crash.campaign.Sequence;
 import io.saucr.crash.campaign.SequenceGenerator;
 import io.saucr.crash.campaign.SystemUnderTest;
 import io.saucr.crash.campaign.Verdict;
-import io.saucr.crash.fault.Backend;
-import io.saucr.crash.fault.Enclosure;
-import io.saucr.crash.process.Distribution;
+import io.saucr.crash.campaign.Workbench;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -37,15 +32,20 @@ import picocli.CommandLine.Parameters;
             CrashCommand.Run.class,
             CrashCommand.Replay.class,
             CrashCommand.Compare.class,
-            CrashCommand.WriteReport.class
+            AllCommand.class,
+            NemesisCommand.class,
+            CheckCommand.class,
+            Figure11Command.class,
+            ReportCommand.class
         },
         footer = {
             "",
-            "Exit status: 0 nothing lost; 1 the test itself failed; 2 wrong usage;"
-                    + " 3 acknowledged writes were lost."
+            "Exit status: 0 nothing lost; 1 the test itself failed; 2 wrong usage; 3 acknowledged"
+                    + " writes were lost; 4 a system did not serve, and nothing explains it."
         })
 public final class CrashCommand implements Runnable {
-    private static final int STATUS_LOST = 3;
+    static final int STATUS_LOST = 3;
+    static final int STATUS_UNAVAILABLE = 4;
 
     private final String[] arguments;
 
@@ -58,6 +58,7 @@ public final class CrashCommand implements Runnable {
     public static void main(String[] arguments) {
         // Nothing of the client library's chatter; must be set before it is loaded.
         System.setProperty("logback.configurationFile", "io/saucr/crash/quiet-logback.xml");
+        System.setProperty("java.awt.headless", "true"); // plots are drawn without a screen
         System.exit(execute(arguments));
     }
 
@@ -76,6 +77,11 @@ public final class CrashCommand implements Runnable {
                 .execute(arguments);
     }
 
+    /** Of this program. */
+    List<String> arguments() {
+        return List.of(arguments);
+    }
+
     @Override
     public void run() {
         throw new CommandLine.ParameterException(spec.commandLine(), "which command?");
@@ -83,11 +89,7 @@ public final class CrashCommand implements Runnable {
 
     /** Which sequences. */
     static final class Generation {
-        @Option(
-                names = {"-n", "--servers"},
-                defaultValue = "5",
-                description = "Servers, 3 to 9. Default: ${DEFAULT-VALUE}.")
-        int servers;
+        @Mixin private ServersOption ensemble;
 
         @Option(names = "--count", defaultValue = "10", description = "Default: ${DEFAULT-VALUE}.")
         int count;
@@ -96,8 +98,19 @@ public final class CrashCommand implements Runnable {
         long seed;
 
         List<Sequence> sequences() {
-            return new SequenceGenerator(servers, seed).generate(count);
+            return new SequenceGenerator(ensemble.servers, seed).generate(count);
         }
+    }
+
+    /** Which systems, where the command leaves the choice. */
+    static final class ChosenSystems {
+        @Option(
+                names = "--system",
+                split = ",",
+                defaultValue = "zk-disk",
+                description =
+                        "One or more of " + SystemOptions.NAMES + ". Default: ${DEFAULT-VALUE}.")
+        List<String> systems;
     }
 
     /** How to carry them out, on what. */
@@ -130,37 +143,6 @@ public final class CrashCommand implements Runnable {
                                 + " unforced.")
         boolean young;
 
-        @Option(
-                names = "--backend",
-                description =
-                        "${COMPLETION-CANDIDATES}. Default: the best that this machine allows.")
-        Backend backend;
-
-        @Option(
-                names = "--stock",
-                description =
-                        "Folder of an unpacked stock ZooKeeper. Default: the release that this"
-                                + " program was built with.")
-        Path stock;
-
-        @Option(
-                names = "--distribution",
-                description = "Folder of an unpacked SAUCR distribution, for the system saucr.")
-        Path distribution;
-
-        @Option(
-                names = "--set",
-                description = "KEY=VALUE of zoo.cfg for every system; may be repeated.")
-        Map<String, String> settings = new LinkedHashMap<>();
-
-        @Option(
-                names = {"-o", "--out"},
-                defaultValue = "saucr-crash-out",
-                description =
-                        "Folder for outcomes, logs and report; a campaign in it is resumed."
-                                + " Default: ${DEFAULT-VALUE}.")
-        Path out;
-
         List<FaultPlan> plans() {
             FaultPlan basis = FaultPlan.oneByOne();
             FaultPlan chosen =
@@ -175,37 +157,13 @@ public final class CrashCommand implements Runnable {
                             basis.seed());
             return orders.stream().map(chosen::withOrder).toList();
         }
-
-        SystemUnderTest system(String name) throws IOException {
-            SystemUnderTest system =
-                    switch (name) {
-                        case "zk-disk" -> SystemUnderTest.diskDurable(stock());
-                        case "zk-mem" -> SystemUnderTest.memoryDurable(stock());
-                        case "saucr" -> {
-                            if (distribution == null) {
-                                throw new IOException("the system saucr needs --distribution");
-                            }
-                            yield SystemUnderTest.situationAware(Distribution.folder(distribution));
-                        }
-                        default ->
-                                throw new IOException(
-                                        "system "
-                                                + name
-                                                + ": expected zk-disk, zk-mem, saucr or vr-ideal");
-                    };
-            Map<String, String> all = new LinkedHashMap<>(system.settings());
-            all.putAll(settings);
-            return new SystemUnderTest(system.name(), system.distribution(), all);
-        }
-
-        private Distribution stock() throws IOException {
-            return stock == null ? Distribution.stock() : Distribution.folder(stock);
-        }
     }
 
     /** What all commands that crash servers share. */
     abstract static class Crashing implements Callable<Integer> {
         @CommandLine.ParentCommand private CrashCommand command;
+        @Mixin private MachineOptions machines;
+        @Mixin private SystemOptions systemOptions;
         @Mixin private Conditions conditions;
 
         abstract List<Sequence> sequences() throws IOException;
@@ -218,36 +176,34 @@ public final class CrashCommand implements Runnable {
             final boolean model = names.remove("vr-ideal");
             List<SystemUnderTest> systems = new ArrayList<>();
             for (String name : names) {
-                systems.add(conditions.system(name));
+                systems.add(systemOptions.system(name));
             }
-            final List<Sequence> sequences = sequences();
-            Backend backend = conditions.backend == null ? Backend.best() : conditions.backend;
-            if (backend.obstacle().isPresent()) {
-                throw new IOException(
-                        "the "
-                                + backend
-                                + " back end does not work here: "
-                                + backend.obstacle().get());
-            }
-            if (backend == Backend.ROOT) {
-                if (!Enclosure.inside()) {
-                    return Enclosure.run(
-                            CrashCommand.class, List.of("-Xmx256m"), List.of(command.arguments));
-                }
-                Enclosure.enter();
-            } else if (conditions.backend == null) {
-                System.out.println("no root back end: " + Backend.ROOT.obstacle().orElseThrow());
-            }
-            Campaign campaign = new Campaign(conditions.out, backend, System.out);
-            List<Outcome> outcomes = campaign.run(systems, conditions.plans(), sequences);
-            if (model) {
-                campaign.model(conditions.plans(), sequences);
-                outcomes = campaign.outcomes();
-            }
-            WriteReport.write(conditions.out, outcomes);
-            boolean lost = outcomes.stream().anyMatch(o -> o.verdict() == Verdict.DATA_LOSS);
-            return lost ? STATUS_LOST : 0;
+            List<Sequence> sequences = sequences();
+            List<FaultPlan> plans = conditions.plans();
+            return machines.run(
+                    command.arguments(),
+                    backend -> {
+                        Workbench bench = new Workbench(machines.out, backend, System.out);
+                        Campaign campaign = new Campaign(bench);
+                        if (model) {
+                            campaign.model(plans, sequences);
+                        }
+                        try {
+                            return status(campaign.run(systems, plans, sequences));
+                        } finally {
+                            ReportCommand.write(machines.out);
+                        }
+                    });
         }
+    }
+
+    private static int status(List<Outcome> outcomes) {
+        if (outcomes.stream().anyMatch(o -> o.verdict() == Verdict.DATA_LOSS)) {
+            return STATUS_LOST;
+        }
+        return outcomes.stream().anyMatch(o -> o.verdict() == Verdict.UNAVAILABLE)
+                ? STATUS_UNAVAILABLE
+                : 0;
     }
 
     @Command(
@@ -279,14 +235,7 @@ public final class CrashCommand implements Runnable {
     static final class Run extends Crashing {
         @Mixin private Generation generation;
 
-        @Option(
-                names = "--system",
-                split = ",",
-                defaultValue = "zk-disk",
-                description =
-                        "One or more of zk-disk, zk-mem, saucr, vr-ideal. Default:"
-                                + " ${DEFAULT-VALUE}.")
-        private List<String> systems;
+        @Mixin private ChosenSystems chosen;
 
         @Override
         List<Sequence> sequences() {
@@ -295,7 +244,7 @@ public final class CrashCommand implements Runnable {
 
         @Override
         List<String> systems() {
-            return systems;
+            return chosen.systems;
         }
     }
 
@@ -312,14 +261,7 @@ public final class CrashCommand implements Runnable {
                 description = "Sequences, one a line or as a JSON array; # begins a comment.")
         private Path file;
 
-        @Option(
-                names = "--system",
-                split = ",",
-                defaultValue = "zk-disk",
-                description =
-                        "One or more of zk-disk, zk-mem, saucr, vr-ideal. Default:"
-                                + " ${DEFAULT-VALUE}.")
-        private List<String> systems;
+        @Mixin private ChosenSystems chosen;
 
         @Override
         List<Sequence> sequences() throws IOException {
@@ -343,7 +285,7 @@ public final class CrashCommand implements Runnable {
 
         @Override
         List<String> systems() {
-            return systems;
+            return chosen.systems;
         }
     }
 
@@ -362,36 +304,6 @@ public final class CrashCommand implements Runnable {
         @Override
         List<String> systems() {
             return List.of("zk-mem", "vr-ideal", "zk-disk", "saucr");
-        }
-    }
-
-    @Command(
-            name = "report",
-            description = "Writes report.html and report.json from the outcomes in a folder.",
-            mixinStandardHelpOptions = true)
-    static final class WriteReport implements Callable<Integer> {
-        @Option(
-                names = {"-o", "--out"},
-                defaultValue = "saucr-crash-out",
-                description = "Default: ${DEFAULT-VALUE}.")
-        private Path out;
-
-        @Override
-        public Integer call() throws IOException {
-            if (!Files.exists(out.resolve(Campaign.OUTCOMES))) {
-                throw new IOException(out + " holds no " + Campaign.OUTCOMES);
-            }
-            write(out, new Campaign(out, Backend.UNPRIVILEGED, System.out).outcomes());
-            return 0;
-        }
-
-        static void write(Path folder, List<Outcome> outcomes) throws IOException {
-            Path page = folder.resolve("report.html");
-            Files.writeString(page, Report.html(outcomes));
-            new ObjectMapper()
-                    .writerWithDefaultPrettyPrinter()
-                    .writeValue(folder.resolve("report.json").toFile(), outcomes);
-            System.out.println("report: " + page);
         }
     }
 }

@@ -262,11 +262,11 @@ public final class LocalEnsemble {
     public boolean awaitFast(Duration limit) {
         Deadline deadline = Deadline.in(limit);
         while (!deadline.hasPassed()) {
-            String mode = mode();
-            if (mode.equals(ServerReport.FAST)) {
+            Optional<String> mode = leadersMode();
+            if (mode.equals(Optional.of(ServerReport.FAST))) {
                 return true;
             }
-            if (mode.equals(ServerReport.UNKNOWN) && leader().isPresent()) {
+            if (mode.equals(Optional.of(ServerReport.UNKNOWN))) {
                 return false;
             }
             deadline.pause();
@@ -276,12 +276,16 @@ public final class LocalEnsemble {
 
     /** The mode that the leader reports; unknown without a leader. */
     public String mode() {
+        return leadersMode().orElse(ServerReport.UNKNOWN);
+    }
+
+    /** Empty without a leader. */
+    private Optional<String> leadersMode() {
         return servers.stream()
                 .map(ServerReport::brief)
                 .filter(ServerReport::leads)
                 .map(ServerReport::mode)
-                .findFirst()
-                .orElse(ServerReport.UNKNOWN);
+                .findFirst();
     }
 
     /** The server that leads at this moment. */

@@ -158,9 +158,10 @@ public record ServerReport(
         if (value == null) {
             return UNKNOWN;
         }
+        // With Prometheus as metrics provider, mntr writes decimal fractions.
         return switch (value) {
-            case "0" -> zero;
-            case "1" -> one;
+            case "0", "0.0" -> zero;
+            case "1", "1.0" -> one;
             default -> value;
         };
     }

@@ -3,46 +3,25 @@ package io.saucr.crash;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.saucr.crash.campaign.Campaign;
 import io.saucr.crash.fault.Backend;
-import io.saucr.crash.fault.Enclosure;
-import java.io.ByteArrayOutputStream;
 import java.io.File;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
-import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The command line from end to end, against stock ZooKeeper. */
+/** The command line, as far as it needs no distribution but stock ZooKeeper. */
 class CrashCommandTest {
-    /** A majority that has forgotten everything meets while those that know are away. */
-    private static final String CERTAIN_LOSS = "12345>1>12>2>234>12345";
-
     @TempDir Path work;
 
-    private String out(int status, String... arguments) {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        PrintStream before = System.out;
-        System.setOut(new PrintStream(bytes, true, StandardCharsets.UTF_8));
-        int actual;
-        try {
-            actual = CrashCommand.execute(arguments);
-        } finally {
-            System.setOut(before);
-        }
-        String text = bytes.toString(StandardCharsets.UTF_8);
-        before.print(text);
-        assertThat(actual).as(text).isEqualTo(status);
-        return text;
+    private static String out(int status, String... arguments) {
+        return CommandOutput.run(status, arguments);
     }
 
     @Test
@@ -60,43 +39,31 @@ class CrashCommandTest {
         out(1, "replay", "--system", "saucr", "123>12>123", "-o", work.toString());
         out(1, "report", "-o", work.resolve("nothing").toString());
         out(2, "run", "--order", "sideways", "-o", work.toString());
+        out(2, "all", "-o", work.toString());
     }
 
+    /** The seed lets all servers lose power, one after the other, as the first fault. */
     @Test
-    void memoryLosesDiskDoesNotAndACampaignGoesOnWhereItStopped() throws Exception {
-        String folder = work.toString();
-        String[] line = {"replay", "--backend", "unprivileged", "-o", folder, CERTAIN_LOSS};
-        String first = out(3, concat(line, "--system", "zk-mem,vr-ideal"));
-        assertThat(first).contains("1/1  DATA_LOSS").contains("acknowledged writes are missing");
-        String second = out(3, concat(line, "--system", "zk-mem,zk-disk"));
-        assertThat(second).contains("1 runs, 2 done before").contains("1/1  CORRECT");
-        assertThat(Files.readString(work.resolve("report.html")))
-                .contains("data loss")
-                .contains("unavailable")
-                .contains("<svg");
-        assertThat(Files.readAllLines(work.resolve(Campaign.OUTCOMES))).hasSize(3);
-        try (Stream<Path> logs = Files.walk(work.resolve("failures"))) {
-            assertThat(logs.filter(Files::isRegularFile)).hasSize(5);
-        }
-    }
-
-    @Test
-    void theRootBackEndSeesTheSameLoss() {
-        assumeTrue(Backend.ROOT.obstacle().isEmpty(), () -> Enclosure.obstacle().get());
-        String text =
-                out(
-                        3,
-                        "replay",
-                        "--backend",
-                        "root",
-                        "--order",
-                        "simultaneous",
-                        "--system",
-                        "zk-mem,zk-disk",
-                        "-o",
-                        work.toString(),
-                        CERTAIN_LOSS);
-        assertThat(text).contains("1/2  DATA_LOSS").contains("2/2  CORRECT").contains("root");
+    void memoryAloneIsNotLinearizable() {
+        assertThat(
+                        out(
+                                3,
+                                "nemesis",
+                                "--backend",
+                                "unprivileged",
+                                "--system",
+                                "zk-mem",
+                                "--faults",
+                                "POWER_CUT",
+                                "-n",
+                                "3",
+                                "--seconds",
+                                "10",
+                                "--seed",
+                                "6",
+                                "-o",
+                                work.toString()))
+                .contains("1/1  NOT_LINEARIZABLE");
     }
 
     @ParameterizedTest
@@ -142,9 +109,5 @@ class CrashCommandTest {
                 .map(process -> process.info().commandLine().orElse(""))
                 .filter(line -> line.contains("-Dsaucr.crash.home=" + work))
                 .toList();
-    }
-
-    private static String[] concat(String[] first, String... second) {
-        return Stream.concat(Stream.of(first), Stream.of(second)).toArray(String[]::new);
     }
 }

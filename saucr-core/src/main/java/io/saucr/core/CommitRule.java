@@ -20,11 +20,18 @@ public final class CommitRule {
 
     private static final long NO_CONNECTION = -1;
     private static final int MAX_SERVERS = 64;
+
+    /** Slots that only voters may take, whoever else connects. */
+    private static final int SLOTS_FOR_VOTERS = 16;
+
     private static final int MODE_RUNS = 64;
+
+    /** A power of two; grows to what is outstanding at most. */
+    private static final int INITIAL_RING = 64;
 
     private final long self;
 
-    // One slot per server that was ever seen in this epoch.
+    // One slot per voter and per server that is connected; other slots are used again.
     private final long[] sids = new long[MAX_SERVERS];
     private final long[] connections = new long[MAX_SERVERS];
     private final long[] durableThrough = new long[MAX_SERVERS];
@@ -38,10 +45,10 @@ public final class CommitRule {
     private long pendingVoters;
 
     // Outstanding entries: consecutive zxids from `first`, in a ring.
-    private long[] members = new long[1024];
-    private long[] acks = new long[1024];
-    private long[] configuration = new long[1024];
-    private long[] nextConfiguration = new long[1024];
+    private long[] members = new long[INITIAL_RING];
+    private long[] acks = new long[INITIAL_RING];
+    private long[] configuration = new long[INITIAL_RING];
+    private long[] nextConfiguration = new long[INITIAL_RING];
     private int head;
     private int outstanding;
     private long lastProposed;
@@ -85,10 +92,16 @@ public final class CommitRule {
      * @param situationAware whether the server announced SAUCR; if not, all its acks are durable,
      *     and none counts towards F (H12)
      * @return the number of the new connection, unique in this epoch
+     * @throws IllegalArgumentException if the server is the leader itself
+     * @throws IllegalStateException if too many servers are connected that are no voters
      */
     public long connect(long sid, boolean situationAware) {
         if (sid == self) {
             throw new IllegalArgumentException("server " + sid + " is the leader itself");
+        }
+        if (find(sid) < 0 && freeSlots() <= SLOTS_FOR_VOTERS) {
+            throw new IllegalStateException(
+                    "server " + sid + " is no voter, and too many others are none either");
         }
         int slot = slotOf(sid);
         leaveEverySet(slot);
@@ -103,8 +116,11 @@ public final class CommitRule {
     }
 
     /**
-     * From now on proposals are put into this connection (R2). Ignored if it is not the current
-     * one.
+     * From now on the acks of new proposals over this connection count towards F: each is put into
+     * it (R2), and the server has acked UPTODATE, so that it treats as fast what is fast (H5). A
+     * server that takes a fast entry for slow acks it without a marker that says "fast", and may
+     * forget in a crash what the entry taught it of the others. Ignored if the connection is not
+     * the current one.
      */
     public void join(long sid, long connection) {
         int slot = find(sid);
@@ -265,9 +281,14 @@ public final class CommitRule {
 
     /**
      * Whether F voters, the leader among them, have everything up to the last slow entry on disk
-     * (R5).
+     * (R5), and nothing fast was proposed after it: a leader that has turned slow and proposes its
+     * no-op later (R6) must not be fast again before, else an entry that can no longer get F acks,
+     * and all behind it, would wait for ever.
      */
     public boolean lastSlowOnFastQuorumOfDisks() {
+        if (lastProposed != lastSlow) {
+            return false;
+        }
         long durable = durable(voters, lastSlow);
         return (durable & (1L << find(self))) != 0 && Long.bitCount(durable) >= fastQuorum(voters);
     }
@@ -315,6 +336,15 @@ public final class CommitRule {
                         && (members[index((int) offset)] & acks[index((int) offset)] & (1L << slot))
                                 != 0;
         return itself || durableThrough[slot] >= zxid;
+    }
+
+    /**
+     * The last entry of this epoch that the server has said to have on its disk, over a connection
+     * that was not replaced since; {@link Zxid#NONE} if there is none.
+     */
+    public long durableThrough(long sid) {
+        int slot = find(sid);
+        return slot < 0 ? Zxid.NONE : durableThrough[slot];
     }
 
     /** The mode that the zxid was proposed with; FAST if that was forgotten. */
@@ -417,7 +447,7 @@ public final class CommitRule {
     private long mask(Collection<Long> sidsOfConfiguration) {
         long result = 0;
         for (long sid : sidsOfConfiguration) {
-            result |= 1L << slotOf(sid);
+            result |= 1L << slotOf(sid, result);
         }
         return result;
     }
@@ -432,15 +462,30 @@ public final class CommitRule {
     }
 
     private int slotOf(long sid) {
+        return slotOf(sid, 0);
+    }
+
+    /**
+     * @param taken slots that are not to be given away, beside those in use
+     */
+    private int slotOf(long sid, long taken) {
         int slot = find(sid);
         if (slot >= 0) {
+            return slot;
+        }
+        long unused = unusedSlots() & ~taken;
+        if (unused != 0) {
+            slot = Long.numberOfTrailingZeros(unused);
+            sids[slot] = sid;
+            durableThrough[slot] = 0;
+            stock &= ~(1L << slot);
             return slot;
         }
         if (slots == MAX_SERVERS) {
             throw new IllegalStateException(
                     "more than "
                             + MAX_SERVERS
-                            + " servers in one epoch: "
+                            + " servers at a time: "
                             + sid
                             + " does not fit beside "
                             + Arrays.toString(sids));
@@ -448,5 +493,24 @@ public final class CommitRule {
         sids[slots] = sid;
         connections[slots] = NO_CONNECTION;
         return slots++;
+    }
+
+    private int freeSlots() {
+        return MAX_SERVERS - slots + Long.bitCount(unusedSlots());
+    }
+
+    /** Of servers that are gone and whose acks no outstanding entry asks for. */
+    private long unusedSlots() {
+        long used = voters | pendingVoters;
+        for (int n = 0; n < outstanding; n++) {
+            int i = index(n);
+            used |= configuration[i] | nextConfiguration[i];
+        }
+        for (int slot = 0; slot < slots; slot++) {
+            if (connections[slot] != NO_CONNECTION) {
+                used |= 1L << slot;
+            }
+        }
+        return ~used & (slots == MAX_SERVERS ? -1L : (1L << slots) - 1);
     }
 }

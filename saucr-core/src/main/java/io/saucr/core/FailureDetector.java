@@ -54,12 +54,22 @@ public record FailureDetector(long intervalNanos, long toleranceNanos) {
 
     /** Whether the peer has been silent for an interval plus tolerance. */
     public boolean suspected(long heard, long now) {
-        return now - heard >= intervalNanos + toleranceNanos;
+        return silentIntervals(heard, now) > 0;
     }
 
     /** When a peer that stays silent is suspected. */
     public long suspectedAt(long heard) {
-        return heard + intervalNanos + toleranceNanos;
+        return silentFor(1, heard);
+    }
+
+    /** How many intervals in a row nothing was heard in, the tolerance left out; 0 if trusted. */
+    public int silentIntervals(long heard, long now) {
+        return (int) Math.max(0, (now - heard - toleranceNanos) / intervalNanos);
+    }
+
+    /** When a peer that stays silent has been so for this many intervals. */
+    public long silentFor(int intervals, long heard) {
+        return heard + intervals * intervalNanos + toleranceNanos;
     }
 
     /**
@@ -73,10 +83,17 @@ public record FailureDetector(long intervalNanos, long toleranceNanos) {
     }
 
     /**
-     * A follower's reaction, asked once per interval while awake; so a pause counts as one silent
-     * interval however long it was (H11).
+     * What an observer that overslept takes for the time at which it last heard its peer: one
+     * silent interval ago, however long it slept, for it may not have heard what came (H11).
+     */
+    public long heardBeforeSleep(long heard, long now) {
+        return Math.max(heard, now - intervalNanos - toleranceNanos);
+    }
+
+    /**
+     * A follower's reaction to its leader's silence (R10).
      *
-     * @param silentIntervals intervals in a row in which nothing was heard, this one included
+     * @param silentIntervals intervals in a row in which nothing was heard
      * @param missedBeforeElection after how many of them the follower looks for a new leader, at
      *     least 1
      */

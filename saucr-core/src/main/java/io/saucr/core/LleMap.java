@@ -108,6 +108,36 @@ public final class LleMap {
     }
 
     /**
+     * This map with the values of these servers raised to {@code zxid}.
+     *
+     * @param ascending server ids, in this order, without duplicates
+     * @throws IllegalArgumentException when the zxid is negative or the map is full
+     */
+    LleMap with(long[] ascending, long zxid) {
+        if (requireZxid(zxid) == Zxid.NONE) {
+            return this;
+        }
+        long[] newSids = new long[sids.length + ascending.length];
+        long[] newZxids = new long[newSids.length];
+        int i = 0;
+        int j = 0;
+        int size = 0;
+        while (i < sids.length || j < ascending.length) {
+            boolean mine = i < sids.length && (j == ascending.length || sids[i] <= ascending[j]);
+            boolean theirs = !mine || (j < ascending.length && sids[i] == ascending[j]);
+            newSids[size] = mine ? sids[i] : ascending[j];
+            newZxids[size++] = mine ? theirs ? Math.max(zxids[i], zxid) : zxids[i] : zxid;
+            i += mine ? 1 : 0;
+            j += theirs ? 1 : 0;
+        }
+        if (size < newSids.length) {
+            newSids = Arrays.copyOf(newSids, size);
+            newZxids = Arrays.copyOf(newZxids, size);
+        }
+        return bounded(newSids, newZxids);
+    }
+
+    /**
      * The larger value per server (R8). Returns this map or the other one when it already is the
      * result.
      *

@@ -4,9 +4,11 @@ package io.saucr.core;
  * What a server must force and mark before it acks, and which marker a flush may write (R3, R10 to
  * R14).
  *
- * <p>Two claims are kept true at every instant, whatever crash comes between two lines of the
- * caller: if the markers say "on disk", then every entry that was acked is on disk; and a fast
- * entry is acked only after the markers say "fast".
+ * <p>Three claims are kept true at every instant, whatever crash comes between two lines of the
+ * caller: if the markers say "on disk", then every entry that was acked is on disk; a fast entry is
+ * acked from memory only after the markers say "fast"; and a fast entry is acked from disk only
+ * after the map on disk tells who else may have logged it (S4), for whoever crashes with markers
+ * that say "on disk" knows afterwards what that map says and no more.
  *
  * <p>The caller appends entries, and before it acks them asks {@link #mustForce()} and {@link
  * #fastSwitchNeeded()}, does what they ask, reports it and calls {@link #acked()}. A flush reports
@@ -43,6 +45,16 @@ public final class LogDurability {
             slowUnacked = true;
             return;
         }
+        appendedFast(zxid);
+    }
+
+    /** A fast entry is in the log's buffer that must be forced before its ack all the same (H5). */
+    public void appendedFastToBeForced(long zxid) {
+        slowUnacked = true;
+        appendedFast(zxid);
+    }
+
+    private void appendedFast(long zxid) {
         if (firstFastUnacked == 0) {
             firstFastUnacked = zxid;
         }
@@ -58,6 +70,15 @@ public final class LogDurability {
     }
 
     /**
+     * Whether, after that force, the latest-on-disk marker must be written before the ack: the
+     * markers say "fast" (R13), or a fast entry is about to be acked from disk, and the map on disk
+     * does not tell of it.
+     */
+    public boolean mustMarkOnDisk() {
+        return slowUnacked && (!claimsOnDisk() || lastFastUnacked > latestOnDisk);
+    }
+
+    /**
      * The zxid of the fast-switch marker that must be on disk before the ack (R12), or 0 if none is
      * needed. Entries that a flush has covered meanwhile need none.
      */
@@ -70,7 +91,7 @@ public final class LogDurability {
 
     /** Everything that was appended may be acked now: what was asked for is done. */
     public void acked() {
-        if (slowUnacked ? !claimsOnDisk() : fastSwitchNeeded() != 0) {
+        if (mustMarkOnDisk() || fastSwitchNeeded() != 0) {
             throw new IllegalStateException("ack before the marker: " + this);
         }
         slowUnacked = false;

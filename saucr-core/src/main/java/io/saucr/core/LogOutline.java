@@ -153,6 +153,22 @@ public final class LogOutline {
     }
 
     /**
+     * The last entry of this history, or its base, that is not after a zxid; {@link Zxid#NONE} if
+     * all are. An epoch's beginning (counter 0) is no entry.
+     */
+    public long lastUpTo(long zxid) {
+        long result = base <= zxid ? base : Zxid.NONE;
+        for (long end : ends()) {
+            if (Zxid.epoch(end) < Zxid.epoch(zxid)) {
+                result = end;
+            } else if (Zxid.epoch(end) == Zxid.epoch(zxid) && Zxid.counter(zxid) > 0) {
+                return Math.min(end, zxid);
+            }
+        }
+        return result;
+    }
+
+    /**
      * The end of the longest prefix that both logs share, if this one can be truncated to it and
      * the other one has everything after it.
      *

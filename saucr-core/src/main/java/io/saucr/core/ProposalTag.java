@@ -101,11 +101,7 @@ public final class ProposalTag {
      * others.
      */
     public LleMap resolve(long zxid) {
-        LleMap map = others;
-        for (long member : members) {
-            map = map.with(member, zxid);
-        }
-        return map;
+        return others.with(members, zxid);
     }
 
     /**

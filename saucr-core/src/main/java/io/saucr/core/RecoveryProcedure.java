@@ -69,6 +69,10 @@ import java.util.TreeSet;
  *       that its log contains the asker's last entry, which identifies all before it; so after the
  *       last answer the copy is a prefix of what the source had at that moment, and committed
  *       entries are never truncated.
+ *   <li>The source may lose its buffer in a crash, and with it C, if it had not acked C yet: then
+ *       its markers say "on disk", and it comes back with less. So a source whose outline lacks the
+ *       entry that it answered with, or that ends its history before its outline did, is not
+ *       believed: all answers are asked for anew, the first time before anything is truncated.
  *   <li>The current epoch becomes the last entry's if that is newer. A log that reaches into an
  *       epoch holds that epoch's whole initial history, so it says no more than a follower that
  *       synchronised with that leader could; and never the source's own current epoch, whose
@@ -236,6 +240,13 @@ public final class RecoveryProcedure {
 
     // While there is a source.
     private long source;
+
+    /** The last entry that the source said to have. */
+    private long claimed;
+
+    /** The last entry up to {@link #through} that its outline said it has. */
+    private long promised;
+
     private long requestId;
     private RecoveryMessage request;
     private long heardAt;
@@ -386,6 +397,7 @@ public final class RecoveryProcedure {
             return;
         }
         source = best.sender();
+        claimed = best.lastLogged();
         through = recoveredLle;
         heardAt = now;
         enter(State.COMPARING);
@@ -436,6 +448,11 @@ public final class RecoveryProcedure {
     }
 
     private void compare(LogOutline theirs, long now) {
+        if (!theirs.contains(claimed)) {
+            giveUp(hasLost(claimed), now);
+            return;
+        }
+        promised = theirs.lastUpTo(through);
         long common = log.commonPrefix(theirs);
         if (common == LogOutline.NO_COMMON_PREFIX) {
             enter(State.STAGING);
@@ -516,11 +533,17 @@ public final class RecoveryProcedure {
             decisions.add(new Append(entries, staged));
             extended(longer);
         }
-        if (end || longer.last() >= through) {
+        if (longer.last() >= through || (end && longer.last() >= promised)) {
             finish();
+        } else if (end) {
+            giveUp(hasLost(promised), now);
         } else {
             askForEntries(now);
         }
+    }
+
+    private String hasLost(long zxid) {
+        return "server " + source + " has lost " + Zxid.toString(zxid) + ", which it had";
     }
 
     private void assemble(EntryPart part, long now) {

@@ -10,6 +10,9 @@ import java.util.Arrays;
  * <p>Not thread-safe: owned by the leader's lock.
  */
 public final class ReplicationSet {
+    /** So many that the tag of a set that admits no more is far from its limits. */
+    static final int MAX_KNOWN = 128;
+
     private long[] members;
     private long[] joinedAfter;
     private LleMap others;
@@ -27,6 +30,17 @@ public final class ReplicationSet {
         joinedAfter = new long[] {epochStart};
         others = known;
         lastProposed = epochStart;
+    }
+
+    /**
+     * Whether a server that is no voter may join. Each one that did is known for ever, in this
+     * leader's tags and on everyone's disk, so there is an end of them: {@value #MAX_KNOWN} servers
+     * in all.
+     */
+    public boolean admits(long sid) {
+        return contains(sid)
+                || others.get(sid) != Zxid.NONE
+                || members.length + others.size() < MAX_KNOWN;
     }
 
     /** A follower's queue receives every proposal from now on. */
@@ -74,6 +88,14 @@ public final class ReplicationSet {
             slow = ProposalTag.of(Mode.SLOW, members.clone(), others);
         }
         return slow;
+    }
+
+    /**
+     * What is known of everyone's last logged entry, but for what the members have been sent since
+     * they joined.
+     */
+    public LleMap others() {
+        return others;
     }
 
     /** Whether the server is sent proposals. */

@@ -152,7 +152,8 @@ class CommitRulePropertyTest {
                             .orElse(start);
             long disks =
                     LongStream.rangeClosed(1, voters).filter(sid -> durable(sid, lastSlow)).count();
-            return durable(SELF, lastSlow) && disks >= bareMajority() + 1;
+            boolean nothingFastSince = proposed.stream().noneMatch(e -> e.zxid > lastSlow);
+            return nothingFastSince && durable(SELF, lastSlow) && disks >= bareMajority() + 1;
         }
     }
 

@@ -26,13 +26,16 @@ import net.jqwik.api.Property;
 
 /**
  * Bytes from a disk or a network: random ones, and damaged ones of every kind of message, tag, map
- * and marker. They are rejected with the one exception that callers expect, or they mean what their
- * encoding says. Each try is a seed for many inputs; a length field that were believed would end it
- * for want of memory.
+ * and marker: a million messages, a million tags with maps in them. They are rejected with the one
+ * exception that callers expect, or they mean what their encoding says. Each try is a seed for many
+ * inputs; a length field that were believed would end it for want of memory.
  */
 class DecodingFuzzTest {
     private static final int TRIES = 400;
     private static final int INPUTS = 250;
+
+    /** For what comes from a network. */
+    private static final int PACKETS = 2_500;
 
     private static final LleMap MAP = LleMap.empty().with(1, 0x100000005L).with(7, 0x300000001L);
     private static final Configuration CONFIGURATION = new Configuration(3, List.of(1L, 2L, 3L));
@@ -125,19 +128,34 @@ class DecodingFuzzTest {
         return noise;
     }
 
+    /** Cheaper than the assertions of the library, a million times. */
+    private static void requireSame(String encoded, String text) {
+        if (!encoded.equals(text)) {
+            throw new AssertionError("'" + text + "' was read as '" + encoded + "'");
+        }
+    }
+
+    private static void requireMessage(IllegalArgumentException refusal) {
+        if (refusal.getMessage() == null || refusal.getMessage().isEmpty()) {
+            throw new AssertionError("refused without a word", refusal);
+        }
+    }
+
     @Property(tries = TRIES)
     void recoveryMessages(@ForAll long seed) {
         Random random = new Random(seed);
-        for (int i = 0; i < INPUTS; i++) {
+        for (int i = 0; i < PACKETS; i++) {
             ByteBuffer whole = RecoveryWire.encode(MESSAGES.get(random.nextInt(MESSAGES.size())));
             byte[] original = new byte[whole.remaining()];
             whole.get(original);
             byte[] bytes = input(original, random.nextInt(Math.min(45, original.length)), random);
             try {
                 RecoveryMessage message = RecoveryWire.decode(ByteBuffer.wrap(bytes));
-                assertThat(RecoveryWire.encode(message)).isEqualTo(ByteBuffer.wrap(bytes));
+                if (!RecoveryWire.encode(message).equals(ByteBuffer.wrap(bytes))) {
+                    throw new AssertionError(message + " has another encoding");
+                }
             } catch (IllegalArgumentException e) {
-                assertThat(e).hasMessageMatching("(?s).+");
+                requireMessage(e);
             }
         }
     }
@@ -150,18 +168,21 @@ class DecodingFuzzTest {
                         .encode()
                         .getBytes(StandardCharsets.ISO_8859_1);
         byte[] map = MAP.encode().getBytes(StandardCharsets.ISO_8859_1);
-        for (int i = 0; i < INPUTS; i++) {
+        for (int i = 0; i < PACKETS; i++) {
             String text = new String(input(tag, 4, random), StandardCharsets.ISO_8859_1);
             try {
-                assertThat(ProposalTag.decode(text).encode()).isEqualTo(text);
+                requireSame(ProposalTag.decode(text).encode(), text);
             } catch (IllegalArgumentException e) {
-                assertThat(e).hasMessageMatching("(?s).+");
+                requireMessage(e);
+            }
+            if (i % 10 > 0) {
+                continue; // A map is in every tag.
             }
             text = new String(input(map, 2, random), StandardCharsets.ISO_8859_1);
             try {
-                assertThat(LleMap.decode(text).encode()).isEqualTo(text);
+                requireSame(LleMap.decode(text).encode(), text);
             } catch (IllegalArgumentException e) {
-                assertThat(e).hasMessageMatching("(?s).+");
+                requireMessage(e);
             }
         }
     }

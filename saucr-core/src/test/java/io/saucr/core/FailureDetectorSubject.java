@@ -32,6 +32,16 @@ final class FailureDetectorSubject implements ScenarioSubject {
                         (detector.suspected(heard, now) ? "suspected" : "trusted")
                                 + ", at "
                                 + detector.suspectedAt(heard) / MILLI);
+            case "silence":
+                {
+                    int silent = detector.silentIntervals(heard, now);
+                    return List.of(
+                            silent
+                                    + " intervals, next at "
+                                    + detector.silentFor(silent + 1, heard) / MILLI);
+                }
+            case "excuse":
+                return List.of("as if heard at " + detector.heardBeforeSleep(heard, now) / MILLI);
             case "woke":
                 return List.of(
                         detector.overslept(in.number("planned", 0) * MILLI, now)

@@ -5,12 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import net.jqwik.api.constraints.LongRange;
+import net.jqwik.api.constraints.Size;
 
 /** R8: maps only grow, whatever the order in which they are learned. */
 class LlePropertyTest {
@@ -26,6 +29,19 @@ class LlePropertyTest {
         assertThat(merged).isEqualTo(LleMap.of(expected));
         expected.forEach((sid, zxid) -> assertThat(merged.get(sid)).isEqualTo(zxid));
         assertThat(merged.get(99)).isEqualTo(Zxid.NONE);
+    }
+
+    @Property(tries = 500)
+    void severalServersRaisedAtOnceAreEachRaised(
+            @ForAll("maps") LleMap map,
+            @ForAll @Size(max = 8) Set<@LongRange(max = 20) Long> servers,
+            @ForAll @LongRange(max = 20) long zxid) {
+        LleMap expected = map;
+        for (long sid : servers) {
+            expected = expected.with(sid, zxid);
+        }
+        long[] ascending = servers.stream().mapToLong(Long::longValue).sorted().toArray();
+        assertThat(map.with(ascending, zxid)).isEqualTo(expected);
     }
 
     @Property(tries = 500)

@@ -21,8 +21,12 @@ class LogDurabilityPropertyTest {
         private long latestOnDisk;
         private long acked;
         private long ackedSlow;
+        private long ackedFastFromDisk;
 
         void check() {
+            assertThat(ackedFastFromDisk)
+                    .as("acked fast from disk, with a map that does not tell of it")
+                    .isLessThanOrEqualTo(latestOnDisk);
             if (fastSwitch <= latestOnDisk) {
                 assertThat(acked)
                         .as("acked, with markers that say on disk")
@@ -40,6 +44,7 @@ class LogDurabilityPropertyTest {
         LogDurability log = new LogDurability(Markers.none());
         long last = Zxid.NONE;
         long lastSlow = Zxid.NONE;
+        long lastFast = Zxid.NONE;
         Mode mode = Mode.SLOW;
         // A flush by another thread that is under way: what it covers, or -1.
         long flushing = -1;
@@ -50,20 +55,28 @@ class LogDurabilityPropertyTest {
                         mode = mode == Mode.FAST ? Mode.SLOW : Mode.FAST;
                     }
                     last++;
-                    log.appended(last, mode);
+                    if (mode == Mode.FAST && random.nextInt(10) == 0) {
+                        log.appendedFastToBeForced(last);
+                        lastSlow = last;
+                    } else {
+                        log.appended(last, mode);
+                    }
                     if (mode == Mode.SLOW) {
                         lastSlow = last;
+                    } else {
+                        lastFast = last;
                     }
                 }
                 case 3 -> {
                     if (log.mustForce()) {
                         disk.forced = last;
                         disk.check();
-                        if (!log.claimsOnDisk() && log.mayMarkOnDisk(last, last)) {
+                        if (log.mustMarkOnDisk()) {
                             disk.latestOnDisk = last;
                             log.markedOnDisk(last);
                             disk.check();
                         }
+                        disk.ackedFastFromDisk = lastFast;
                     } else if (log.fastSwitchNeeded() != 0) {
                         long marker = log.fastSwitchNeeded();
                         disk.fastSwitch = marker;
@@ -95,6 +108,8 @@ class LogDurabilityPropertyTest {
                     log = new LogDurability(found);
                     last = disk.forced;
                     lastSlow = Math.min(lastSlow, last);
+                    // What was not acked is nobody's to count on.
+                    lastFast = disk.ackedFastFromDisk;
                     flushing = -1;
                 }
             }

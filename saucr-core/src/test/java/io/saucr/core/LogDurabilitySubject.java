@@ -20,12 +20,17 @@ final class LogDurabilitySubject implements ScenarioSubject {
             case "append":
                 {
                     long zxid = in.zxid();
-                    log.appended(zxid, in.mode());
+                    if ("forced".equals(in.text("until", ""))) {
+                        log.appendedFastToBeForced(zxid);
+                    } else {
+                        log.appended(zxid, in.mode());
+                    }
                     return List.of();
                 }
             case "owed":
                 return List.of(
                         (log.mustForce() ? "force" : "no force")
+                                + (log.mustMarkOnDisk() ? ", latest-on-disk" : "")
                                 + (log.fastSwitchNeeded() == 0
                                         ? ""
                                         : ", fast-switch "

@@ -25,6 +25,7 @@ import java.util.Optional;
 import java.util.Random;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
@@ -294,6 +295,12 @@ class RecoveryPropertyTest {
                                 .mapToLong(a -> a.lleMap().get(me))
                                 .sorted()
                                 .toArray()[1]);
+    }
+
+    /** The zxid of an epoch's beginning is no entry that a source could send. */
+    @Example
+    void recoversThroughTheBeginningOfAnEpoch() {
+        recoversOverALossyChannel(-2616862317L, 5);
     }
 
     private static RecoveryMessage reply(

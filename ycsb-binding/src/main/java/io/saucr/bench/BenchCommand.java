@@ -1,17 +1,13 @@
 package io.saucr.bench;
 
 import java.io.IOException;
-import java.io.PrintStream;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
 /** The command line of the benchmark driver. */
@@ -26,7 +22,20 @@ import picocli.CommandLine.Option;
             BenchCommand.Table1.class,
             BenchCommand.Fig7.class,
             BenchCommand.Fig8.class,
+            FailureTimeline.class,
             BenchCommand.Fig10.class,
+            BenchCommand.Latency.class,
+            BenchCommand.Ensembles.class,
+            BenchCommand.Values.class,
+            IdleCost.class,
+            FailoverComparison.class,
+            RecoveryComparison.class,
+            ProfileCommand.class,
+            GateCommand.class,
+            MicroCommand.class,
+            AllCommand.class,
+            MergeCommand.class,
+            ReportCommand.class,
             CommandLine.HelpCommand.class
         })
 public final class BenchCommand {
@@ -35,6 +44,11 @@ public final class BenchCommand {
     /** Ends the process: 0, 1 if the run failed, 2 if the command line is wrong. */
     public static void main(String[] arguments) {
         System.exit(execute(arguments));
+    }
+
+    /** What a subcommand takes. */
+    static CommandSpec subcommand(String name) {
+        return new CommandLine(new BenchCommand()).getSubcommands().get(name).getCommandSpec();
     }
 
     static int execute(String... arguments) {
@@ -66,11 +80,24 @@ public final class BenchCommand {
 
         @Override
         public Integer call() throws Exception {
-            return measure(figure(), options);
+            options.measure(figure());
+            return 0;
         }
     }
 
-    /** Table 1 of the paper. */
+    @Command(
+            name = "quick",
+            description =
+                    "Update-only load with 8 clients on hdd: a first impression within a minute or"
+                            + " two.",
+            mixinStandardHelpOptions = true)
+    static final class Quick extends FigureCommand {
+        @Override
+        Figure figure() {
+            return Figure.quick();
+        }
+    }
+
     @Command(
             name = "table1",
             description =
@@ -80,43 +107,23 @@ public final class BenchCommand {
     static final class Table1 extends FigureCommand {
         @Override
         Figure figure() {
-            return new Figure(
-                    "table1",
-                    List.of(Configuration.MEMORY_DURABLE, Configuration.DISK_DURABLE),
-                    List.of(Workloads.UPDATE),
-                    List.of(1),
-                    List.of(DeviceProfile.HDD, DeviceProfile.SSD));
+            return Figure.table1();
         }
     }
 
-    /** Figure 7 of the paper. */
     @Command(
             name = "fig7",
             description =
-                    "Update-only load, 1 KB values, against the number of clients, on hdd and ssd"
-                            + " (figure 7 of the paper).",
+                    "Update-only load, 1 KB values, against the number of clients from 1 to 64, on hdd"
+                            + " and ssd (figure 7 of the paper).",
             mixinStandardHelpOptions = true)
     static final class Fig7 extends FigureCommand {
-        @Option(
-                names = "--clients",
-                split = ",",
-                paramLabel = "N",
-                description = "Numbers of clients (default: ${DEFAULT-VALUE}).",
-                defaultValue = "1,2,4,8,16,32,64")
-        private List<Integer> clients;
-
         @Override
         Figure figure() {
-            return new Figure(
-                    "fig7",
-                    Figure.ALL_THREE,
-                    List.of(Workloads.UPDATE),
-                    clients,
-                    List.of(DeviceProfile.HDD, DeviceProfile.SSD));
+            return Figure.fig7();
         }
     }
 
-    /** Figure 8 of the paper. */
     @Command(
             name = "fig8",
             description =
@@ -133,26 +140,12 @@ public final class BenchCommand {
                 defaultValue = "load,workloada,workloadb,workloadc,workloadd,workloadf")
         private List<String> workloads;
 
-        @Option(
-                names = "--clients",
-                split = ",",
-                paramLabel = "N",
-                description = "Numbers of clients (default: ${DEFAULT-VALUE}).",
-                defaultValue = "8")
-        private List<Integer> clients;
-
         @Override
         Figure figure() {
-            return new Figure(
-                    "fig8",
-                    Figure.ALL_THREE,
-                    workloads,
-                    clients,
-                    List.of(DeviceProfile.HDD, DeviceProfile.SSD));
+            return Figure.fig8(workloads);
         }
     }
 
-    /** Figure 10 of the paper. */
     @Command(
             name = "fig10",
             description =
@@ -171,126 +164,43 @@ public final class BenchCommand {
 
         @Override
         Figure figure() {
-            return new Figure(
-                    "fig10",
-                    intervals.stream()
-                            .map(each -> Configuration.SAUCR + ",saucr.heartbeatInterval=" + each)
-                            .toList(),
-                    List.of("load"),
-                    List.of(8),
-                    List.of(DeviceProfile.SSD));
+            return Figure.fig10(intervals);
         }
     }
 
-    /** A short look. */
     @Command(
-            name = "quick",
+            name = "latency",
             description =
-                    "Update-only load with 8 clients on hdd: a first impression within a minute or"
-                            + " two.",
+                    "Latency against offered load, update-only, 64 clients on ssd. Operations begin at"
+                            + " their time whatever happened to those before, and latency counts from"
+                            + " then (open loop, no coordinated omission).",
             mixinStandardHelpOptions = true)
-    static final class Quick extends FigureCommand {
+    static final class Latency extends FigureCommand {
         @Override
         Figure figure() {
-            return new Figure(
-                    "quick",
-                    Figure.ALL_THREE,
-                    List.of(Workloads.UPDATE),
-                    List.of(8),
-                    List.of(DeviceProfile.HDD));
+            return Figure.latency();
         }
     }
 
-    private static int measure(Figure figure, RunOptions options) throws Exception {
-        Path parent = Files.createDirectories(options.workParent());
-        Path run = Files.createTempDirectory(parent, "saucr-bench-");
-        Thread cleaner = new Thread(() -> delete(run), "remove " + run);
-        Runtime.getRuntime().addShutdownHook(cleaner);
-        try {
-            RunPlan plan = options.plan(figure, run);
-            Path folder = options.resultFolder(figure.name());
-            Results results = new Results(folder, plan, Machine.here());
-            Progress progress =
-                    new Progress(
-                            System.err,
-                            Boolean.getBoolean("saucr.bench.terminal"),
-                            plan.slicesPerRound() * plan.rounds());
-            List<Slice> slices;
-            try {
-                slices =
-                        new Benchmark(plan, run, workloads(), new Reporter(results, progress))
-                                .run();
-            } finally {
-                progress.end();
-            }
-            PrintStream out = System.out;
-            out.println(results.finish(slices));
-            out.println("Results are in " + folder);
-            return 0;
-        } finally {
-            if (removed(cleaner)) {
-                delete(run);
-            }
-        }
-    }
-
-    private static Workloads workloads() {
-        return new Workloads(Path.of(System.getProperty("saucr.root", "."), "workloads"));
-    }
-
-    private static boolean removed(Thread hook) {
-        try {
-            return Runtime.getRuntime().removeShutdownHook(hook);
-        } catch (IllegalStateException e) {
-            return false; // The JVM is shutting down and runs it itself.
-        }
-    }
-
-    /** Several times if need be: at a shutdown, servers may still be writing for a moment. */
-    private static void delete(Path folder) {
-        IOException failure = null;
-        for (int attempt = 0; attempt < 10 && Files.exists(folder); attempt++) {
-            try (Stream<Path> all = Files.walk(folder)) {
-                for (Path each : all.sorted(Comparator.reverseOrder()).toList()) {
-                    Files.deleteIfExists(each);
-                }
-            } catch (IOException | UncheckedIOException e) {
-                failure = new IOException(folder + " could not be removed", e);
-            }
-        }
-        if (Files.exists(folder) && failure != null) {
-            System.err.println("saucr-bench: " + failure.getMessage());
-        }
-    }
-
-    private record Reporter(Results results, Progress progress) implements Benchmark.Listener {
+    @Command(
+            name = "ensembles",
+            description = "Update-only load with 8 clients on hdd for ensembles of 3, 5 and 7.",
+            mixinStandardHelpOptions = true)
+    static final class Ensembles extends FigureCommand {
         @Override
-        public void step(String what) {
-            progress.step(what);
+        Figure figure() {
+            return Figure.ensembles();
         }
+    }
 
+    @Command(
+            name = "values",
+            description = "Update-only load with 8 clients on hdd for values of 100 B to 64 KB.",
+            mixinStandardHelpOptions = true)
+    static final class Values extends FigureCommand {
         @Override
-        public void measured(Slice slice, LoadResult load) {
-            progress.measured();
-            try {
-                results.add(slice);
-            } catch (IOException e) {
-                throw new UncheckedIOException("the results cannot be written", e);
-            }
-        }
-
-        @Override
-        public void roundEnded(int round) {
-            progress.roundEnded(round);
-        }
-
-        @Override
-        public void ended(String configuration, int server, Path log) {
-            try {
-                results.keepLog(configuration, server, log);
-            } catch (IOException e) {
-                throw new UncheckedIOException("the servers' logs cannot be kept", e);
-            }
+        Figure figure() {
+            return Figure.values();
         }
     }
 }

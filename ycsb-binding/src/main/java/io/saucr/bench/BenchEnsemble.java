@@ -9,29 +9,38 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The running ensemble of one configuration, with what it uses. Used by one thread; closing it
- * kills the servers.
+ * The ensemble of one configuration, started on this machine, with what it uses. Used by one
+ * thread; closing it kills the servers.
  */
-final class BenchEnsemble implements AutoCloseable {
+final class BenchEnsemble implements MeasuredEnsemble {
     private static final Duration PATIENCE = Duration.ofSeconds(90);
     private static final long POLL_MILLIS = 50;
 
     private final Configuration configuration;
     private final Ensemble ensemble;
+    private final Map<Integer, JvmAllocations> allocations = new HashMap<>();
     private int leader;
 
-    BenchEnsemble(Configuration configuration, RunPlan plan, Path work) throws IOException {
+    /**
+     * @param work an empty folder for the servers' data
+     */
+    BenchEnsemble(Configuration configuration, int voters, List<String> jvmFlags, Path work)
+            throws IOException {
         this.configuration = configuration;
         Ensemble.Builder builder =
                 Ensemble.of(configuration.distribution(), work)
-                        .voters(plan.voters())
-                        .disk(LoopbackHosting.Disk.SHIM)
-                        .jvm(plan.jvmFlags())
+                        .voters(voters)
+                        .disk(
+                                FsyncShim.available()
+                                        ? LoopbackHosting.Disk.SHIM
+                                        : LoopbackHosting.Disk.PLAIN)
+                        .jvm(jvmFlags)
                         .set("tickTime", "2000")
                         .set("initLimit", "10")
                         .set("syncLimit", "5");
@@ -39,8 +48,19 @@ final class BenchEnsemble implements AutoCloseable {
         this.ensemble = builder.build();
     }
 
-    Configuration configuration() {
+    @Override
+    public Configuration configuration() {
         return configuration;
+    }
+
+    /** The servers' processes, for what is done to single ones. */
+    Ensemble servers() {
+        return ensemble;
+    }
+
+    /** The number of the server that led when it was looked at last. */
+    int leader() {
+        return leader;
     }
 
     /**
@@ -51,21 +71,38 @@ final class BenchEnsemble implements AutoCloseable {
             ensemble.start();
             awaitServing();
         } catch (IllegalStateException e) {
-            throw new IllegalStateException(
-                    "configuration " + configuration.name() + ": " + e.getMessage(), e);
+            throw failure(e.getMessage(), e);
         }
     }
 
-    private void awaitServing() throws InterruptedException {
+    /** Waits until all running servers serve, and looks who leads. */
+    void awaitServing() throws InterruptedException {
         ensemble.awaitServing(PATIENCE);
         leader = ensemble.leader().orElseThrow(() -> new IllegalStateException("no leader"));
     }
 
-    /** Kills followers, lowest number first, and waits until the others serve. */
-    void fail(int followers) throws InterruptedException {
+    private IllegalStateException failure(String what, Throwable cause) {
+        return new IllegalStateException(
+                "configuration " + configuration.name() + ": " + what, cause);
+    }
+
+    /**
+     * From now on what the servers allocate is known.
+     *
+     * @throws IOException if one of them cannot be asked
+     */
+    void meterAllocations() throws IOException {
+        for (ServerProcess server : running()) {
+            allocations.put(server.id(), JvmAllocations.of(server.pid()));
+        }
+    }
+
+    @Override
+    public void fail(int followers) throws InterruptedException {
         int left = followers;
         for (ServerProcess server : ensemble.servers()) {
             if (left > 0 && server.id() != leader) {
+                forget(server.id());
                 server.kill();
                 left--;
             }
@@ -73,43 +110,52 @@ final class BenchEnsemble implements AutoCloseable {
         awaitServing();
     }
 
-    /** From now on every force takes at least the profile's time. */
-    void device(DeviceProfile profile) {
-        for (int id = 1; id <= ensemble.size(); id++) {
-            shim(id).delay(profile.forceDelay());
+    private void forget(int id) {
+        JvmAllocations asked = allocations.remove(id);
+        if (asked != null) {
+            asked.close();
         }
     }
 
-    /**
-     * Waits for the mode in which a situation-aware ensemble works with the servers that run: fast
-     * if they are more than a bare majority. Others have none to wait for.
-     *
-     * @throws IllegalStateException if it does not come
-     */
-    void awaitMode(int running) throws InterruptedException {
+    @Override
+    public void device(DeviceProfile profile) {
+        for (int id = 1; id <= ensemble.size(); id++) {
+            ensemble.shim(id).ifPresent(shim -> shim.delay(profile.forceDelay()));
+        }
+    }
+
+    /** Fast if they are more than a bare majority. Other ensembles have none to wait for. */
+    @Override
+    public void awaitMode() throws InterruptedException {
         if (!configuration.situationAware()) {
             return;
         }
-        String wanted = running > ensemble.size() / 2 + 1 ? "1" : "0";
+        boolean fast = running().size() > ensemble.size() / 2 + 1;
         long deadline = System.nanoTime() + PATIENCE.toNanos();
-        while (!wanted.equals(ensemble.server(leader).mntr().get("zk_saucr_mode"))) {
+        while (mode() != (fast ? 1 : 0)) {
             if (System.nanoTime() > deadline) {
-                throw new IllegalStateException(
-                        "configuration "
-                                + configuration.name()
-                                + ": the leader did not turn to "
-                                + (wanted.equals("1") ? "fast" : "slow")
+                throw failure(
+                        "the leader did not turn to "
+                                + (fast ? "fast" : "slow")
                                 + " mode within "
                                 + PATIENCE.toSeconds()
                                 + " s\n"
-                                + ensemble.server(leader).logTail(20));
+                                + ensemble.server(leader).logTail(20),
+                        null);
             }
             Thread.sleep(POLL_MILLIS);
         }
     }
 
+    /** 1 or 0 as the leader says, or -1; a fraction in form where Prometheus is the provider. */
+    private double mode() {
+        return Double.parseDouble(
+                ensemble.server(leader).mntr().getOrDefault("zk_saucr_mode", "-1"));
+    }
+
     /** Where clients connect: the running followers by number, then the leader. */
-    List<String> addresses() {
+    @Override
+    public List<String> addresses() {
         List<String> addresses = new ArrayList<>();
         for (ServerProcess server : running()) {
             if (server.id() != leader) {
@@ -124,12 +170,8 @@ final class BenchEnsemble implements AutoCloseable {
         return ensemble.servers().stream().filter(ServerProcess::isAlive).toList();
     }
 
-    /**
-     * What its running servers have used.
-     *
-     * @throws IllegalStateException if the leader has changed
-     */
-    EnsembleUsage usage() {
+    @Override
+    public EnsembleUsage usage() {
         ProcessUsage all = ProcessUsage.NONE;
         ProcessUsage leading = ProcessUsage.NONE;
         long forces = 0;
@@ -142,41 +184,47 @@ final class BenchEnsemble implements AutoCloseable {
             if (server.id() == leader) {
                 leading = one;
             }
-            FsyncShim shim = shim(server.id());
-            FsyncShim.Forces counted = shim.forces();
-            forces += counted.total();
-            logForces += counted.transactionLog();
-            flushes += number(server.mntr(), "zk_saucr_flushes");
-            forceSeconds += shim.timeInForces().toNanos() / 1e9;
+            if (ensemble.shim(server.id()).isPresent()) {
+                FsyncShim shim = ensemble.shim(server.id()).get();
+                FsyncShim.Forces counted = shim.forces();
+                forces += counted.total();
+                logForces += counted.transactionLog();
+                forceSeconds += shim.timeInForces().toNanos() / 1e9;
+            }
+            flushes += EnsembleUsage.number(server.mntr(), "zk_saucr_flushes");
         }
         Map<String, String> leaderSays = ensemble.server(leader).mntr();
         if (!"leader".equals(leaderSays.get("zk_server_state"))) {
-            throw new IllegalStateException(
-                    "configuration "
-                            + configuration.name()
-                            + ": server "
+            throw failure(
+                    "server "
                             + leader
                             + " does not lead any more; its log ends with\n"
-                            + ensemble.server(leader).logTail(20));
+                            + ensemble.server(leader).logTail(20),
+                    null);
         }
-        return new EnsembleUsage(
-                all,
-                leading,
-                forces,
-                logForces,
-                forceSeconds,
-                number(leaderSays, "zk_saucr_fast_commits"),
-                number(leaderSays, "zk_saucr_slow_commits"),
-                number(leaderSays, "zk_saucr_mode_switches"),
-                flushes);
+        return EnsembleUsage.of(all, leading, forces, logForces, forceSeconds, leaderSays, flushes);
     }
 
-    private static long number(Map<String, String> table, String key) {
-        return (long) Double.parseDouble(table.getOrDefault(key, "0"));
+    /** Whether everything is on disk everywhere, so that nothing but heartbeats is left to do. */
+    boolean quiet() {
+        return running().stream()
+                .allMatch(server -> EnsembleUsage.number(server.mntr(), "zk_saucr_on_disk") == 1);
     }
 
-    /** What each server that was started has printed, by number. */
-    Map<Integer, Path> logs() {
+    /** Processor time of its running servers so far, in steps of 10 ms; asks them nothing. */
+    double cpuSeconds() {
+        return running().stream()
+                .mapToDouble(server -> ProcessUsage.of(server.pid()).cpuSeconds())
+                .sum();
+    }
+
+    @Override
+    public long allocatedBytes() {
+        return allocations.values().stream().mapToLong(JvmAllocations::bytes).sum();
+    }
+
+    @Override
+    public Map<Integer, Path> logs() {
         Map<Integer, Path> logs = new TreeMap<>();
         for (ServerProcess server : ensemble.servers()) {
             if (Files.exists(server.logFile())) {
@@ -186,12 +234,9 @@ final class BenchEnsemble implements AutoCloseable {
         return logs;
     }
 
-    private FsyncShim shim(int id) {
-        return ensemble.shim(id).orElseThrow();
-    }
-
     @Override
     public void close() {
+        allocations.values().forEach(JvmAllocations::close);
         ensemble.close();
     }
 }

@@ -1,5 +1,6 @@
 package io.saucr.bench;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -8,7 +9,9 @@ import java.util.Map;
 
 /**
  * One run: starts an ensemble for each configuration, all of which stay up, and measures them slice
- * by slice, for each case one configuration after the other, in rounds. Used by one thread.
+ * by slice, for each case one configuration after the other, in rounds; who begins changes from
+ * round to round, because places in a round are not equal. Ensembles of another size come after
+ * those of the first have ended. Used by one thread.
  */
 final class Benchmark {
     /** Told of everything that happens; called by the thread that runs the benchmark. */
@@ -17,13 +20,13 @@ final class Benchmark {
         void step(String what);
 
         /** A slice has been measured. */
-        void measured(Slice slice, LoadResult load);
+        void measured(Slice slice, LoadResult load) throws IOException;
 
-        /** A round is complete; more may follow. */
+        /** A round of ensembles of one size is complete; more may follow. */
         void roundEnded(int round);
 
-        /** The run is at its end, for good or bad: the server's log is as it will be. */
-        void ended(String configuration, int server, Path log);
+        /** Ensembles of one size are at their end, for good or bad: the log is as it will be. */
+        void ended(String configuration, int server, Path log) throws IOException;
     }
 
     private static final int COMPILE_CLIENTS = 16;
@@ -32,15 +35,28 @@ final class Benchmark {
     private final Path work;
     private final Listener listener;
     private final Workloads workloads;
-    private final List<BenchEnsemble> ensembles = new ArrayList<>();
-    private final Map<BenchEnsemble, Map<String, ClosedLoop>> loads = new HashMap<>();
-    private final List<Slice> slices = new ArrayList<>();
+    private final boolean allocations;
+    private final List<Slice> slices;
+    private int started;
 
-    Benchmark(RunPlan plan, Path work, Workloads workloads, Listener listener) {
+    /**
+     * @param work an empty folder for the servers' data
+     * @param allocations whether servers are asked how much they allocate
+     * @param before slices of complete rounds of the same plan that were measured earlier
+     */
+    Benchmark(
+            RunPlan plan,
+            Path work,
+            Workloads workloads,
+            boolean allocations,
+            List<Slice> before,
+            Listener listener) {
         this.plan = plan;
         this.work = work;
         this.listener = listener;
         this.workloads = workloads;
+        this.allocations = allocations;
+        this.slices = new ArrayList<>(before);
     }
 
     /**
@@ -50,126 +66,33 @@ final class Benchmark {
      * @throws IllegalStateException if an ensemble does not do what it should
      */
     List<Slice> run() throws Exception {
-        try {
-            for (Configuration configuration : plan.configurations()) {
-                prepare(configuration);
-            }
-            for (int round = 1; round <= plan.maxRounds(); round++) {
-                runRound(round);
-                listener.roundEnded(round);
-                if (round >= plan.rounds() && preciseEnough()) {
-                    break;
+        for (int voters : plan.ensembleSizes()) {
+            int done = roundsDone(voters);
+            if (!enough(voters, done)) {
+                try (Group group = new Group(voters)) {
+                    group.run(done);
                 }
             }
-            return List.copyOf(slices);
-        } finally {
-            ensembles.forEach(BenchEnsemble::close);
-            for (BenchEnsemble ensemble : ensembles) {
-                ensemble.logs()
-                        .forEach(
-                                (server, log) ->
-                                        listener.ended(
-                                                ensemble.configuration().name(), server, log));
-            }
         }
+        return List.copyOf(slices);
     }
 
-    private void prepare(Configuration configuration) throws Exception {
-        listener.step("starting " + configuration.name());
-        BenchEnsemble ensemble =
-                new BenchEnsemble(
-                        configuration, plan, work.resolve("ensemble-" + (ensembles.size() + 1)));
-        ensembles.add(ensemble);
-        ensemble.start();
-        List<String> names = plan.cases().stream().map(Case::workload).distinct().toList();
-        Map<String, ClosedLoop> own = new HashMap<>();
-        for (String name : names) {
-            Load load = workloads.load(name, plan.records(), plan.valueBytes());
-            load.prepare(ensemble.addresses().get(0));
-            own.put(name, new ClosedLoop(load));
-        }
-        loads.put(ensemble, own);
-        for (String name : names) {
-            if (!plan.compile().isZero()) {
-                listener.step("warming up " + configuration.name() + ", " + name);
-                own.get(name)
-                        .run(
-                                ensemble.addresses(),
-                                COMPILE_CLIENTS,
-                                plan.compile().dividedBy(names.size()),
-                                plan.warmUp(),
-                                0,
-                                NOT_COUNTED);
-            }
-        }
-        if (plan.failedServers() > 0) {
-            listener.step("killing servers of " + configuration.name());
-            ensemble.fail(plan.failedServers());
-        }
-        ensemble.awaitMode(plan.voters() - plan.failedServers());
+    private int roundsDone(int voters) {
+        return slices.stream()
+                .filter(slice -> slice.voters() == voters)
+                .mapToInt(Slice::round)
+                .max()
+                .orElse(0);
     }
 
-    private static final ClosedLoop.Window NOT_COUNTED =
-            new ClosedLoop.Window() {
-                @Override
-                public void begins() {}
-
-                @Override
-                public void ends() {}
-            };
-
-    private void runRound(int round) throws Exception {
-        for (Case measured : plan.cases()) {
-            for (BenchEnsemble ensemble : ensembles) {
-                listener.step(
-                        "round "
-                                + round
-                                + ", "
-                                + measured
-                                + ", "
-                                + ensemble.configuration().name());
-                measure(ensemble, measured, round);
-            }
-        }
+    private boolean enough(int voters, int rounds) {
+        return rounds >= plan.maxRounds() || (rounds >= plan.rounds() && preciseEnough(voters));
     }
 
-    private void measure(BenchEnsemble ensemble, Case measured, int round) throws Exception {
-        ensemble.device(measured.device());
-        Meter meter = new Meter(ensemble);
-        LoadResult result =
-                loads.get(ensemble)
-                        .get(measured.workload())
-                        .run(
-                                ensemble.addresses(),
-                                measured.clients(),
-                                plan.warmUp(),
-                                plan.slice(),
-                                round * 1000L + measured.clients(),
-                                meter);
-        if (result.operations() == 0) {
-            throw new IllegalStateException(
-                    "configuration "
-                            + ensemble.configuration().name()
-                            + ": no operation ended within the slice"
-                            + (result.errors() > 0
-                                    ? "; " + result.errors() + " errors: " + result.firstError()
-                                    : ""));
-        }
-        Slice slice =
-                Slice.of(
-                        ensemble.configuration().name(),
-                        measured,
-                        round,
-                        result,
-                        meter.servers,
-                        meter.clients);
-        slices.add(slice);
-        listener.measured(slice, result);
-    }
-
-    private boolean preciseEnough() {
+    private boolean preciseEnough(int voters) {
         return plan.precision() == 0
-                || new Comparison(slices)
+                || new Comparison(
+                                slices.stream().filter(slice -> slice.voters() == voters).toList())
                         .rows().stream()
                                 .allMatch(
                                         row ->
@@ -177,28 +100,170 @@ final class Benchmark {
                                                         <= plan.precision());
     }
 
+    /** The ensembles of one size, with their loads. */
+    private final class Group implements AutoCloseable {
+        private final int voters;
+        private final List<Case> cases;
+        private final List<MeasuredEnsemble> ensembles = new ArrayList<>();
+        private final Map<MeasuredEnsemble, Map<Case.LoadKey, ClientLoop>> loads = new HashMap<>();
+
+        Group(int voters) {
+            this.voters = voters;
+            this.cases = plan.cases(voters);
+        }
+
+        void run(int roundsDone) throws Exception {
+            for (Configuration configuration : plan.configurations()) {
+                prepare(configuration);
+            }
+            int round = roundsDone;
+            do {
+                round++;
+                for (Case measured : cases) {
+                    for (int turn = 0; turn < ensembles.size(); turn++) {
+                        MeasuredEnsemble ensemble =
+                                ensembles.get((turn + round - 1) % ensembles.size());
+                        String name = ensemble.configuration().name();
+                        listener.step("round " + round + ", " + measured + ", " + name);
+                        measure(ensemble, measured, round);
+                    }
+                }
+                listener.roundEnded(round);
+            } while (!enough(voters, round));
+        }
+
+        private void prepare(Configuration configuration) throws Exception {
+            String name = configuration.name();
+            MeasuredEnsemble ensemble = open(configuration);
+            List<Case.LoadKey> keys = cases.stream().map(Case::load).distinct().toList();
+            Map<Case.LoadKey, ClientLoop> own = new HashMap<>();
+            for (Case.LoadKey key : keys) {
+                Load load = workloads.load(key.workload(), plan.records(), key.valueBytes());
+                load.prepare(ensemble.addresses().get(0));
+                own.put(key, new ClientLoop(load));
+            }
+            loads.put(ensemble, own);
+            for (Case.LoadKey key : keys) {
+                if (!plan.compile().isZero()) {
+                    listener.step("warming up " + name + ", " + key.workload());
+                    own.get(key)
+                            .run(
+                                    ensemble.addresses(),
+                                    COMPILE_CLIENTS,
+                                    0,
+                                    plan.compile().dividedBy(keys.size()),
+                                    plan.warmUp(),
+                                    0,
+                                    ClientLoop.Window.NOT_COUNTED);
+                }
+            }
+            if (plan.failedServers() > 0) {
+                listener.step("killing servers of " + name);
+                ensemble.fail(plan.failedServers());
+            }
+            ensemble.awaitMode();
+        }
+
+        private MeasuredEnsemble open(Configuration configuration) throws Exception {
+            if (configuration.connect() != null) {
+                listener.step("connecting to " + configuration.name());
+                ensembles.add(ConnectedEnsemble.open(configuration));
+                return ensembles.get(ensembles.size() - 1);
+            }
+            listener.step("starting " + configuration.name() + ", " + voters + " servers");
+            BenchEnsemble ensemble =
+                    new BenchEnsemble(
+                            configuration,
+                            voters,
+                            plan.jvmFlags(),
+                            work.resolve("ensemble-" + ++started));
+            ensembles.add(ensemble);
+            ensemble.start();
+            if (allocations) {
+                ensemble.meterAllocations();
+            }
+            return ensemble;
+        }
+
+        private void measure(MeasuredEnsemble ensemble, Case measured, int round) throws Exception {
+            ensemble.device(measured.device());
+            Meter meter = new Meter(ensemble);
+            LoadResult result =
+                    loads.get(ensemble)
+                            .get(measured.load())
+                            .run(
+                                    ensemble.addresses(),
+                                    measured.clients(),
+                                    measured.rate(),
+                                    plan.warmUp(),
+                                    plan.slice(),
+                                    round * 1000L + measured.clients(),
+                                    meter);
+            if (result.operations() == 0) {
+                throw new IllegalStateException(
+                        "configuration "
+                                + ensemble.configuration().name()
+                                + ": no operation ended within the slice"
+                                + (result.errors() > 0
+                                        ? "; " + result.errors() + " errors: " + result.firstError()
+                                        : ""));
+            }
+            Slice slice = meter.slice(measured, round, result);
+            slices.add(slice);
+            listener.measured(slice, result);
+        }
+
+        @Override
+        public void close() throws IOException {
+            ensembles.forEach(MeasuredEnsemble::close);
+            for (MeasuredEnsemble ensemble : ensembles) {
+                for (Map.Entry<Integer, Path> log : ensemble.logs().entrySet()) {
+                    listener.ended(ensemble.configuration().name(), log.getKey(), log.getValue());
+                }
+            }
+        }
+    }
+
     /** Reads what servers and clients use at both ends of the time that counts. */
-    private static final class Meter implements ClosedLoop.Window {
+    private static final class Meter implements ClientLoop.Window {
         private static final long SELF = ProcessHandle.current().pid();
 
-        private final BenchEnsemble ensemble;
+        private final MeasuredEnsemble ensemble;
         private EnsembleUsage servers;
         private ProcessUsage clients;
+        private long allocated;
+        private long segments;
 
-        Meter(BenchEnsemble ensemble) {
+        Meter(MeasuredEnsemble ensemble) {
             this.ensemble = ensemble;
         }
 
         @Override
         public void begins() {
+            allocated = ensemble.allocatedBytes();
             servers = ensemble.usage();
             clients = ProcessUsage.of(SELF);
+            segments = TcpSegments.sent();
         }
 
         @Override
         public void ends() {
+            segments = TcpSegments.sent() - segments;
             clients = ProcessUsage.of(SELF).since(clients);
             servers = ensemble.usage().since(servers);
+            allocated = ensemble.allocatedBytes() - allocated;
+        }
+
+        Slice slice(Case measured, int round, LoadResult result) {
+            return Slice.of(
+                    ensemble.configuration().name(),
+                    measured,
+                    round,
+                    result,
+                    servers,
+                    clients,
+                    allocated,
+                    segments);
         }
     }
 }

@@ -16,13 +16,16 @@ public final class Comparison {
      * One configuration against another in one case.
      *
      * @param throughput how many times the other's throughput the first has
-     * @param serverCpu how many times the other's CPU time for an operation its servers take
+     * @param p99 how many times the other's 99th percentile of latency the first has
+     * @param serverCpu how many times the other's CPU time for an operation its servers take; null
+     *     if that is not known of both
      */
     public record Row(
             Case measured,
             String configuration,
             String other,
             PairedRatio throughput,
+            PairedRatio p99,
             PairedRatio serverCpu) {}
 
     private final Map<Case, Map<String, List<Slice>>> byCase = new LinkedHashMap<>();
@@ -66,10 +69,22 @@ public final class Comparison {
                                         names.get(0),
                                         other,
                                         ratio(first, against, Slice::throughput),
-                                        ratio(first, against, Comparison::serverCpu)));
+                                        ratio(first, against, Comparison::p99),
+                                        known(first) && known(against)
+                                                ? ratio(first, against, Comparison::serverCpu)
+                                                : null));
                     }
                 });
         return rows;
+    }
+
+    private static boolean known(List<Slice> slices) {
+        return slices.stream().allMatch(Slice::serversKnown);
+    }
+
+    /** At least what a histogram distinguishes. */
+    private static double p99(Slice slice) {
+        return Math.max(0.001, slice.p99Millis());
     }
 
     /** At least one tick of the clock, so that a very short slice still has a ratio. */

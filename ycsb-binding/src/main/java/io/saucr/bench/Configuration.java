@@ -7,12 +7,16 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What is measured: a distribution and the keys of {@code zoo.cfg} that distinguish it. Immutable.
+ * What is measured: a distribution and the keys of {@code zoo.cfg} that distinguish it, or an
+ * ensemble that runs elsewhere. Immutable.
  *
  * @param name what reports call it
+ * @param distribution null if the ensemble runs elsewhere
  * @param settings keys of {@code zoo.cfg}, in order
+ * @param connect the connect string of an ensemble that runs elsewhere; null if it is started here
  */
-public record Configuration(String name, Distribution distribution, Map<String, String> settings) {
+public record Configuration(
+        String name, Distribution distribution, Map<String, String> settings, String connect) {
     public static final String MEMORY_DURABLE = "memory-durable";
     public static final String DISK_DURABLE = "disk-durable";
     public static final String SAUCR = "saucr";
@@ -70,11 +74,40 @@ public record Configuration(String name, Distribution distribution, Map<String, 
         if (parts.length > 1 && text.indexOf('=') > text.indexOf(',')) {
             name = text;
         }
-        return new Configuration(name, distribution.named(name), settings);
+        return new Configuration(name, distribution.named(name), settings, null);
+    }
+
+    /**
+     * Reads an ensemble that runs elsewhere: {@code [NAME=]HOST:PORT[,HOST:PORT...][/CHROOT]}.
+     *
+     * @throws IllegalArgumentException if there is no host in it
+     */
+    public static Configuration running(String text) {
+        int equals = text.indexOf('=');
+        String name = equals < 0 ? text : text.substring(0, equals);
+        String connect = text.substring(equals + 1);
+        if (name.isBlank() || !connect.matches("[^,/]+:\\d+(,[^,/]+:\\d+)*(/.*)?")) {
+            throw new IllegalArgumentException(
+                    "'" + text + "': expected [NAME=]HOST:PORT[,HOST:PORT...][/CHROOT]");
+        }
+        return new Configuration(name, null, Map.of(), connect);
     }
 
     /** Whether its servers replicate situation-aware, so that they have a mode. */
     public boolean situationAware() {
         return "true".equals(settings.get("saucr.enabled"));
+    }
+
+    /** As it stands in results. */
+    Map<String, Object> described() {
+        Map<String, Object> values = new LinkedHashMap<>();
+        values.put("name", name);
+        if (connect != null) {
+            values.put("connect", connect);
+        } else {
+            values.put("version", distribution.version());
+            values.put("settings", settings);
+        }
+        return values;
     }
 }

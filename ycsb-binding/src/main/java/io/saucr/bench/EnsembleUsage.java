@@ -1,5 +1,7 @@
 package io.saucr.bench;
 
+import java.util.Map;
+
 /**
  * What an ensemble's running servers have used so far. Immutable.
  *
@@ -22,6 +24,34 @@ record EnsembleUsage(
         long slowCommits,
         long modeSwitches,
         long flushes) {
+
+    /**
+     * @param leaderSays the leader's answer to {@code mntr}
+     */
+    static EnsembleUsage of(
+            ProcessUsage servers,
+            ProcessUsage leader,
+            long forces,
+            long logForces,
+            double forceSeconds,
+            Map<String, String> leaderSays,
+            long flushes) {
+        return new EnsembleUsage(
+                servers,
+                leader,
+                forces,
+                logForces,
+                forceSeconds,
+                number(leaderSays, "zk_saucr_fast_commits"),
+                number(leaderSays, "zk_saucr_slow_commits"),
+                number(leaderSays, "zk_saucr_mode_switches"),
+                flushes);
+    }
+
+    /** A whole number from an answer to {@code mntr}, 0 if it is not there. */
+    static long number(Map<String, String> table, String key) {
+        return (long) Double.parseDouble(table.getOrDefault(key, "0"));
+    }
 
     EnsembleUsage since(EnsembleUsage earlier) {
         return new EnsembleUsage(

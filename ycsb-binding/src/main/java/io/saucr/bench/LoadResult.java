@@ -9,7 +9,8 @@ import org.HdrHistogram.Histogram;
  * @param errors operations that failed, warm-up included
  * @param firstError the message of one of them, empty if there is none
  * @param seconds the slice's real length
- * @param latencies of those operations, in microseconds
+ * @param latencies in microseconds: of those operations, or of those whose turn was in the slice;
+ *     with the slice's begin and end as time stamps
  */
 public record LoadResult(
         long operations, long errors, String firstError, double seconds, Histogram latencies) {

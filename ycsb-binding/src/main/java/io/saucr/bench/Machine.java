@@ -7,10 +7,12 @@ import java.nio.file.Path;
 /**
  * What a result was measured on. Immutable.
  *
+ * @param program the commit of the source tree that the program was started from, if known
  * @param memoryBytes of the machine
  * @param load the load average of the last minute when the run began
  */
 public record Machine(
+        String program,
         String system,
         String java,
         int processors,
@@ -21,6 +23,7 @@ public record Machine(
     /** The machine that this program runs on; what it does not tell stays empty. */
     public static Machine here() {
         return new Machine(
+                System.getProperty("saucr.bench.commit", ""),
                 System.getProperty("os.name")
                         + " "
                         + System.getProperty("os.version")

@@ -5,64 +5,78 @@ import java.time.Duration;
 
 /**
  * A line that says what is done and how long it still takes: redrawn on a terminal, else printed
- * once for each round. Used by one thread.
+ * now and then. Used by one thread.
  */
 final class Progress {
     private static final int BAR = 20;
+    private static final int LINE = 100;
 
     private final PrintStream out;
     private final boolean terminal;
-    private final int slices;
-    private long firstSlice;
+    private final int total;
+    private long firstStep;
+    private int doneBefore;
     private int done;
     private String step = "";
 
-    /**
-     * @param slices that the run will have at least
-     */
-    Progress(PrintStream out, boolean terminal, int slices) {
+    private Progress(PrintStream out, boolean terminal, int total) {
         this.out = out;
         this.terminal = terminal;
-        this.slices = slices;
+        this.total = total;
     }
 
+    /**
+     * On standard error.
+     *
+     * @param total measurements that the run will have at least
+     */
+    static Progress of(int total) {
+        return new Progress(System.err, Boolean.getBoolean("saucr.bench.terminal"), total);
+    }
+
+    /** What is done now; a step that begins with "round" is a measurement. */
     void step(String what) {
         step = what;
-        if (firstSlice == 0 && what.startsWith("round")) {
-            firstSlice = System.nanoTime();
+        boolean measurement = what.startsWith("round");
+        if (measurement && firstStep == 0) {
+            firstStep = System.nanoTime();
+            doneBefore = done;
         }
         if (terminal) {
             draw();
-        } else if (!what.startsWith("round")) {
+        } else if (!measurement) {
             out.println(what);
         }
     }
 
-    void measured() {
+    /** One measurement is done, now or in an earlier part of the run. */
+    void done() {
         done++;
     }
 
-    void roundEnded(int round) {
+    /** Said with the time left where there is no line that is redrawn. */
+    void note(String what) {
         if (!terminal) {
-            out.println("round " + round + " measured, " + left());
+            out.println(what + ", " + left());
         }
     }
 
+    /** Removes the line. */
     void end() {
         if (terminal) {
-            out.print("\r" + " ".repeat(100) + "\r");
+            out.print("\r" + " ".repeat(LINE) + "\r");
             out.flush();
         }
     }
 
     private void draw() {
-        int filled = Math.min(BAR, BAR * done / slices);
+        int filled = Math.min(BAR, BAR * done / total);
         String line =
                 String.format(
-                        "\r[%s%s] %3d %% %-14s %-50.50s",
+                        "\r[%s%s] %3d %% %-14s %-60.60s",
                         "#".repeat(filled),
                         ".".repeat(BAR - filled),
-                        Math.min(100, 100 * done / slices),
+                        Math.min(100, 100 * done / total),
                         left(),
                         step);
         out.print(line);
@@ -70,14 +84,14 @@ final class Progress {
     }
 
     private String left() {
-        if (done == 0) {
+        if (done == doneBefore) {
             return "";
         }
-        if (done >= slices) {
-            return "more rounds";
+        if (done >= total) {
+            return "nothing left";
         }
-        long each = (System.nanoTime() - firstSlice) / done;
-        Duration left = Duration.ofNanos(each * (slices - done));
+        long each = (System.nanoTime() - firstStep) / (done - doneBefore);
+        Duration left = Duration.ofNanos(each * (total - done));
         return left.toMinutes() > 0 ? left.toMinutes() + " min left" : left.toSeconds() + " s left";
     }
 }

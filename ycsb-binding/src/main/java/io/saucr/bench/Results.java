@@ -1,207 +1,103 @@
 package io.saucr.bench;
 
-import com.fasterxml.jackson.core.util.DefaultIndenter;
-import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.RecordComponent;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
-/**
- * The files of one run: {@code slices.csv}, written slice by slice as they are measured, and at the
- * end the servers' logs, {@code result.json} (plan, machine, slices, ratios) and {@code table.txt}.
- * A folder without {@code result.json} holds a run that did not end. Used by one thread.
- */
+/** What a run measured, as text for people. Stateless. */
 final class Results {
-    private static final String SLICES = "slices.csv";
-    private static final ObjectMapper JSON = new ObjectMapper();
+    private Results() {}
 
-    private final Path folder;
-    private final RunPlan plan;
-    private final Machine machine;
-
-    /**
-     * @throws IOException if the folder cannot be made or has a run in it
-     */
-    Results(Path folder, RunPlan plan, Machine machine) throws IOException {
-        this.folder = folder;
-        this.plan = plan;
-        this.machine = machine;
-        Files.createDirectories(folder);
-        if (Files.exists(folder.resolve(SLICES))) {
-            throw new IOException(
-                    folder + " holds the results of another run: choose a new --out folder");
-        }
-        append(
-                Stream.of(Slice.class.getRecordComponents())
-                        .map(RecordComponent::getName)
-                        .collect(Collectors.joining(",")));
-    }
-
-    void add(Slice slice) throws IOException {
-        append(
-                Stream.of(Slice.class.getRecordComponents())
-                        .map(component -> cell(value(component, slice)))
-                        .collect(Collectors.joining(",")));
-    }
-
-    /** Copies a server's log to {@code logs/}. */
-    void keepLog(String configuration, int server, Path log) throws IOException {
-        Path target = Files.createDirectories(folder.resolve("logs"));
-        String name = configuration.replaceAll("[^\\w.-]", "_");
-        Files.copy(log, target.resolve(name + "-" + server + ".log"));
-    }
-
-    private void append(String line) throws IOException {
-        Files.writeString(
-                folder.resolve(SLICES),
-                line + "\n",
-                StandardOpenOption.CREATE,
-                StandardOpenOption.APPEND);
-    }
-
-    private static Object value(RecordComponent component, Slice slice) {
-        try {
-            return component.getAccessor().invoke(slice);
-        } catch (IllegalAccessException | InvocationTargetException e) {
-            throw new IllegalStateException(component.getName(), e);
-        }
-    }
-
-    private static String cell(Object value) {
-        if (value instanceof Double number) {
-            return String.format(Locale.ROOT, "%.6g", number);
-        }
-        String text = value.toString();
-        return text.contains(",") || text.contains("\"") || text.contains("\n")
-                ? "\"" + text.replace("\"", "\"\"") + "\""
-                : text;
-    }
-
-    /**
-     * Writes what is written at the end.
-     *
-     * @return the text of {@code table.txt}
-     */
-    String finish(List<Slice> slices) throws IOException {
-        Comparison comparison = new Comparison(slices);
-        String table = table(comparison, slices);
-        Files.writeString(folder.resolve("table.txt"), table);
-        Map<String, Object> all = new LinkedHashMap<>();
-        all.put("plan", described());
-        all.put("machine", machine);
-        all.put("slices", slices);
-        all.put("ratios", comparison.rows());
-        Path target = folder.resolve("result.json");
-        DefaultPrettyPrinter printer = new DefaultPrettyPrinter();
-        printer.indentArraysWith(DefaultIndenter.SYSTEM_LINEFEED_INSTANCE);
-        try {
-            JSON.writer(printer).writeValue(target.toFile(), all);
-        } catch (IOException e) {
-            throw new UncheckedIOException(target + " cannot be written", e);
-        }
-        return table;
-    }
-
-    private Map<String, Object> described() {
-        Map<String, Object> values = new LinkedHashMap<>();
-        values.put("title", plan.title());
-        List<Object> configurations = new ArrayList<>();
-        for (Configuration each : plan.configurations()) {
-            Map<String, Object> one = new LinkedHashMap<>();
-            one.put("name", each.name());
-            one.put("version", each.distribution().version());
-            one.put("settings", each.settings());
-            configurations.add(one);
-        }
-        values.put("configurations", configurations);
-        values.put("voters", plan.voters());
-        values.put("failedServers", plan.failedServers());
-        values.put("cases", plan.cases());
-        values.put("valueBytes", plan.valueBytes());
-        values.put("records", plan.records());
-        values.put("warmUpSeconds", plan.warmUp().toMillis() / 1e3);
-        values.put("sliceSeconds", plan.slice().toMillis() / 1e3);
-        values.put("compileSeconds", plan.compile().toMillis() / 1e3);
-        values.put("rounds", plan.rounds());
-        values.put("maxRounds", plan.maxRounds());
-        values.put("precision", plan.precision());
-        values.put("jvmFlags", plan.jvmFlags());
-        return values;
-    }
-
-    // ---- For people ----
-
-    private String table(Comparison comparison, List<Slice> slices) {
+    /** All tables that there are values for, with what is to be known about them. */
+    static String text(RunResult result) {
         StringBuilder text = new StringBuilder();
-        int rounds = slices.stream().mapToInt(Slice::round).max().orElse(0);
-        text.append(
-                String.format(
-                        Locale.ROOT,
-                        "%s: %d of %d servers, %d-byte values, %d rounds of %.1f s%n%s%n%n",
-                        plan.title(),
-                        plan.voters() - plan.failedServers(),
-                        plan.voters(),
-                        plan.valueBytes(),
-                        rounds,
-                        plan.slice().toMillis() / 1e3,
-                        machine));
-        text.append(values(comparison)).append('\n');
-        if (plan.configurations().size() > 1) {
-            text.append(ratios(comparison)).append('\n');
-        }
-        text.append(
-                "ops/s: median [quartiles] over the rounds; CPU: seconds per 10,000 operations.\n");
-        if (plan.configurations().size() > 1) {
+        text.append(result.title()).append(", ").append(result.begun()).append('\n');
+        text.append(result.machine()).append("\n\n");
+        if (!result.slices().isEmpty()) {
+            Comparison comparison = new Comparison(result.slices());
+            text.append(values(comparison)).append('\n');
             text.append(
-                    "Ratios: Hodges-Lehmann over rounds, with the confidence interval of the signed-rank"
-                            + " test.\n");
+                    "ops/s: median [quartiles] over "
+                            + rounds(result.slices())
+                            + "; CPU: seconds per 10,000 operations; KB, segments, calls, forces: per"
+                            + " operation.\n");
+            if (!comparison.rows().isEmpty()) {
+                text.append('\n').append(ratios(result.title(), comparison));
+                text.append(RATIOS);
+            }
+            warnings(result.slices()).forEach(line -> text.append(line).append('\n'));
         }
-        warnings(slices).forEach(line -> text.append(line).append('\n'));
+        if (!result.times().isEmpty()) {
+            text.append(times(result.times())).append(RATIOS);
+        }
+        if (!result.timeline().isEmpty()) {
+            text.append(timeline(result));
+        }
+        if (!result.stages().isEmpty()) {
+            text.append(stages(result.stages())).append('\n').append(methods(result.methods()));
+        }
         return text.toString();
     }
 
-    private static TextTable values(Comparison comparison) {
+    private static final String RATIOS =
+            "Ratios: Hodges-Lehmann over rounds, with the confidence interval of the signed-rank"
+                    + " test.\n";
+
+    private static String rounds(List<Slice> slices) {
+        int rounds = slices.stream().mapToInt(Slice::round).max().orElse(0);
+        return rounds
+                + (rounds == 1 ? " round of " : " rounds of ")
+                + number(slices.get(0).seconds())
+                + " s";
+    }
+
+    // ---- Slices ----
+
+    /** Every configuration in every case. */
+    static TextTable values(Comparison comparison) {
         TextTable table =
                 new TextTable(
                         "configuration",
                         "load",
                         "device",
+                        "n",
                         "clients",
+                        "bytes",
+                        "offered/s",
                         "mode",
                         "ops/s",
                         "p50 ms",
                         "p99 ms",
+                        "p99.9 ms",
                         "CPU servers",
                         "leader",
                         "clients",
-                        "forces/op",
+                        "KB",
+                        "segments",
+                        "calls",
+                        "forces",
                         "force ms",
-                        "calls/op",
                         "slow/s",
                         "flushes/s",
                         "RSS MB");
         for (Case measured : comparison.cases()) {
             for (Map.Entry<String, List<Slice>> each : comparison.slices(measured).entrySet()) {
-                String name = each.getKey();
-                Spread throughput = comparison.spread(measured, name, Slice::throughput);
+                Cells cells = new Cells(comparison, measured, each.getKey());
+                Spread throughput = cells.spread(Slice::throughput);
+                boolean known = each.getValue().stream().allMatch(Slice::serversKnown);
                 table.row(
-                        name,
+                        each.getKey(),
                         measured.workload(),
                         device(measured),
+                        measured.voters() == 0 ? "-" : Integer.toString(measured.voters()),
                         Integer.toString(measured.clients()),
+                        Integer.toString(measured.valueBytes()),
+                        measured.rate() == 0 ? "-" : number(measured.rate()),
                         each.getValue().stream()
                                 .map(Slice::mode)
                                 .distinct()
@@ -212,62 +108,76 @@ final class Results {
                                 throughput.median(),
                                 throughput.lowerQuartile(),
                                 throughput.upperQuartile()),
-                        median(comparison, measured, name, Slice::p50Millis),
-                        median(comparison, measured, name, Slice::p99Millis),
-                        median(comparison, measured, name, Slice::serverCpuPer10k),
-                        median(comparison, measured, name, Slice::leaderCpuPer10k),
-                        median(comparison, measured, name, Slice::clientCpuPer10k),
-                        median(comparison, measured, name, Slice::forcesPerOperation),
-                        median(comparison, measured, name, Slice::meanForceMillis),
-                        median(comparison, measured, name, Slice::callsPerOperation),
-                        median(
-                                comparison,
-                                measured,
-                                name,
-                                slice -> slice.slowCommits() / slice.seconds()),
-                        median(
-                                comparison,
-                                measured,
-                                name,
-                                slice -> slice.flushes() / slice.seconds()),
-                        median(comparison, measured, name, slice -> slice.residentBytes() / 1e6));
+                        cells.median(Slice::p50Millis),
+                        cells.median(Slice::p99Millis),
+                        cells.median(Slice::p999Millis),
+                        known ? cells.median(Slice::serverCpuPer10k) : "-",
+                        known ? cells.median(Slice::leaderCpuPer10k) : "-",
+                        cells.median(Slice::clientCpuPer10k),
+                        cells.positive(slice -> slice.allocatedPerOperation() / 1e3),
+                        cells.positive(Slice::segmentsPerOperation),
+                        cells.positive(Slice::callsPerOperation),
+                        known ? cells.median(Slice::forcesPerOperation) : "-",
+                        known ? cells.median(Slice::meanForceMillis) : "-",
+                        cells.median(slice -> slice.slowCommits() / slice.seconds()),
+                        cells.median(slice -> slice.flushes() / slice.seconds()),
+                        cells.positive(slice -> slice.residentBytes() / 1e6));
             }
         }
         return table;
     }
 
-    private static String median(
-            Comparison comparison, Case measured, String name, ToDoubleFunction<Slice> value) {
-        return number(comparison.spread(measured, name, value).median());
+    private record Cells(Comparison comparison, Case measured, String name) {
+        Spread spread(ToDoubleFunction<Slice> value) {
+            return comparison.spread(measured, name, value);
+        }
+
+        String median(ToDoubleFunction<Slice> value) {
+            return number(spread(value).median());
+        }
+
+        /** What is 0 is not known. */
+        String positive(ToDoubleFunction<Slice> value) {
+            double median = spread(value).median();
+            return median > 0 ? number(median) : "-";
+        }
     }
 
-    private static TextTable ratios(Comparison comparison) {
+    /** The first configuration against each other one, the paper's words beside. */
+    static TextTable ratios(String title, Comparison comparison) {
         TextTable table =
                 new TextTable(
                         "ratio",
-                        "load",
-                        "device",
-                        "clients",
+                        "case",
                         "throughput",
                         "interval",
+                        "p99",
+                        "interval",
                         "server CPU/op",
-                        "interval");
+                        "interval",
+                        "throughput in the paper");
         for (Comparison.Row row : comparison.rows()) {
+            boolean known = row.serverCpu() != null;
             table.row(
                     row.configuration() + " / " + row.other(),
-                    row.measured().workload(),
-                    device(row.measured()),
-                    Integer.toString(row.measured().clients()),
-                    String.format(Locale.ROOT, "%.3f", row.throughput().ratio()),
+                    row.measured().toString(),
+                    ratio(row.throughput()),
                     interval(row.throughput()),
-                    String.format(Locale.ROOT, "%.3f", row.serverCpu().ratio()),
-                    interval(row.serverCpu()));
+                    ratio(row.p99()),
+                    interval(row.p99()),
+                    known ? ratio(row.serverCpu()) : "-",
+                    known ? interval(row.serverCpu()) : "-",
+                    PaperFigures.throughputRatio(title, row).orElse("-"));
         }
         return table;
     }
 
-    private static String device(Case measured) {
+    static String device(Case measured) {
         return measured.device().name().toLowerCase(Locale.ROOT);
+    }
+
+    private static String ratio(PairedRatio ratio) {
+        return String.format(Locale.ROOT, "%.3f", ratio.ratio());
     }
 
     private static String interval(PairedRatio ratio) {
@@ -279,14 +189,15 @@ final class Results {
                 ratio.confidence() * 100);
     }
 
-    private List<String> warnings(List<Slice> slices) {
+    /** What a reader of the slices must know. */
+    static List<String> warnings(List<Slice> slices) {
         List<String> lines = new ArrayList<>();
         long errors = slices.stream().mapToLong(Slice::errors).sum();
         if (errors > 0) {
             String first =
                     slices.stream()
                             .map(Slice::firstError)
-                            .filter(text -> !text.isEmpty())
+                            .filter(text -> text != null && !text.isEmpty())
                             .findFirst()
                             .orElse("");
             lines.add("WARNING: " + errors + " operations failed; one of them: " + first);
@@ -310,7 +221,186 @@ final class Results {
                             + tooFast
                             + " slices forces were faster than the device profile");
         }
+        long behind =
+                slices.stream()
+                        .filter(slice -> slice.rate() > 0)
+                        .filter(slice -> slice.throughput() < 0.97 * slice.rate())
+                        .count();
+        if (behind > 0) {
+            lines.add(
+                    "NOTE: in "
+                            + behind
+                            + " slices more was offered than could be done: their latencies are those"
+                            + " of a queue that grows with the length of the slice");
+        }
         return lines;
+    }
+
+    // ---- Times ----
+
+    /** How long things took, and the first configuration against each other one. */
+    static TextTable times(List<TimeSample> samples) {
+        TextTable table =
+                new TextTable(
+                        "time until",
+                        "configuration",
+                        "seconds",
+                        "quartiles",
+                        "rounds",
+                        "ratio",
+                        "interval");
+        byMeasure(samples)
+                .forEach(
+                        (measure, configurations) -> {
+                            List<Double> first = configurations.values().iterator().next();
+                            configurations.forEach(
+                                    (name, seconds) -> {
+                                        Spread spread = Spread.of(array(seconds));
+                                        PairedRatio ratio =
+                                                seconds == first || seconds.size() != first.size()
+                                                        ? null
+                                                        : PairedRatio.of(
+                                                                array(first), array(seconds));
+                                        table.row(
+                                                measure,
+                                                name,
+                                                number(spread.median()),
+                                                "["
+                                                        + number(spread.lowerQuartile())
+                                                        + ", "
+                                                        + number(spread.upperQuartile())
+                                                        + "]",
+                                                Integer.toString(seconds.size()),
+                                                ratio == null ? "-" : ratio(ratio),
+                                                ratio == null ? "-" : interval(ratio));
+                                    });
+                        });
+        return table;
+    }
+
+    /** Seconds by what was measured and by configuration, in the order of measurement. */
+    static Map<String, Map<String, List<Double>>> byMeasure(List<TimeSample> samples) {
+        Map<String, Map<String, List<Double>>> grouped = new LinkedHashMap<>();
+        for (TimeSample sample : samples) {
+            grouped.computeIfAbsent(sample.measure(), measure -> new LinkedHashMap<>())
+                    .computeIfAbsent(sample.configuration(), name -> new ArrayList<>())
+                    .add(sample.seconds());
+        }
+        return grouped;
+    }
+
+    private static double[] array(List<Double> values) {
+        return values.stream().mapToDouble(Double::doubleValue).toArray();
+    }
+
+    // ---- Timelines ----
+
+    /** Throughput and mode between one event and the next. */
+    static TextTable timeline(RunResult result) {
+        TextTable table =
+                new TextTable(
+                        "configuration",
+                        "round",
+                        "from s",
+                        "until s",
+                        "servers",
+                        "mode",
+                        "ops/s",
+                        "after");
+        for (Timeline line : Timeline.of(result)) {
+            for (Timeline.Phase phase : line.phases()) {
+                table.row(
+                        line.configuration(),
+                        Integer.toString(line.round()),
+                        number(phase.from()),
+                        number(phase.until()),
+                        Integer.toString(phase.servers()),
+                        phase.modes(),
+                        number(phase.throughput()),
+                        phase.after());
+            }
+        }
+        return table;
+    }
+
+    // ---- Stages ----
+
+    /** CPU time by stage, the configurations side by side. */
+    static TextTable stages(List<StageCost> costs) {
+        List<String> names = costs.stream().map(StageCost::configuration).distinct().toList();
+        List<String> heads = new ArrayList<>(List.of("stage", "of"));
+        names.forEach(
+                name -> {
+                    heads.add(name + " CPU us/op");
+                    heads.add("waiting us/op");
+                    heads.add("switches/op");
+                });
+        TextTable table = new TextTable(heads.toArray(String[]::new));
+        for (String role : List.of(ProfileCommand.LEADER, ProfileCommand.FOLLOWERS)) {
+            List<StageCost> own = costs.stream().filter(c -> c.role().equals(role)).toList();
+            List<String> stages =
+                    own.stream()
+                            .map(StageCost::stage)
+                            .distinct()
+                            .sorted(
+                                    Comparator.comparingDouble(
+                                            stage ->
+                                                    -cost(
+                                                            own,
+                                                            names.get(0),
+                                                            stage,
+                                                            StageCost::cpuMicros)))
+                            .toList();
+            for (String stage : stages) {
+                table.row(line(stage, role, own, names, stage));
+            }
+            table.row(line("all", role, own, names, null));
+        }
+        return table;
+    }
+
+    private static String[] line(
+            String head, String role, List<StageCost> costs, List<String> names, String stage) {
+        List<String> cells = new ArrayList<>(List.of(head, role));
+        for (String name : names) {
+            cells.add(number(cost(costs, name, stage, StageCost::cpuMicros)));
+            cells.add(number(cost(costs, name, stage, StageCost::waitMicros)));
+            cells.add(number(cost(costs, name, stage, StageCost::switches)));
+        }
+        return cells.toArray(String[]::new);
+    }
+
+    /** The median over the rounds of a stage, or (without one) of the sum of all stages. */
+    private static double cost(
+            List<StageCost> costs,
+            String configuration,
+            String stage,
+            ToDoubleFunction<StageCost> value) {
+        Map<Integer, Double> byRound =
+                costs.stream()
+                        .filter(cost -> cost.configuration().equals(configuration))
+                        .filter(cost -> stage == null || cost.stage().equals(stage))
+                        .collect(
+                                Collectors.groupingBy(
+                                        StageCost::round, Collectors.summingDouble(value)));
+        return byRound.isEmpty()
+                ? 0
+                : Spread.of(byRound.values().stream().mapToDouble(Double::doubleValue).toArray())
+                        .median();
+    }
+
+    /** Which methods were found running, stage by stage. */
+    static TextTable methods(List<MethodShare> methods) {
+        TextTable table = new TextTable("configuration", "of", "stage", "share", "method");
+        for (MethodShare each : methods) {
+            table.row(
+                    each.configuration(),
+                    each.role(),
+                    each.stage(),
+                    String.format(Locale.ROOT, "%.1f %%", 100 * each.share()),
+                    each.method());
+        }
+        return table;
     }
 
     /** Three significant digits, whole numbers from 100 on. */

@@ -3,38 +3,22 @@ package io.saucr.bench;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.LocalDateTime;
-import java.time.ZoneId;
-import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** The options that every subcommand with ensembles of its own has; filled in by picocli. */
+/** The options of every subcommand that measures slices of load; filled in by picocli. */
 final class RunOptions {
-    /**
-     * The JIT compiles fully; the heap is large enough for the default load, and always the same.
-     */
-    private static final String JVM =
-            "-Xms256m -Xmx256m -XX:+UseSerialGC -Xshare:auto -XX:-UsePerfData";
+    @Mixin private SystemOptions system;
+    @Mixin private OutputOptions output;
 
     @Option(
-            names = "--configurations",
-            split = ";",
-            paramLabel = "CONF",
-            description = {
-                "Separated by ';', the first is compared with each other one; each figure has its own",
-                "preset.",
-                "saucr, memory-durable (stock, forceSync=no), disk-durable (stock),",
-                "or NAME=FOLDER of a distribution; each may be followed by ,KEY=VALUE for zoo.cfg."
-            })
-    private List<String> configurations;
-
-    @Option(
-            names = "--saucr",
-            paramLabel = "PATH",
-            description = "SAUCR's distribution, tarball or folder (default: the one built here).")
-    private Path saucr;
+            names = "--clients",
+            split = ",",
+            paramLabel = "N",
+            description = "Numbers of clients; each figure has its own preset.")
+    private List<Integer> clients;
 
     @Option(
             names = "--device",
@@ -47,10 +31,11 @@ final class RunOptions {
 
     @Option(
             names = "--servers",
+            split = ",",
             paramLabel = "N",
-            description = "Voters of each ensemble (default: ${DEFAULT-VALUE}).",
-            defaultValue = "5")
-    private int servers;
+            description =
+                    "Voters of each ensemble, one or more numbers (default: 5, or the figure's own).")
+    private List<Integer> servers;
 
     @Option(
             names = "--failed",
@@ -61,10 +46,20 @@ final class RunOptions {
 
     @Option(
             names = "--value-bytes",
+            split = ",",
             paramLabel = "N",
-            description = "Size of the values (default: ${DEFAULT-VALUE}).",
-            defaultValue = "1024")
-    private int valueBytes;
+            description = "Size of the values, one or more (default: 1024, or the figure's own).")
+    private List<Integer> valueBytes;
+
+    @Option(
+            names = "--rate",
+            split = ",",
+            paramLabel = "N",
+            description =
+                    "Operations to begin per second, one or more, whether or not those before have"
+                            + " ended (open loop); 0: as many as are answered (closed loop; default, or"
+                            + " the figure's own).")
+    private List<Double> rates;
 
     @Option(
             names = "--records",
@@ -120,60 +115,97 @@ final class RunOptions {
     private double precision;
 
     @Option(
-            names = "--jvm",
-            paramLabel = "FLAGS",
-            description = "Flags of the servers' JVMs (default: ${DEFAULT-VALUE}).",
-            defaultValue = JVM)
-    private String jvm;
-
-    @Option(
-            names = "--out",
-            paramLabel = "FOLDER",
-            description = "Where the results go (default: a new folder in bench-results).")
-    private Path out;
-
-    @Option(
-            names = "--work",
-            paramLabel = "FOLDER",
+            names = "--allocations",
+            negatable = true,
+            fallbackValue = "true",
+            defaultValue = "true",
             description =
-                    "Where the servers' data goes; on the disk to be measured (default: a temporary"
-                            + " folder). What the run puts there is removed at its end.")
-    private Path work;
+                    "Ask the servers how much they allocate, through the JVM's management agent"
+                            + " (default: yes).")
+    private boolean allocations;
 
-    /** Where the run may put its ensembles. */
-    Path workParent() {
-        return work != null ? work : Path.of(System.getProperty("java.io.tmpdir"));
+    /**
+     * Measures the figure and writes its results.
+     *
+     * @return what was measured
+     */
+    RunResult measure(Figure figure) throws Exception {
+        return measure(figure, folder(figure));
     }
 
-    Path resultFolder(String title) {
-        if (out != null) {
-            return out;
+    boolean resume() {
+        return output.resume();
+    }
+
+    /** Where the results of a figure go. */
+    Path folder(Figure figure) {
+        return output.path(figure.name());
+    }
+
+    /** As {@link #measure(Figure)}, but into a folder that the caller chooses. */
+    RunResult measure(Figure figure, Path folder) throws Exception {
+        try (WorkFolder work = output.work()) {
+            RunPlan plan = plan(figure, work);
+            RunFolder opened = output.open(folder, figure.name(), plan.described());
+            return measure(plan, opened, work, allocations);
         }
-        String now =
-                LocalDateTime.now(ZoneId.systemDefault())
-                        .format(DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss"));
-        return Path.of("bench-results").resolve(title + "-" + now);
+    }
+
+    /** Measures what is not in the folder yet, and ends the run. */
+    static RunResult measure(RunPlan plan, RunFolder folder, WorkFolder work, boolean allocations)
+            throws Exception {
+        Progress progress = Progress.of(plan.slices());
+        SliceRecorder recorder = new SliceRecorder(folder, plan, progress);
+        List<Slice> slices;
+        try {
+            slices =
+                    new Benchmark(
+                                    plan,
+                                    work.path(),
+                                    Workloads.ofProject(),
+                                    allocations,
+                                    recorder.before(),
+                                    recorder)
+                            .run();
+        } catch (Exception e) {
+            progress.end();
+            folder.sayUnfinished();
+            throw e;
+        }
+        progress.end();
+        RunResult result = folder.empty().withSlices(slices);
+        folder.finish(result);
+        return result;
     }
 
     /**
-     * @throws IOException if a distribution is missing
+     * @throws IOException if a distribution or the compiler for the shim is missing
      * @throws IllegalArgumentException if an option is out of range
      */
-    RunPlan plan(Figure figure, Path runFolder) throws IOException {
-        Path given = saucr;
-        if (given == null && System.getProperty("saucr.root") != null) {
-            given = SaucrDistribution.builtIn(Path.of(System.getProperty("saucr.root")));
+    RunPlan plan(Figure figure, WorkFolder work) throws IOException {
+        List<Configuration> parsed = system.configurations(figure.configurations(), work);
+        boolean elsewhere = system.elsewhere();
+        if (elsewhere && (devices != null || servers != null || failed > 0)) {
+            throw new IllegalArgumentException(
+                    "--device, --servers and --failed are for servers that are started here, not for"
+                            + " --connect");
         }
-        SaucrDistribution distribution = new SaucrDistribution(given, runFolder);
-        List<Configuration> parsed = new ArrayList<>();
-        for (String text : configurations != null ? configurations : figure.configurations()) {
-            parsed.add(Configuration.parse(text, distribution));
-        }
+        List<DeviceProfile> disks =
+                elsewhere
+                        ? List.of(DeviceProfile.NONE)
+                        : devices != null ? devices : figure.devices();
+        SystemOptions.requireShim(disks);
         List<Case> cases = new ArrayList<>();
-        for (DeviceProfile device : devices != null ? devices : figure.devices()) {
-            for (String workload : figure.workloads()) {
-                for (int clients : figure.clients()) {
-                    cases.add(new Case(workload, clients, device));
+        for (int voters : elsewhere ? List.of(0) : servers != null ? servers : figure.voters()) {
+            for (DeviceProfile device : disks) {
+                for (String workload : figure.workloads()) {
+                    for (int bytes : valueBytes != null ? valueBytes : figure.valueBytes()) {
+                        for (double rate : rates != null ? rates : figure.rates()) {
+                            for (int each : clients != null ? clients : figure.clients()) {
+                                cases.add(new Case(workload, each, device, voters, bytes, rate));
+                            }
+                        }
+                    }
                 }
             }
         }
@@ -181,10 +213,8 @@ final class RunOptions {
         return new RunPlan(
                 figure.name(),
                 parsed,
-                servers,
                 failed,
                 cases,
-                valueBytes,
                 records,
                 seconds(warmUp),
                 seconds(slice),
@@ -192,7 +222,7 @@ final class RunOptions {
                 rounds,
                 most,
                 precision,
-                List.of(jvm.trim().split("\\s+")));
+                elsewhere ? List.of() : system.jvmFlags(SystemOptions.JVM));
     }
 
     private static Duration seconds(double seconds) {

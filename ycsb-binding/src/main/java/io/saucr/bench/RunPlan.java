@@ -1,17 +1,18 @@
 package io.saucr.bench;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * What one run measures: every case with every configuration, in rounds. Immutable.
  *
  * @param title names the run in every result
- * @param voters servers of each ensemble
- * @param failedServers followers of each that are killed before the first round
+ * @param failedServers followers of each ensemble that are killed before the first round
  * @param cases what is measured of each configuration
- * @param valueBytes size of every value
- * @param records nodes that each load finds when it begins
+ * @param records nodes that each load finds when it begins, 1 to 1,000,000
  * @param warmUp load at the beginning of each slice that does not count
  * @param slice load that counts
  * @param compile load on each ensemble, before anything is delayed or killed, that lets its JVMs
@@ -25,10 +26,8 @@ import java.util.List;
 public record RunPlan(
         String title,
         List<Configuration> configurations,
-        int voters,
         int failedServers,
         List<Case> cases,
-        int valueBytes,
         int records,
         Duration warmUp,
         Duration slice,
@@ -48,13 +47,14 @@ public record RunPlan(
                 configurations.stream().map(Configuration::name).distinct().count()
                         == configurations.size(),
                 "two configurations have the same name");
-        require(voters >= 1 && voters <= 9, "1 to 9 servers, not " + voters);
-        require(
-                failedServers >= 0 && failedServers <= (voters - 1) / 2,
-                failedServers + " failed of " + voters + " servers leave no majority");
+        require(failedServers >= 0, "a negative number of failed servers");
         require(!cases.isEmpty(), "a run without a case");
+        for (Case each : cases) {
+            require(
+                    failedServers == 0 || failedServers <= (each.voters() - 1) / 2,
+                    failedServers + " failed of " + each.voters() + " servers leave no majority");
+        }
         require(cases.stream().distinct().count() == cases.size(), "a case that is given twice");
-        require(valueBytes >= 1 && valueBytes <= 1_000_000, "values of 1 to 1,000,000 bytes");
         require(records >= 1 && records <= 1_000_000, "1 to 1,000,000 records");
         require(!slice.isNegative() && !slice.isZero(), "a slice that is longer than nothing");
         require(rounds >= 1 && maxRounds >= rounds, "at least one round, and no more than allowed");
@@ -67,8 +67,38 @@ public record RunPlan(
         }
     }
 
-    /** Slices in a round. */
-    public int slicesPerRound() {
-        return configurations.size() * cases.size();
+    /** The sizes of ensembles, in order; those of one size run at the same time. */
+    public List<Integer> ensembleSizes() {
+        return cases.stream().map(Case::voters).distinct().toList();
+    }
+
+    /** The cases of ensembles of one size. */
+    public List<Case> cases(int voters) {
+        return cases.stream().filter(each -> each.voters() == voters).toList();
+    }
+
+    /** Slices of a whole run without further rounds. */
+    public int slices() {
+        return configurations.size() * cases.size() * rounds;
+    }
+
+    /** As it stands in {@code plan.json} and {@code result.json}. */
+    Map<String, Object> described() {
+        Map<String, Object> values = new LinkedHashMap<>();
+        values.put("title", title);
+        List<Object> described = new ArrayList<>();
+        configurations.forEach(each -> described.add(each.described()));
+        values.put("configurations", described);
+        values.put("failedServers", failedServers);
+        values.put("cases", cases);
+        values.put("records", records);
+        values.put("warmUpSeconds", warmUp.toMillis() / 1e3);
+        values.put("sliceSeconds", slice.toMillis() / 1e3);
+        values.put("compileSeconds", compile.toMillis() / 1e3);
+        values.put("rounds", rounds);
+        values.put("maxRounds", maxRounds);
+        values.put("precision", precision);
+        values.put("jvmFlags", jvmFlags);
+        return values;
     }
 }

@@ -4,6 +4,8 @@ package io.saucr.bench;
  * What was measured in one slice: one configuration, one case, one round. Latencies are in
  * milliseconds, memory in bytes, times in seconds. Immutable.
  *
+ * @param voters 0 if the ensemble runs elsewhere
+ * @param rate operations offered per second, 0 in a closed loop
  * @param mode of the leader's commits in the slice: fast, slow, mixed, or - if it has no modes
  * @param leaderCpuSeconds the leader's part of {@code serverCpuSeconds}
  * @param clientCpuSeconds of this program, which runs all clients
@@ -13,6 +15,8 @@ package io.saucr.bench;
  *     device profile really was
  * @param serverReadWriteCalls reads and writes of files and sockets by all servers
  * @param residentBytes of all servers, at the end
+ * @param serverAllocatedBytes by the threads of all servers; 0 if that was not asked
+ * @param tcpSegments sent by the whole machine, servers and clients, acknowledgements included
  * @param flushes of all SAUCR servers because somebody was silent or left
  */
 public record Slice(
@@ -20,6 +24,9 @@ public record Slice(
         String workload,
         int clients,
         DeviceProfile device,
+        int voters,
+        int valueBytes,
+        double rate,
         int round,
         long operations,
         long errors,
@@ -41,6 +48,8 @@ public record Slice(
         double meanForceMillis,
         long serverReadWriteCalls,
         long residentBytes,
+        long serverAllocatedBytes,
+        long tcpSegments,
         long fastCommits,
         long slowCommits,
         long modeSwitches,
@@ -54,12 +63,17 @@ public record Slice(
             int round,
             LoadResult load,
             EnsembleUsage used,
-            ProcessUsage client) {
+            ProcessUsage client,
+            long allocatedBytes,
+            long tcpSegments) {
         return new Slice(
                 configuration,
                 measured.workload(),
                 measured.clients(),
                 measured.device(),
+                measured.voters(),
+                measured.valueBytes(),
+                measured.rate(),
                 round,
                 load.operations(),
                 load.errors(),
@@ -81,6 +95,8 @@ public record Slice(
                 used.forces() == 0 ? 0 : used.forceSeconds() * 1000 / used.forces(),
                 used.servers().readWriteCalls(),
                 used.servers().residentBytes(),
+                allocatedBytes,
+                tcpSegments,
                 used.fastCommits(),
                 used.slowCommits(),
                 used.modeSwitches(),
@@ -93,7 +109,12 @@ public record Slice(
 
     /** What was measured. */
     public Case measured() {
-        return new Case(workload, clients, device);
+        return new Case(workload, clients, device, voters, valueBytes, rate);
+    }
+
+    /** Whether it is known what the servers used; else all of that is 0. */
+    public boolean serversKnown() {
+        return residentBytes > 0;
     }
 
     /** CPU seconds of all servers for 10,000 operations. */
@@ -119,5 +140,15 @@ public record Slice(
     /** Reads and writes of all servers for one operation. */
     public double callsPerOperation() {
         return (double) serverReadWriteCalls / operations;
+    }
+
+    /** Bytes that all servers allocated for one operation. */
+    public double allocatedPerOperation() {
+        return (double) serverAllocatedBytes / operations;
+    }
+
+    /** TCP segments of servers and clients for one operation. */
+    public double segmentsPerOperation() {
+        return (double) tcpSegments / operations;
     }
 }

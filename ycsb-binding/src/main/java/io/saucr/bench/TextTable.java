@@ -38,4 +38,28 @@ final class TextTable {
         }
         return text.toString();
     }
+
+    /** The same table for an HTML page. */
+    String html() {
+        StringBuilder text = new StringBuilder("<table>");
+        String cell = "th";
+        for (List<String> row : rows) {
+            text.append("<tr>");
+            for (String each : row) {
+                text.append('<').append(cell).append('>').append(escape(each));
+                text.append("</").append(cell).append('>');
+            }
+            text.append("</tr>\n");
+            cell = "td";
+        }
+        return text.append("</table>\n").toString();
+    }
+
+    /** Text as it must stand in HTML. */
+    static String escape(String text) {
+        return text.replace("&", "&amp;")
+                .replace("<", "&lt;")
+                .replace(">", "&gt;")
+                .replace("\"", "&quot;");
+    }
 }

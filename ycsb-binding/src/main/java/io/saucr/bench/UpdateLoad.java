@@ -13,16 +13,20 @@ import org.apache.zookeeper.ZooKeeper;
 
 /** Blind updates of nodes chosen at random, all of one size. Immutable. */
 final class UpdateLoad implements Load {
-    private static final String ROOT = "/saucr-bench";
+    /** However large the values, all nodes together hold no more than this. */
+    private static final int MOST_BYTES = 16 << 20;
+
     private static final int SESSION_TIMEOUT_MILLIS = 30_000;
     private static final long CONNECT_SECONDS = 50;
     private static final int CREATES_IN_FLIGHT = 100;
 
+    private final String root;
     private final int records;
     private final byte[] value;
 
     UpdateLoad(int records, int valueBytes) {
-        this.records = records;
+        this.root = "/update-" + valueBytes;
+        this.records = Math.max(1, Math.min(records, MOST_BYTES / valueBytes));
         this.value = new byte[valueBytes];
         new SplittableRandom(records).nextBytes(value);
     }
@@ -31,7 +35,7 @@ final class UpdateLoad implements Load {
     public void prepare(String address) throws Exception {
         ZooKeeper client = connect(address);
         try {
-            create(client, ROOT);
+            create(client, root);
             Semaphore free = new Semaphore(CREATES_IN_FLIGHT);
             AtomicReference<KeeperException.Code> failure = new AtomicReference<>();
             for (int i = 0; i < records; i++) {
@@ -69,11 +73,16 @@ final class UpdateLoad implements Load {
         }
     }
 
-    private static String path(int record) {
-        return ROOT + "/record" + record;
+    private String path(int record) {
+        return root + "/record" + record;
     }
 
-    private static ZooKeeper connect(String address) throws Exception {
+    /**
+     * A client that is connected.
+     *
+     * @throws IllegalStateException if nobody answers
+     */
+    static ZooKeeper connect(String address) throws Exception {
         CountDownLatch connected = new CountDownLatch(1);
         ZooKeeper client =
                 new ZooKeeper(

@@ -20,6 +20,11 @@ final class Workloads {
         this.folder = folder;
     }
 
+    /** Those of the source tree that this program was started from, else of this folder. */
+    static Workloads ofProject() {
+        return new Workloads(Path.of(System.getProperty("saucr.root", "."), "workloads"));
+    }
+
     /**
      * A load for one ensemble.
      *

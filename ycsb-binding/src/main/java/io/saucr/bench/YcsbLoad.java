@@ -31,7 +31,7 @@ final class YcsbLoad implements Load {
     YcsbLoad(String name, Properties file, int records, int valueBytes) {
         this.records = records;
         properties.putAll(file);
-        properties.setProperty("table", "ycsb-" + name);
+        properties.setProperty("table", "ycsb-" + name + "-" + valueBytes);
         properties.setProperty("recordcount", Integer.toString(records));
         properties.setProperty("fieldcount", "1");
         properties.setProperty("fieldlength", Integer.toString(valueBytes));

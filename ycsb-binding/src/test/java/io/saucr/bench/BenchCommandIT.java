@@ -1,52 +1,22 @@
 package io.saucr.bench;
 
+import static io.saucr.bench.BenchProgram.SMALL;
+import static io.saucr.bench.BenchProgram.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
+import io.saucr.bench.BenchProgram.Outcome;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The program as a user runs it, with real servers. */
+/** The program as a user runs it, with real servers: throughput and its modes, what is refused. */
 class BenchCommandIT {
-    private static final String SMALL =
-            "-Xmx128m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto -XX:-UsePerfData";
 
     @TempDir Path folder;
-
-    private record Outcome(int status, String out, String err) {}
-
-    private static Outcome run(String... arguments) {
-        PrintStream out = System.out;
-        PrintStream err = System.err;
-        ByteArrayOutputStream outBytes = new ByteArrayOutputStream();
-        ByteArrayOutputStream errBytes = new ByteArrayOutputStream();
-        System.setOut(new PrintStream(outBytes, true, StandardCharsets.UTF_8));
-        System.setErr(new PrintStream(errBytes, true, StandardCharsets.UTF_8));
-        try {
-            int status = BenchCommand.execute(arguments);
-            return new Outcome(
-                    status,
-                    outBytes.toString(StandardCharsets.UTF_8),
-                    errBytes.toString(StandardCharsets.UTF_8));
-        } finally {
-            System.setOut(out);
-            System.setErr(err);
-        }
-    }
-
-    private List<Path> leftInWork() throws Exception {
-        try (Stream<Path> entries = Files.list(folder.resolve("work"))) {
-            return entries.toList();
-        }
-    }
 
     @Test
     void measuresTheThreeConfigurationsInTurns() throws Exception {
@@ -77,6 +47,8 @@ class BenchCommandIT {
         for (JsonNode slice : result.at("/slices")) {
             assertThat(slice.at("/operations").asLong()).isPositive();
             assertThat(slice.at("/serverCpuSeconds").asDouble()).isPositive();
+            assertThat(slice.at("/serverAllocatedBytes").asLong()).isPositive();
+            assertThat(slice.at("/tcpSegments").asLong()).isPositive();
             switch (slice.at("/configuration").asText()) {
                 case "memory-durable" -> assertThat(slice.at("/logForces").asLong()).isZero();
                 case "disk-durable" -> {
@@ -89,9 +61,12 @@ class BenchCommandIT {
         }
         assertThat(outcome.out())
                 .contains("saucr / memory-durable", "saucr / disk-durable", "at 50 %");
-        assertThat(Files.readString(results.resolve("table.txt"))).contains("3 of 3 servers");
+        assertThat(Files.readString(results.resolve("table.txt"))).contains("disk-durable");
+        assertThat(Files.readString(results.resolve("report.html")))
+                .contains("<svg", "In the paper: ");
+        assertThat(results.resolve("latencies/n3-round-2.hlog")).isNotEmptyFile();
         assertThat(results.resolve("logs/disk-durable-3.log")).isNotEmptyFile();
-        assertThat(leftInWork()).isEmpty();
+        assertThat(folder.resolve("work")).isEmptyDirectory();
 
         Outcome again = run("quick", "--out=" + results, "--work=" + folder.resolve("work"));
         assertThat(again.status()).isEqualTo(1);
@@ -106,7 +81,9 @@ class BenchCommandIT {
                         "quick",
                         "--servers=3",
                         "--failed=1",
-                        "--configurations=saucr",
+                        // With that one, mntr writes decimal fractions.
+                        "--configurations=saucr,metricsProvider.httpPort=0,metricsProvider.className="
+                                + "org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider",
                         "--device=nvme",
                         "--rounds=1",
                         "--slice=0.5",
@@ -152,6 +129,31 @@ class BenchCommandIT {
     }
 
     @Test
+    void throughputOverTimeShowsTheModes() throws Exception {
+        Path results = folder.resolve("results");
+        Outcome outcome =
+                run(
+                        "fig9",
+                        "--configurations=saucr",
+                        "--servers=3",
+                        "--clients=2",
+                        "--events=1:kill,3:return",
+                        "--seconds=5",
+                        "--compile=0",
+                        "--device=none",
+                        "--jvm=" + SMALL,
+                        "--work=" + folder.resolve("work"),
+                        "--out=" + results);
+        assertThat(outcome.status()).as(outcome.err()).isZero();
+        assertThat(outcome.out()).containsPattern("slow.* follower \\d is killed");
+        JsonNode result = new ObjectMapper().readTree(results.resolve("result.json").toFile());
+        assertThat(result.at("/timeline")).hasSizeGreaterThan(3);
+        assertThat(result.at("/events/1/what").asText()).endsWith("returns");
+        assertThat(Files.readString(results.resolve("report.html")))
+                .contains("slow mode", "turns to slow mode when only a bare majority is left");
+    }
+
+    @Test
     void anEnsembleThatDoesNotStartLeavesNoResult() throws Exception {
         Path results = folder.resolve("results");
         Outcome outcome =
@@ -166,7 +168,8 @@ class BenchCommandIT {
         assertThat(outcome.err())
                 .contains("configuration disk-durable,tickTime=soon", "has ended", "soon");
         assertThat(results.resolve("result.json")).doesNotExist();
-        assertThat(leftInWork()).isEmpty();
+        assertThat(outcome.err()).contains("did not end and is no result", "--resume");
+        assertThat(folder.resolve("work")).isEmptyDirectory();
     }
 
     @Test
@@ -175,6 +178,11 @@ class BenchCommandIT {
         assertThat(run("fig7", "--configurations=fast").status()).isEqualTo(2);
         assertThat(run("fig7", "--clients=0").status()).isEqualTo(2);
         assertThat(run("fig7", "--device=tape").err()).contains("tape");
+        assertThat(run("fig7", "--connect=a:1", "--failed=1").status()).isEqualTo(2);
+        assertThat(run("failover", "--connect=a:1").err()).contains("servers that run elsewhere");
+        assertThat(run("fig9", "--events=5:nap").err()).contains("'5:nap'");
+        assertThat(run("quick", "--resume").err()).contains("--resume needs --out");
+        assertThat(run("merge", folder.resolve("no").toString()).status()).isEqualTo(1);
         assertThat(run("fig8", "--workloads=z", "--configurations=disk-durable").err())
                 .contains("no workload z");
         assertThat(run("fig7", "--configurations=saucr", "--saucr=" + folder.resolve("no")).err())

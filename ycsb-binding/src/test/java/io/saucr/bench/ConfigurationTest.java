@@ -45,6 +45,17 @@ class ConfigurationTest {
     }
 
     @Test
+    void anEnsembleThatRunsElsewhereHasAConnectString() {
+        Configuration named = Configuration.running("prod=a:2181,b:2181/x");
+        assertThat(named.name()).isEqualTo("prod");
+        assertThat(named.connect()).isEqualTo("a:2181,b:2181/x");
+        assertThat(Configuration.running("a:2181").name()).isEqualTo("a:2181");
+        assertThatThrownBy(() -> Configuration.running("prod"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("HOST:PORT");
+    }
+
+    @Test
     void whatCannotBeMeantIsSaid() {
         assertThatThrownBy(() -> Configuration.parse("fast", none()))
                 .isInstanceOf(IllegalArgumentException.class)

@@ -93,6 +93,7 @@ class StockYcsbIT {
                     .doesNotContain("Return=ERROR");
             ZooKeeper client = new ZooKeeper(ensemble.connectString(), 10_000, event -> {});
             try {
+                client.sync("/ycsb/usertable");
                 assertThat(client.getChildren("/ycsb/usertable", false)).hasSize(50);
             } finally {
                 client.close();

@@ -2,10 +2,14 @@ package io.saucr.server;
 
 import io.saucr.server.SaucrSettings.InvalidSettingException;
 import java.io.PrintWriter;
+import java.util.concurrent.CompletableFuture;
 import javax.security.sasl.SaslException;
+import org.apache.zookeeper.server.SaucrClientPort;
+import org.apache.zookeeper.server.ServerCnxnFactory;
 import org.apache.zookeeper.server.quorum.QuorumPeer;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig.ConfigException;
+import org.apache.zookeeper.server.quorum.QuorumPeerMain;
 import org.apache.zookeeper.server.quorum.SaucrQuorumPeer;
 
 /**
@@ -18,10 +22,35 @@ public final class Boot {
 
     /** Returns the peer that the server runs with. Called once per server, before it is set up. */
     public static QuorumPeer quorumPeer(QuorumPeer original) {
+        return peer(original, () -> {});
+    }
+
+    /**
+     * Returns the peer that an embedded server runs with. Called once per server, before it is set
+     * up.
+     *
+     * @param started completed as soon as the peer has started; the original does so by itself
+     */
+    public static QuorumPeer embeddedPeer(QuorumPeer original, CompletableFuture<String> started) {
+        return peer(original, () -> started.complete(null));
+    }
+
+    /**
+     * The situation-aware peer of an embedded server that has started: its ports are known to the
+     * peer alone.
+     *
+     * @param main null if the server is not one of an ensemble
+     * @return null if the embedder was told the ports by Apache's peer, or is not in need of them
+     */
+    public static QuorumPeer started(QuorumPeerMain main) {
+        return main == null ? null : SaucrQuorumPeer.of(main);
+    }
+
+    private static QuorumPeer peer(QuorumPeer original, Runnable onStart) {
         try {
             SaucrSettings settings =
                     SaucrSettings.parse("system properties", System.getProperties());
-            return settings.enabled() ? new SaucrQuorumPeer(settings) : original;
+            return settings.enabled() ? new SaucrQuorumPeer(settings, onStart) : original;
         } catch (InvalidSettingException | SaslException e) {
             throw new IllegalArgumentException(e.getMessage(), e);
         }
@@ -38,9 +67,21 @@ public final class Boot {
             throws ConfigException {
         try {
             StartCheck.check(config, path);
+            chooseClientPort(SaucrSettings.parse(path, System.getProperties()).enabled());
         } catch (InvalidSettingException e) {
             System.err.println(e.getMessage());
             throw new ConfigException(e.getMessage(), e);
+        }
+    }
+
+    /** A factory that the operator names stays: TLS for clients needs another one. */
+    private static void chooseClientPort(boolean enabled) {
+        String key = ServerCnxnFactory.ZOOKEEPER_SERVER_CNXN_FACTORY;
+        String ours = SaucrClientPort.class.getName();
+        if (enabled && System.getProperty(key) == null) {
+            System.setProperty(key, ours);
+        } else if (!enabled && ours.equals(System.getProperty(key))) {
+            System.clearProperty(key);
         }
     }
 

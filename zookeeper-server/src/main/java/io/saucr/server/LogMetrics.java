@@ -1,16 +1,36 @@
 package io.saucr.server;
 
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import org.apache.zookeeper.metrics.MetricsContext.DetailLevel;
+import org.apache.zookeeper.metrics.Summary;
+import org.apache.zookeeper.server.ServerMetrics;
 
 /**
  * Counts what a server's log does. Thread-safe; never reset, so that rates can be taken from
- * differences.
+ * differences. Forces are counted without a summary of their own: ZooKeeper's {@code fsynctime} is
+ * one.
  */
 public final class LogMetrics {
     private final LongAdder forces = new LongAdder();
     private final LongAdder forceNanos = new LongAdder();
-    private final LongAdder flushes = new LongAdder();
     private final LongAdder flushNanos = new LongAdder();
+    private final Map<FlushCause, LongAdder> flushes = new EnumMap<>(FlushCause.class);
+    private final RecentEvents recentFlushes = new RecentEvents();
+    private final Summary flushTime =
+            ServerMetrics.getMetrics()
+                    .getMetricsProvider()
+                    .getRootContext()
+                    .getSummary("saucr_flush_time_us", DetailLevel.ADVANCED);
+
+    public LogMetrics() {
+        for (FlushCause cause : FlushCause.values()) {
+            flushes.put(cause, new LongAdder());
+        }
+    }
 
     /** A file of the log was forced. */
     public void forced(long nanos) {
@@ -18,10 +38,18 @@ public final class LogMetrics {
         forceNanos.add(nanos);
     }
 
-    /** A flush ended with the latest-on-disk marker (R10, R13). */
-    public void flushed(long nanos) {
-        flushes.increment();
+    /**
+     * A flush ended with the latest-on-disk marker (R10, R13).
+     *
+     * @param reason one sentence
+     * @param zxid the last entry that it covered
+     */
+    public void flushed(FlushCause cause, String reason, long zxid, long nanos) {
+        long micros = TimeUnit.NANOSECONDS.toMicros(nanos);
+        flushes.get(cause).increment();
         flushNanos.add(nanos);
+        flushTime.add(micros);
+        recentFlushes.add(cause.label(), reason, zxid, micros);
     }
 
     /** How often a file of the log was forced. */
@@ -31,16 +59,28 @@ public final class LogMetrics {
 
     /** Time spent in forces, microseconds. */
     public long forceMicros() {
-        return forceNanos.sum() / 1_000;
+        return TimeUnit.NANOSECONDS.toMicros(forceNanos.sum());
     }
 
     /** How often everything was flushed and marked. */
     public long flushes() {
-        return flushes.sum();
+        return flushes.values().stream().mapToLong(LongAdder::sum).sum();
+    }
+
+    /** The same by cause, every cause being there. */
+    public Map<String, Number> flushesByCause() {
+        Map<String, Number> result = new LinkedHashMap<>();
+        flushes.forEach((cause, count) -> result.put(cause.label(), count.sum()));
+        return result;
     }
 
     /** Time spent in flushes, microseconds. */
     public long flushMicros() {
-        return flushNanos.sum() / 1_000;
+        return TimeUnit.NANOSECONDS.toMicros(flushNanos.sum());
+    }
+
+    /** The last flushes with their reasons. */
+    RecentEvents recentFlushes() {
+        return recentFlushes;
     }
 }

@@ -1,22 +1,47 @@
 package io.saucr.server;
 
 import io.saucr.core.Mode;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
+import org.apache.zookeeper.metrics.MetricsContext;
+import org.apache.zookeeper.metrics.MetricsContext.DetailLevel;
+import org.apache.zookeeper.metrics.Summary;
+import org.apache.zookeeper.server.ServerMetrics;
 
-/** What a server counts as a leader, across all epochs that it leads. Thread-safe. */
+/**
+ * What a server counts as a leader, across all epochs that it leads, and how long its recovery
+ * took. Thread-safe; the methods that tell of commits and switches are called under the leader's
+ * lock.
+ */
 public final class ReplicationMetrics {
     private final LongAdder fastCommits = new LongAdder();
     private final LongAdder slowCommits = new LongAdder();
     private final LongAdder modeSwitches = new LongAdder();
+    private final RecentEvents recentSwitches = new RecentEvents();
+    private final Summary switchTime;
+    private final Summary recoveryTime;
     private volatile Leading leading;
 
-    private record Leading(Supplier<Mode> mode, IntSupplier promptVoters) {}
+    private record Leading(
+            Supplier<Mode> mode, IntSupplier promptVoters, Supplier<List<VoterView>> followers) {}
 
-    /** This server leads from now on; the suppliers are asked by threads that hold no lock. */
-    public void leading(Supplier<Mode> mode, IntSupplier promptVoters) {
-        leading = new Leading(mode, promptVoters);
+    public ReplicationMetrics() {
+        MetricsContext root = ServerMetrics.getMetrics().getMetricsProvider().getRootContext();
+        switchTime = root.getSummary("saucr_mode_switch_time_us", DetailLevel.ADVANCED);
+        recoveryTime = root.getSummary("saucr_recovery_time_ms", DetailLevel.ADVANCED);
+    }
+
+    /**
+     * This server leads from now on; the suppliers are asked by threads that hold no lock.
+     *
+     * @param followers everyone who is connected
+     */
+    public void leading(
+            Supplier<Mode> mode, IntSupplier promptVoters, Supplier<List<VoterView>> followers) {
+        leading = new Leading(mode, promptVoters, followers);
     }
 
     /** This server does not lead any more. */
@@ -29,9 +54,42 @@ public final class ReplicationMetrics {
         (mode == Mode.FAST ? fastCommits : slowCommits).increment();
     }
 
-    /** The mode has changed. */
-    public void switched() {
+    /**
+     * The mode is fast from now on.
+     *
+     * @param zxid the last slow entry
+     * @param heldBackNanos how long proposals were held back for it (R5)
+     */
+    public void turnedFast(String reason, long zxid, long heldBackNanos) {
+        long micros = TimeUnit.NANOSECONDS.toMicros(heldBackNanos);
         modeSwitches.increment();
+        switchTime.add(micros);
+        recentSwitches.add("fast", reason, zxid, micros);
+    }
+
+    /**
+     * The mode is slow from now on.
+     *
+     * @param zxid the last fast entry
+     */
+    public void turnedSlow(String reason, long zxid) {
+        modeSwitches.increment();
+        recentSwitches.begin("slow", reason, zxid);
+    }
+
+    /**
+     * The first entry after the switch to slow has committed: all before it is on the disks of a
+     * majority.
+     */
+    public void slowIsDurable(long nanosSinceSwitch) {
+        long micros = TimeUnit.NANOSECONDS.toMicros(nanosSinceSwitch);
+        switchTime.add(micros);
+        recentSwitches.finish(micros);
+    }
+
+    /** This server has recovered (R17). */
+    public void recovered(long millis) {
+        recoveryTime.add(millis);
     }
 
     /** Entries committed that were proposed fast. */
@@ -59,5 +117,16 @@ public final class ReplicationMetrics {
     public int promptVoters() {
         Leading now = leading;
         return now == null ? 0 : now.promptVoters().getAsInt();
+    }
+
+    /** Those that follow this leader; nobody if it does not lead. */
+    List<VoterView> followers() {
+        Leading now = leading;
+        return now == null ? List.of() : now.followers().get();
+    }
+
+    /** The last switches with their reasons. */
+    RecentEvents recentSwitches() {
+        return recentSwitches;
     }
 }

@@ -19,6 +19,7 @@ import java.util.regex.Pattern;
  * @param backgroundFlushInterval how often the log is forced in fast mode, 1 millisecond to 1 hour
  * @param idleFlush time without writes after which disk and markers say "on disk", 1 millisecond to
  *     1 hour
+ * @param adminServers host and port of other servers' AdminServers, by server id; immutable
  */
 public record SaucrSettings(
         boolean enabled,
@@ -26,7 +27,8 @@ public record SaucrSettings(
         int missedHeartbeatsBeforeElection,
         int fastModeConfirmations,
         Duration backgroundFlushInterval,
-        Duration idleFlush) {
+        Duration idleFlush,
+        Map<Long, String> adminServers) {
 
     /** ZooKeeper turns an unknown key of zoo.cfg into a system property with this prefix. */
     static final String PROPERTY_PREFIX = "zookeeper.";
@@ -37,6 +39,7 @@ public record SaucrSettings(
     private static final String CONFIRMATIONS = "saucr.fastModeConfirmations";
     private static final String BACKGROUND = "saucr.backgroundFlushInterval";
     private static final String IDLE = "saucr.idleFlush";
+    private static final String ADMIN_SERVERS = "saucr.adminServers";
 
     private static final Map<String, String> ALLOWED =
             new TreeMap<>(
@@ -46,8 +49,13 @@ public record SaucrSettings(
                             MISSED, "2 to 1000000",
                             CONFIRMATIONS, "1 to 1000",
                             BACKGROUND, "1ms to 1h, for example 100ms",
-                            IDLE, "1ms to 1h, for example 500ms"));
+                            IDLE, "1ms to 1h, for example 500ms",
+                            ADMIN_SERVERS,
+                                    "ID=HOST:PORT, separated by commas, for example"
+                                            + " 1=zk1:8080,2=zk2:8080"));
 
+    private static final Pattern ADMIN_SERVER =
+            Pattern.compile("(\\d{1,9})=([\\w.-]+:\\d{1,5}|\\[[\\da-fA-F:.]+]:\\d{1,5})");
     private static final Pattern DURATION = Pattern.compile("(\\d{1,9})(us|ms|s|m|h)?");
     private static final Duration DEFAULT_HEARTBEAT = Duration.ofMillis(50);
     private static final Duration DEFAULT_ELECTION_SILENCE = Duration.ofSeconds(2);
@@ -110,15 +118,17 @@ public record SaucrSettings(
                         Duration.ofMillis(1),
                         Duration.ofHours(1)),
                 reader.duration(
-                        IDLE, Duration.ofMillis(500), Duration.ofMillis(1), Duration.ofHours(1)));
+                        IDLE, Duration.ofMillis(500), Duration.ofMillis(1), Duration.ofHours(1)),
+                reader.addresses(ADMIN_SERVERS));
     }
 
     /**
-     * How much later than an interval an answer may come: as long as the interval, but 20 to 200
-     * milliseconds.
+     * How much later than an interval an answer may come: 30 milliseconds less than the interval,
+     * but 20 to 200. As preset, a server that fell silent is noticed after 70 milliseconds, so that
+     * of three that fail 50 milliseconds apart the last has forced its log.
      */
     public Duration tolerance() {
-        long millis = Math.min(200, Math.max(20, heartbeatInterval.toMillis()));
+        long millis = Math.min(200, Math.max(20, heartbeatInterval.toMillis() - 30));
         return Duration.ofMillis(millis);
     }
 
@@ -181,6 +191,19 @@ public record SaucrSettings(
                 throw invalid(key, value);
             }
             return duration;
+        }
+
+        Map<Long, String> addresses(String key) throws InvalidSettingException {
+            String value = given.getOrDefault(key, "");
+            Map<Long, String> result = new TreeMap<>();
+            for (String item : value.isEmpty() ? new String[0] : value.split(",", -1)) {
+                Matcher matcher = ADMIN_SERVER.matcher(item.trim());
+                if (!matcher.matches()) {
+                    throw invalid(key, value);
+                }
+                result.put(Long.parseLong(matcher.group(1)), matcher.group(2));
+            }
+            return Map.copyOf(result);
         }
 
         private InvalidSettingException invalid(String key, String value) {

@@ -6,7 +6,9 @@ import io.saucr.core.Mode;
 import io.saucr.core.RecoveryProcedure.State;
 import io.saucr.core.Zxid;
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.zookeeper.metrics.MetricsContext;
@@ -18,8 +20,8 @@ import org.apache.zookeeper.server.quorum.SaucrQuorumPeer;
 
 /**
  * What this server says of itself: the gauges of the design's section 7 in ZooKeeper's metrics
- * provider ({@code mntr}, Prometheus), extra {@code mntr} lines while it does not serve, and the
- * AdminServer's {@code /commands/saucr}. Thread-safe.
+ * provider ({@code mntr}, Prometheus), extra {@code mntr} lines while it does not serve, a bean
+ * beside ZooKeeper's own, and the AdminServer's {@code /commands/saucr}. Thread-safe.
  */
 public final class SaucrStatus {
     /**
@@ -32,25 +34,47 @@ public final class SaucrStatus {
     private final SaucrTxnSnapLog txnSnapLog;
     private final LogMetrics log;
     private final ReplicationMetrics replication;
+    private final Maintenance maintenance;
+    private final SaucrBean bean;
 
     public SaucrStatus(
             SaucrQuorumPeer peer,
             SaucrSettings settings,
             SaucrTxnSnapLog txnSnapLog,
             LogMetrics log,
-            ReplicationMetrics replication) {
+            ReplicationMetrics replication,
+            Maintenance maintenance) {
         this.peer = peer;
         this.settings = settings;
         this.txnSnapLog = txnSnapLog;
         this.log = log;
         this.replication = replication;
+        this.maintenance = maintenance;
+        this.bean = new SaucrBean(this, maintenance);
     }
 
-    /** Makes it visible in every way there is; replaces what was published before. */
-    public static void publish(SaucrStatus status) {
-        published = status;
-        status.registerGauges();
-        Commands.registerCommand(new SaucrCommand(status));
+    /**
+     * Makes it visible in every way there is, and lets operators give orders; replaces what was
+     * published before.
+     */
+    public void publish() {
+        published = this;
+        registerGauges();
+        Commands.registerCommand(new SaucrCommand(this));
+        Commands.registerCommand(new EnsembleCommand(this));
+        Commands.registerCommand(new PageCommand());
+        for (MaintenanceCommand.Order order : MaintenanceCommand.Order.values()) {
+            Commands.registerCommand(new MaintenanceCommand(order, maintenance));
+        }
+        bean.register();
+        PowerFailureSignal.listen(() -> maintenance.powerFails("SIGPWR"));
+    }
+
+    /**
+     * The server has stopped; its process, which may be someone else's, goes on without the bean.
+     */
+    public void withdraw() {
+        bean.unregister();
     }
 
     /**
@@ -79,14 +103,51 @@ public final class SaucrStatus {
         root.registerGauge("saucr_slow_commits", replication::slowCommits);
         root.registerGauge("saucr_prompt_voters", replication::promptVoters);
         root.registerGauge("saucr_on_disk", () -> onDisk() ? 1 : 0);
+        root.registerGauge("saucr_pinned_slow", () -> maintenance.pinned() == null ? 0 : 1);
+        root.registerGaugeSet("saucr_flush_causes", log::flushesByCause);
     }
 
-    private boolean onDisk() {
+    /** Whether a crash now would lose nothing that was acknowledged. */
+    boolean onDisk() {
         return txnSnapLog.isOpen() && txnSnapLog.log().claimsOnDisk();
     }
 
+    SaucrQuorumPeer peer() {
+        return peer;
+    }
+
+    SaucrSettings settings() {
+        return settings;
+    }
+
+    LogMetrics log() {
+        return log;
+    }
+
+    ReplicationMetrics replication() {
+        return replication;
+    }
+
+    /** leading, following, observing, leaderelection or recovering. */
+    String role() {
+        return peer.recovering() ? "recovering" : peer.getServerState();
+    }
+
+    /** Voters that fast mode relies on now, this leader included; empty if it does not lead. */
+    List<Long> promptSet() {
+        if (replication.mode() == null) {
+            return List.of();
+        }
+        List<Long> result = new ArrayList<>(List.of(peer.getMyId()));
+        replication.followers().stream()
+                .filter(VoterView::counts)
+                .map(VoterView::server)
+                .forEach(result::add);
+        return result.stream().sorted().toList();
+    }
+
     /** A leader's mode; of others, the mode of what they logged last. */
-    private int mode() {
+    int mode() {
         Mode mode = replication.mode();
         if (mode == null && txnSnapLog.isOpen()) {
             mode = txnSnapLog.log().mode();
@@ -97,10 +158,11 @@ public final class SaucrStatus {
     /** The keys of {@code mntr} without its prefix. */
     private Map<String, Object> flat() {
         Map<String, Object> lines = new LinkedHashMap<>();
-        lines.put("server_state", peer.recovering() ? "recovering" : peer.getServerState());
+        lines.put("server_state", role());
         lines.put("saucr_recovery_state", peer.recovering() ? 1 : 0);
         lines.put("saucr_mode", mode());
         lines.put("saucr_on_disk", onDisk() ? 1 : 0);
+        lines.put("saucr_pinned_slow", maintenance.pinned() == null ? 0 : 1);
         RecoveryProgress progress = peer.recoveryProgress();
         if (peer.recovering() && progress != null) {
             lines.put("saucr_recovery_step", progress.status().state());
@@ -119,8 +181,12 @@ public final class SaucrStatus {
     Map<String, Object> full() {
         Map<String, Object> result = new LinkedHashMap<>();
         result.put("server", peer.getMyId());
-        result.put("role", peer.recovering() ? "recovering" : peer.getServerState());
+        result.put("role", role());
+        result.put("leader", peer.getLeaderId());
         result.put("mode", mode() == 1 ? "fast" : "slow");
+        result.put("pinnedSlow", pinnedSlow());
+        result.put("promptSet", promptSet());
+        result.put("followers", replication.followers().stream().map(VoterView::readable).toList());
         result.put("promptVoters", replication.promptVoters());
         result.put("modeSwitches", replication.modeSwitches());
         result.put("fastCommits", replication.fastCommits());
@@ -129,6 +195,7 @@ public final class SaucrStatus {
         result.put("logForceMicros", log.forceMicros());
         result.put("flushes", log.flushes());
         result.put("flushMicros", log.flushMicros());
+        result.put("flushCauses", log.flushesByCause());
         result.put("onDisk", onDisk());
         if (txnSnapLog.isOpen()) {
             Markers markers = txnSnapLog.log().markers();
@@ -138,11 +205,18 @@ public final class SaucrStatus {
             result.put("lleMap", readable(markers.lleMap()));
         }
         result.put("recovery", recovery());
-        result.put("settings", settings());
+        result.put("lastSwitches", replication.recentSwitches().readable());
+        result.put("lastFlushes", log.recentFlushes().readable());
+        result.put("settings", readableSettings());
         return result;
     }
 
-    private Map<String, Object> settings() {
+    private Map<String, Object> pinnedSlow() {
+        Maintenance.Pinned pinned = maintenance.pinned();
+        return pinned == null ? null : Map.of("reason", pinned.reason(), "since", pinned.since());
+    }
+
+    private Map<String, Object> readableSettings() {
         Map<String, Object> result = new LinkedHashMap<>();
         result.put("heartbeatInterval", settings.heartbeatInterval().toString());
         result.put("tolerance", settings.tolerance().toString());

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.saucr.server.SaucrSettings.InvalidSettingException;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Properties;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,6 +43,21 @@ class SaucrSettingsTest {
                 .isEqualTo(4);
     }
 
+    @Test
+    void adminServersAreNamedById() throws Exception {
+        assertThat(parse().adminServers()).isEmpty();
+        assertThat(
+                        parse("saucr.adminServers", "1=zk1.example:8080, 2=[::1]:90,30=10.0.0.3:1")
+                                .adminServers())
+                .isEqualTo(Map.of(1L, "zk1.example:8080", 2L, "[::1]:90", 30L, "10.0.0.3:1"));
+        for (String wrong : List.of("zk1:8080", "1=zk1", "1=zk1:8080,", "1=a b:80", "1=x:y")) {
+            assertThatThrownBy(() -> parse("saucr.adminServers", wrong))
+                    .as(wrong)
+                    .hasMessageContaining("zoo.cfg: saucr.adminServers=" + wrong)
+                    .hasMessageContaining("1=zk1:8080,2=zk2:8080");
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({
         "500us, 500000",
@@ -56,8 +73,8 @@ class SaucrSettingsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"1ms, 20", "20ms, 20", "50ms, 50", "200ms, 200", "1s, 200"})
-    void toleranceIsTheIntervalBut20To200Milliseconds(String interval, long millis)
+    @CsvSource({"1ms, 20", "50ms, 20", "100ms, 70", "200ms, 170", "230ms, 200", "1s, 200"})
+    void toleranceIsTheIntervalLess30But20To200Milliseconds(String interval, long millis)
             throws Exception {
         assertThat(parse("saucr.heartbeatInterval", interval).tolerance())
                 .isEqualTo(Duration.ofMillis(millis));

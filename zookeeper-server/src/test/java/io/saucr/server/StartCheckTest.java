@@ -1,5 +1,6 @@
 package io.saucr.server;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -9,6 +10,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.zookeeper.server.NettyServerCnxnFactory;
+import org.apache.zookeeper.server.SaucrClientPort;
+import org.apache.zookeeper.server.ServerCnxnFactory;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig.ConfigException;
 import org.junit.jupiter.api.AfterEach;
@@ -130,5 +134,20 @@ class StartCheckTest {
         Files.writeString(version.resolve("saucr.latestOnDisk"), "nonsense\n");
         refused("saucr.latestOnDisk cannot be used", 3, "saucr.enabled=true");
         refused("saucr.latestOnDisk cannot be used", 3, "saucr.enabled=false");
+    }
+
+    private static String clientPort() {
+        return System.getProperty(ServerCnxnFactory.ZOOKEEPER_SERVER_CNXN_FACTORY);
+    }
+
+    @Test
+    void thePortForClientsIsOursUnlessTheConfigurationNamesOne() throws Exception {
+        parse(3, "saucr.enabled=true");
+        assertThat(clientPort()).isEqualTo(SaucrClientPort.class.getName());
+        parse(3, "saucr.enabled=false");
+        assertThat(clientPort()).isNull();
+        String netty = NettyServerCnxnFactory.class.getName();
+        parse(3, "saucr.enabled=true", "serverCnxnFactory=" + netty);
+        assertThat(clientPort()).isEqualTo(netty);
     }
 }

@@ -2,6 +2,7 @@ package io.saucr.crash.campaign;
 
 import java.util.HashSet;
 import java.util.Set;
+import java.util.function.IntPredicate;
 
 /**
  * What memory alone can do, by the sequence of states: which servers know all acknowledged writes,
@@ -15,20 +16,26 @@ public final class MemoryModel {
      * acknowledged write: only if, at some time, a majority could be formed of servers that had
      * lost their memory and not yet regained it. A loss where this is false is the tester's own
      * mistake.
+     *
+     * @param served whether the ensemble served in the state of this index, from 0; only then those
+     *     that had forgotten have learned from the others. Asked for majorities alone
      */
-    public static boolean lossPossible(Sequence sequence) {
+    public static boolean lossPossible(Sequence sequence, IntPredicate served) {
         Set<Integer> forgetful = new HashSet<>();
         int n = sequence.servers();
         ClusterState before = sequence.states().get(0);
-        for (ClusterState state : sequence.states()) {
+        for (int i = 0; i < sequence.states().size(); i++) {
+            ClusterState state = sequence.states().get(i);
             forgetful.addAll(before.without(state));
             if (state.hasMajorityOf(n)) {
                 long up = state.alive().stream().filter(forgetful::contains).count();
                 if (up > n / 2) {
                     return true;
                 }
-                // Every majority holds one that knows; it leads, and the others learn from it.
-                forgetful.removeAll(state.alive());
+                if (served.test(i)) {
+                    // Every majority holds one that knows; it leads, and the others learn from it.
+                    forgetful.removeAll(state.alive());
+                }
             }
             before = state;
         }

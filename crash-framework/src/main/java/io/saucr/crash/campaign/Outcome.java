@@ -15,6 +15,7 @@ import java.util.Map;
  * @param recovering servers that say at the end that they are still recovering
  * @param millis of the whole sequence, start of the servers included
  * @param events what happened, in order
+ * @param activity between the events
  */
 public record Outcome(
         String system,
@@ -31,16 +32,30 @@ public record Outcome(
         boolean lossPossible,
         List<Integer> recovering,
         long millis,
-        List<Event> events) {
+        List<Event> events,
+        Activity activity) {
+    /** What stock ZooKeeper says, and the reason repeats, when its first snapshot is gone. */
+    private static final String REFUSED_LOG_ALONE = "No snapshot found, but there are log entries";
+
     /**
      * @param millis since the sequence began
-     * @param kind serving, not-serving, power-cut, start, acknowledged or end
+     * @param kind serving, not-serving, power-cut (of one server, or of several at one instant),
+     *     start, acknowledged, too-few-acknowledged or end
      * @param servers alive after it
      */
     public record Event(long millis, String kind, String servers, Map<String, String> details) {}
 
+    /** Whether servers refused to start because their first snapshot had not been forced. */
+    public boolean firstSnapshotGone() {
+        return reason.contains(REFUSED_LOG_ALONE);
+    }
+
     /** Distinguishes outcomes of one campaign. */
     public String key() {
+        return key(system, plan, sequence);
+    }
+
+    static String key(String system, String plan, Sequence sequence) {
         return system + " " + plan + " " + sequence;
     }
 }

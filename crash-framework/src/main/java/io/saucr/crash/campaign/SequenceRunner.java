@@ -1,6 +1,7 @@
 package io.saucr.crash.campaign;
 
 import io.saucr.crash.fault.FaultBackend;
+import io.saucr.crash.fault.PowerCut;
 import io.saucr.crash.process.Ensemble;
 import io.saucr.crash.process.ServerProcess;
 import java.io.IOException;
@@ -8,12 +9,17 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Random;
+import java.util.Set;
 import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
 /**
@@ -26,17 +32,35 @@ public final class SequenceRunner {
     private static final Duration WRITE_PATIENCE = Duration.ofSeconds(10);
     private static final Duration START_PATIENCE = Duration.ofSeconds(60);
     private static final Duration READ_PATIENCE = Duration.ofSeconds(20);
+    private static final String RECOVERING = "recovering";
     private static final int MOST_LOST_NAMED = 100;
+
+    /** Servers that start may not have told yet that they are recovered. */
+    private static final Duration STUCK_FOR = Duration.ofSeconds(2);
+
+    /** Acknowledged writes of earlier states, and the client that writes now, if one does. */
+    private record Acknowledged(long before, Workload now) {
+        long total() {
+            return before + (now == null ? 0 : now.count());
+        }
+    }
 
     private final SystemUnderTest system;
     private final FaultPlan plan;
     private final Sequence sequence;
     private final FaultBackend backend;
     private final Ensemble ensemble;
+
+    /** Indices of the states in which nobody served. */
+    private final Set<Integer> unserved = new HashSet<>();
+
     private final Random random;
     private final long start = System.nanoTime();
     private final List<Outcome.Event> events = new ArrayList<>();
     private final List<String> acknowledged = new ArrayList<>();
+
+    /** Read by the thread of an {@link ActivityRecorder}, too. */
+    private volatile Acknowledged progress = new Acknowledged(0, null);
 
     private SequenceRunner(
             SystemUnderTest system,
@@ -72,11 +96,19 @@ public final class SequenceRunner {
                         .set("cnxTimeout", "500");
         system.settings().forEach(builder::set);
         try (Ensemble ensemble = builder.build()) {
-            return new SequenceRunner(system, plan, sequence, backend, ensemble).run();
+            SequenceRunner runner = new SequenceRunner(system, plan, sequence, backend, ensemble);
+            List<LongSupplier> flushes = new ArrayList<>();
+            for (ServerProcess server : ensemble.servers()) {
+                flushes.add(() -> backend.shim(server.id()).forces().total());
+            }
+            try (ActivityRecorder activity =
+                    new ActivityRecorder(() -> runner.progress.total(), flushes)) {
+                return runner.run(activity);
+            }
         }
     }
 
-    private Outcome run() throws IOException, InterruptedException {
+    private Outcome run(ActivityRecorder activity) throws IOException, InterruptedException {
         ensemble.start();
         try {
             ensemble.awaitServing(START_PATIENCE);
@@ -94,7 +126,7 @@ public final class SequenceRunner {
         }
         ClusterState last = sequence.states().get(sequence.states().size() - 1);
         bringBack(last.without(before), last);
-        return judge();
+        return judge(activity);
     }
 
     /** Writes while the state lasts, then takes the power from those that the next one lacks. */
@@ -107,12 +139,14 @@ public final class SequenceRunner {
             Thread.sleep(plan.dwell().toMillis());
         }
         if (!serves) {
+            unserved.add(number);
             event("not-serving", state, Map.of());
             crash(state, next, OptionalInt.empty());
             return;
         }
         OptionalInt leader = ensemble.leader();
         try (Workload load = new Workload(connectString(state), "/state-" + number + "-")) {
+            progress = new Acknowledged(acknowledged.size(), load);
             boolean enough = load.await(WRITES_PER_STATE, WRITE_PATIENCE);
             if (number == 0 && !plan.young()) {
                 for (ServerProcess server : ensemble.servers()) {
@@ -125,12 +159,12 @@ public final class SequenceRunner {
                 load.stop(WRITE_PATIENCE);
                 Thread.sleep(plan.idle().toMillis());
             }
+            Map<String, String> details = describe(state);
             List<String> counted = load.faultBegins();
             acknowledged.addAll(counted);
-            event(
-                    enough ? "acknowledged" : "too-few-acknowledged",
-                    state,
-                    Map.of("writes", Integer.toString(counted.size())));
+            progress = new Acknowledged(acknowledged.size(), null);
+            details.put("writes", Integer.toString(counted.size()));
+            event(enough ? "acknowledged" : "too-few-acknowledged", state, details);
             crash(state, next, leader);
         }
     }
@@ -146,25 +180,34 @@ public final class SequenceRunner {
             boolean last = plan.order() == FaultPlan.Order.FOLLOWERS_FIRST;
             order.add(last ? order.size() : 0, leader.getAsInt());
         }
-        Map<String, String> details = new LinkedHashMap<>();
-        details.put("order", order.stream().map(String::valueOf).collect(Collectors.joining(",")));
-        leader.ifPresent(id -> details.put("leader", Integer.toString(id)));
-        long begin = System.nanoTime();
+        List<ServerProcess> victims = order.stream().map(ensemble::server).toList();
         if (plan.order() == FaultPlan.Order.SIMULTANEOUS) {
-            Duration width = backend.powerCut(order.stream().map(ensemble::server).toList());
-            details.put("withinMicros", Long.toString(width.toNanos() / 1000));
-        } else {
-            for (int i = 0; i < order.size(); i++) {
-                long due = begin + i * plan.gap().toNanos();
-                long wait = (due - System.nanoTime()) / 1_000_000;
-                if (wait > 0) {
-                    Thread.sleep(wait);
-                }
-                backend.powerCut(List.of(ensemble.server(order.get(i))));
-            }
-            details.put("withinMicros", Long.toString((System.nanoTime() - begin) / 1000));
+            PowerCut all = backend.powerCut(victims);
+            Map<String, String> details = cut(order, leader);
+            details.put("withinMicros", Long.toString(all.width().toNanos() / 1000));
+            event(all.ended(), "power-cut", next, details);
+            return;
         }
-        event("power-cut", next, details);
+        SortedSet<Integer> alive = new TreeSet<>(state.alive());
+        List<PowerCut> cuts = backend.powerCuts(victims, plan.gap());
+        for (int i = 0; i < order.size(); i++) {
+            alive.remove(order.get(i));
+            event(
+                    cuts.get(i).ended(),
+                    "power-cut",
+                    new ClusterState(alive),
+                    cut(List.of(order.get(i)), leader));
+        }
+    }
+
+    private static Map<String, String> cut(List<Integer> victims, OptionalInt leader) {
+        Map<String, String> details = new LinkedHashMap<>();
+        details.put(
+                "of",
+                victims.stream()
+                        .map(id -> id + (leader.equals(OptionalInt.of(id)) ? " (leader)" : ""))
+                        .collect(Collectors.joining(", ")));
+        return details;
     }
 
     private void bringBack(SortedSet<Integer> servers, ClusterState state) throws IOException {
@@ -185,6 +228,8 @@ public final class SequenceRunner {
     private boolean settle(ClusterState state, Duration limit, boolean all)
             throws InterruptedException {
         long deadline = System.nanoTime() + limit.toNanos();
+        long stuckSince = 0;
+        long lookAgain = System.nanoTime();
         while (true) {
             Map<Integer, String> roles = new LinkedHashMap<>();
             int ended = 0;
@@ -198,6 +243,12 @@ public final class SequenceRunner {
             boolean majority = serving > sequence.servers() / 2 && roles.containsValue("leader");
             boolean complete = serving == state.alive().size() - ended;
             boolean hopeless = state.alive().size() - ended <= sequence.servers() / 2;
+            if (!majority && System.nanoTime() > lookAgain) {
+                lookAgain = System.nanoTime() + STUCK_FOR.toNanos() / 4;
+                boolean stuck = tooFew(recovering(describe(state)), state);
+                stuckSince = !stuck ? 0 : stuckSince == 0 ? System.nanoTime() : stuckSince;
+            }
+            hopeless |= stuckSince != 0 && System.nanoTime() > stuckSince + STUCK_FOR.toNanos();
             boolean late = System.nanoTime() > deadline || hopeless;
             if ((majority && (complete || !all)) || late) {
                 if (majority) {
@@ -207,6 +258,15 @@ public final class SequenceRunner {
             }
             Thread.sleep(20);
         }
+    }
+
+    /**
+     * Whether time changes nothing: with so many of a state's servers recovering, the others are
+     * fewer than a recovery needs answers from.
+     */
+    private boolean tooFew(List<Integer> recovering, ClusterState state) {
+        int needed = sequence.servers() - (sequence.servers() / 2 + 1);
+        return !recovering.isEmpty() && state.alive().size() - recovering.size() < needed;
     }
 
     /** Role, mode and recovery state of each server, as it says itself. */
@@ -224,14 +284,32 @@ public final class SequenceRunner {
                 words.add(values.get("zk_saucr_mode").startsWith("1") ? "fast" : "slow");
             }
             if (values.getOrDefault("zk_saucr_recovery_state", "0").startsWith("1")) {
-                words.add("recovering");
+                words.add(RECOVERING);
             }
             details.put("server " + id, String.join(", ", words));
         }
         return details;
     }
 
-    private Outcome judge() throws InterruptedException {
+    /** Which servers ended by themselves, and the last thing that they complained about. */
+    private String refusals(ClusterState state) {
+        StringBuilder text = new StringBuilder();
+        for (int id : state.alive()) {
+            ServerProcess server = ensemble.server(id);
+            if (!server.isAlive()) {
+                String last =
+                        server.logTail(60)
+                                .lines()
+                                .filter(line -> line.contains("Exception: "))
+                                .reduce((first, second) -> second)
+                                .orElse("status " + server.exitStatus().orElse(-1));
+                text.append("; server ").append(id).append(" ended: ").append(last.trim());
+            }
+        }
+        return text.toString();
+    }
+
+    private Outcome judge(ActivityRecorder activity) throws InterruptedException {
         ClusterState all = sequence.states().get(sequence.states().size() - 1);
         long deadline = System.nanoTime() + plan.patience().toNanos();
         String reason = "";
@@ -240,7 +318,13 @@ public final class SequenceRunner {
         while (!read) {
             Duration left = Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
             if (!settle(all, left, false)) {
-                reason = "no majority serves after " + plan.patience().toSeconds() + " s";
+                long waited = plan.patience().toNanos() - (deadline - System.nanoTime());
+                reason =
+                        String.format(
+                                Locale.ROOT,
+                                "no majority serves after %.0f s%s",
+                                waited / 1e9,
+                                refusals(all));
                 break;
             }
             try {
@@ -254,11 +338,14 @@ public final class SequenceRunner {
             }
         }
         Map<String, String> state = describe(all);
-        List<Integer> recovering = recovering();
-        Verdict verdict =
-                !read ? Verdict.UNAVAILABLE : lost.isEmpty() ? Verdict.CORRECT : Verdict.DATA_LOSS;
+        List<Integer> recovering = recovering(state);
+        Verdict verdict;
         if (read) {
+            verdict = lost.isEmpty() ? Verdict.CORRECT : Verdict.DATA_LOSS;
             reason = lost.isEmpty() ? "" : lost.size() + " acknowledged writes are missing";
+        } else {
+            verdict = tooFew(recovering, all) ? Verdict.TOO_FEW_RECOVERED : Verdict.UNAVAILABLE;
+            reason += recovering.isEmpty() ? "" : "; recovering: servers " + recovering;
         }
         event("end", all, state);
         return new Outcome(
@@ -273,21 +360,17 @@ public final class SequenceRunner {
                 acknowledged.size(),
                 lost.size(),
                 lost.subList(0, Math.min(MOST_LOST_NAMED, lost.size())),
-                MemoryModel.lossPossible(sequence),
+                MemoryModel.lossPossible(sequence, index -> !unserved.contains(index)),
                 recovering,
                 (System.nanoTime() - start) / 1_000_000,
-                List.copyOf(events));
+                List.copyOf(events),
+                activity.activity());
     }
 
-    /** A server that has not recovered serves nobody; it says so to {@code mntr}. */
-    private List<Integer> recovering() {
-        return ensemble.servers().stream()
-                .filter(
-                        server ->
-                                server.mntr()
-                                        .getOrDefault("zk_saucr_recovery_state", "0")
-                                        .startsWith("1"))
-                .map(ServerProcess::id)
+    /** A server that has not recovered serves nobody, and says so. */
+    private List<Integer> recovering(Map<String, String> described) {
+        return sequence.states().get(0).alive().stream()
+                .filter(id -> described.getOrDefault("server " + id, "").endsWith(RECOVERING))
                 .toList();
     }
 
@@ -298,8 +381,10 @@ public final class SequenceRunner {
     }
 
     private void event(String kind, ClusterState state, Map<String, String> details) {
-        events.add(
-                new Outcome.Event(
-                        (System.nanoTime() - start) / 1_000_000, kind, state.toString(), details));
+        event(System.nanoTime(), kind, state, details);
+    }
+
+    private void event(long when, String kind, ClusterState state, Map<String, String> details) {
+        events.add(new Outcome.Event((when - start) / 1_000_000, kind, state.toString(), details));
     }
 }

@@ -4,8 +4,31 @@ package io.saucr.crash.campaign;
 public enum Verdict {
     /** The ensemble serves, and all of them are there. */
     CORRECT,
-    /** It does not serve, or not reliably enough to be read. */
+    /**
+     * It does not serve, and is right not to: so many of its servers lost what was in their memory
+     * that the others are too few to recover from, and it says so.
+     */
+    TOO_FEW_RECOVERED,
+    /**
+     * It does not serve, or not reliably enough to be read, and nothing that its servers say of
+     * themselves explains it: a fault of the system.
+     */
     UNAVAILABLE,
     /** It serves, and at least one of them is missing or has another value. */
-    DATA_LOSS
+    DATA_LOSS;
+
+    /** For people. */
+    public String words() {
+        return switch (this) {
+            case CORRECT -> "correct";
+            case TOO_FEW_RECOVERED -> "too few recovered";
+            case UNAVAILABLE -> "unavailable";
+            case DATA_LOSS -> "data loss";
+        };
+    }
+
+    /** Whether nobody is served, for whichever reason. */
+    public boolean servesNobody() {
+        return this == TOO_FEW_RECOVERED || this == UNAVAILABLE;
+    }
 }

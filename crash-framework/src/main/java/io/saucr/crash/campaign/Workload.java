@@ -19,7 +19,7 @@ import org.apache.zookeeper.ZooKeeper;
  * <p>The writer is a thread of its own; the lists are guarded by this object's lock, which an
  * acknowledgement and the beginning of a fault both take.
  */
-final class Workload implements AutoCloseable {
+public final class Workload implements AutoCloseable {
     private static final int WINDOW = 16;
     private static final int DATA_BYTES = 100;
     private static final int MOST_WRITES = 3000;
@@ -38,7 +38,7 @@ final class Workload implements AutoCloseable {
      *
      * @param prefix of the nodes' paths; a number follows
      */
-    Workload(String connectString, String prefix) throws java.io.IOException {
+    public Workload(String connectString, String prefix) throws java.io.IOException {
         this.prefix = prefix;
         client = new ZooKeeper(connectString, (int) SESSION_TIMEOUT.toMillis(), event -> {});
         writer.setDaemon(true);
@@ -83,7 +83,7 @@ final class Workload implements AutoCloseable {
     /**
      * @return whether that many writes were acknowledged in time
      */
-    synchronized boolean await(int count, Duration timeout) throws InterruptedException {
+    public synchronized boolean await(int count, Duration timeout) throws InterruptedException {
         long deadline = System.nanoTime() + timeout.toNanos();
         while (acknowledged.size() < count) {
             long left = (deadline - System.nanoTime()) / 1_000_000;
@@ -96,7 +96,7 @@ final class Workload implements AutoCloseable {
     }
 
     /** The writes acknowledged so far. */
-    synchronized int count() {
+    public synchronized int count() {
         return acknowledged.size();
     }
 

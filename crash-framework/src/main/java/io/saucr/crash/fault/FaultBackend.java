@@ -5,6 +5,7 @@ import io.saucr.crash.process.Hosting;
 import io.saucr.crash.process.ServerProcess;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
@@ -25,10 +26,31 @@ public interface FaultBackend extends Hosting {
      * even the end of a connection, and what was not forced is gone. The machine is back when the
      * server is started.
      *
-     * @return from the moment the first server lost its network to the one when nothing ran any
-     *     more
+     * @param notBefore {@link System#nanoTime} when it is to happen; at once if that is over
      */
-    Duration powerCut(List<ServerProcess> victims) throws IOException;
+    PowerCut powerCut(List<ServerProcess> victims, long notBefore) throws IOException;
+
+    /** {@link #powerCut(List, long)} at once. */
+    default PowerCut powerCut(List<ServerProcess> victims) throws IOException {
+        return powerCut(victims, System.nanoTime());
+    }
+
+    /**
+     * Takes the power from one server after the other. Preparing a cut takes some milliseconds,
+     * more on a busy machine, so each is told its time beforehand.
+     *
+     * @param gap between two cuts, at least
+     */
+    default List<PowerCut> powerCuts(List<ServerProcess> victims, Duration gap) throws IOException {
+        List<PowerCut> cuts = new ArrayList<>();
+        long next = System.nanoTime();
+        for (ServerProcess victim : victims) {
+            PowerCut cut = powerCut(List.of(victim), next);
+            cuts.add(cut);
+            next = cut.began() + gap.toNanos();
+        }
+        return cuts;
+    }
 
     /** Makes durable what stands on the disk of server {@code id} now, forced or not. */
     void harden(int id) throws IOException;

@@ -10,7 +10,6 @@ import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -229,14 +228,14 @@ public final class RootBackend implements FaultBackend {
     }
 
     @Override
-    public Duration powerCut(List<ServerProcess> victims) throws IOException {
+    public PowerCut powerCut(List<ServerProcess> victims, long notBefore) throws IOException {
         List<Machine> off =
                 victims.stream()
                         .map(victim -> machine(victim.id()))
                         .filter(machine -> machine.power == Power.ON)
                         .toList();
         if (off.isEmpty()) {
-            return Duration.ZERO;
+            return new PowerCut(System.nanoTime(), System.nanoTime());
         }
         List<String> interfaces = new ArrayList<>();
         off.forEach(machine -> interfaces.add(machine.peerInterface()));
@@ -250,17 +249,20 @@ public final class RootBackend implements FaultBackend {
                 off.stream()
                         .map(machine -> machine.mount.toString())
                         .collect(Collectors.joining(","));
-        String micros =
+        String[] times =
                 Command.run(
-                        powerCut.toString(),
-                        String.join(",", interfaces),
-                        pids.isEmpty() ? "-" : pids,
-                        mounts);
+                                powerCut.toString(),
+                                String.join(",", interfaces),
+                                pids.isEmpty() ? "-" : pids,
+                                mounts,
+                                Long.toString(notBefore))
+                        .trim()
+                        .split(" ");
         for (ServerProcess victim : victims) {
             victim.kill();
         }
         off.forEach(machine -> machine.power = Power.CUT);
-        return Duration.ofNanos(1000 * Long.parseLong(micros.trim()));
+        return new PowerCut(Long.parseLong(times[0]), Long.parseLong(times[1]));
     }
 
     @Override

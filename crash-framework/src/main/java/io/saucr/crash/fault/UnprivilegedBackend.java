@@ -7,13 +7,13 @@ import io.saucr.crash.process.ServerProcess;
 import io.saucr.crash.process.Signal;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Servers on loopback, for users without any rights: the shim remembers what each server forced,
@@ -99,9 +99,7 @@ public final class UnprivilegedBackend implements FaultBackend {
 
     @Override
     public Map<String, String> environment(int id) {
-        Map<String, String> variables = new LinkedHashMap<>(hosting.environment(id));
-        variables.put("SAUCR_SHIM_DIE_WITH_PARENT", "1");
-        return variables;
+        return hosting.environment(id);
     }
 
     @Override
@@ -116,19 +114,24 @@ public final class UnprivilegedBackend implements FaultBackend {
     }
 
     @Override
-    public Duration powerCut(List<ServerProcess> victims) throws IOException {
-        long start = System.nanoTime();
+    public PowerCut powerCut(List<ServerProcess> victims, long notBefore) throws IOException {
+        for (long wait = notBefore - System.nanoTime();
+                wait > 0;
+                wait = notBefore - System.nanoTime()) {
+            LockSupport.parkNanos(wait);
+        }
+        long began = System.nanoTime();
         victims.forEach(victim -> off.add(victim.id()));
         connect();
         List<Long> pids =
                 victims.stream().filter(ServerProcess::isAlive).map(ServerProcess::pid).toList();
         Signal.STOP.send(pids);
-        Duration width = Duration.ofNanos(System.nanoTime() - start);
+        PowerCut cut = new PowerCut(began, System.nanoTime());
         Signal.KILL.send(pids);
         for (ServerProcess victim : victims) {
             victim.kill();
         }
-        return width;
+        return cut;
     }
 
     @Override

@@ -17,9 +17,10 @@ import java.util.Map;
 /**
  * A native library, built by the C compiler of the machine, between one server and its disk. It
  * delays the forces of files and folders below the server's data folder, counts them, lets them
- * fail and refuses writes, and sends its connections on detours; all of it can be changed while the
- * server runs and outlives its restarts. With a journal it remembers, too, what was forced, and
- * {@link #losePower} takes the rest away; the real disk is then not forced at all.
+ * fail and refuses writes, shifts the server's clock, and sends its connections on detours; all of
+ * it can be changed while the server runs and outlives its restarts. With a journal it remembers,
+ * too, what was forced, and {@link #losePower} takes the rest away; the real disk is then not
+ * forced at all.
  *
  * <p>A delay is the least time that a force takes. A force that fails (EIO) has an undefined effect
  * on a real disk; here the data counts as not forced. Writes through memory maps are not seen;
@@ -51,6 +52,8 @@ public final class FsyncShim {
     private static final int FAIL_FORCES = 16;
     private static final int FULL_DISK = 24;
     private static final int JOURNAL_ON = 32;
+    private static final int READ_ONLY = 40;
+    private static final int CLOCK_SHIFT = 48;
     private static final int FORCES = 128;
     private static final int FAILED_FORCES = 160;
     private static final int REFUSED_WRITES = 168;
@@ -59,15 +62,15 @@ public final class FsyncShim {
     private static final int DETOURS = 512;
     private static final int MOST_DETOURS = 63;
 
-    private final Path library;
+    private final Path sharedObject;
     private final Path root;
     private final Path folder;
     private final boolean journaled;
     private final MappedByteBuffer page;
 
     private FsyncShim(
-            Path library, Path root, Path folder, boolean journaled, MappedByteBuffer page) {
-        this.library = library;
+            Path sharedObject, Path root, Path folder, boolean journaled, MappedByteBuffer page) {
+        this.sharedObject = sharedObject;
         this.root = root;
         this.folder = folder;
         this.journaled = journaled;
@@ -84,7 +87,7 @@ public final class FsyncShim {
      */
     public static FsyncShim create(Path root, Path folder, boolean journaled) throws IOException {
         Files.createDirectories(folder);
-        Path library = buildOnce(folder.resolve("fsync_shim.so"));
+        Path sharedObject = buildOnce(folder.resolve("fsync_shim.so"));
         MappedByteBuffer page;
         try (FileChannel channel =
                 FileChannel.open(
@@ -98,7 +101,8 @@ public final class FsyncShim {
         page.putLong(JOURNAL_ON, journaled ? 1 : 0);
         page.putLong(0, MAGIC);
         FsyncShim shim =
-                new FsyncShim(library, root.toRealPath(), folder.toRealPath(), journaled, page);
+                new FsyncShim(
+                        sharedObject, root.toRealPath(), folder.toRealPath(), journaled, page);
         if (journaled) {
             Files.createDirectories(shim.graves());
         }
@@ -129,7 +133,7 @@ public final class FsyncShim {
     /** What the server's process must have in its environment. */
     public Map<String, String> environment() {
         Map<String, String> variables = new LinkedHashMap<>();
-        variables.put("LD_PRELOAD", library.toString());
+        variables.put("LD_PRELOAD", sharedObject.toString());
         variables.put("SAUCR_SHIM_ROOT", root.toString());
         variables.put("SAUCR_SHIM_CONTROL", folder.resolve("control").toString());
         variables.put("SAUCR_SHIM_JOURNAL", journal().toString());
@@ -155,6 +159,22 @@ public final class FsyncShim {
         page.putLong(FULL_DISK, full ? 1 : 0);
     }
 
+    /**
+     * Whether everything that changes a file or a name below the data folder fails with EROFS from
+     * now on.
+     */
+    public void readOnlyDisk(boolean readOnly) {
+        page.putLong(READ_ONLY, readOnly ? 1 : 0);
+    }
+
+    /**
+     * From now on the server's wall clock shows this much more than the machine's, or less; the
+     * clocks that measure time do not jump.
+     */
+    public void shiftClock(Duration shift) {
+        page.putLong(CLOCK_SHIFT, shift.toMillis());
+    }
+
     /** Successful forces so far, of all processes that ran with this shim. */
     public Forces forces() {
         return new Forces(
@@ -169,7 +189,7 @@ public final class FsyncShim {
         return page.getLong(FAILED_FORCES);
     }
 
-    /** Writes and creations refused by {@link #fullDisk}. */
+    /** Writes and creations refused by {@link #fullDisk} and {@link #readOnlyDisk}. */
     public long refusedWrites() {
         return page.getLong(REFUSED_WRITES);
     }

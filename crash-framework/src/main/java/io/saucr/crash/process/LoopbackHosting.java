@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -19,23 +20,37 @@ public final class LoopbackHosting implements Hosting {
         PLAIN,
         /** A shim that delays, counts and fails forces. */
         SHIM,
-        /** A shim that remembers, too, what was forced, for {@link FsyncShim#losePower}. */
+        /**
+         * A shim that remembers, too, what was forced, for {@link FsyncShim#losePower}. The servers
+         * end with this JVM, also when it is killed.
+         */
         SHIM_WITH_JOURNAL
     }
 
     private final PortBlock ports;
     private final List<Path> data = new ArrayList<>();
     private final List<FsyncShim> shims = new ArrayList<>();
+    private final Disk disk;
+    private final List<String> prefix;
+
+    /** Servers that are started with nothing before {@code java}. */
+    public LoopbackHosting(Path work, int servers, Disk disk) throws IOException {
+        this(work, servers, disk, List.of());
+    }
 
     /**
      * @param work where the servers' folders go
      * @param servers their number
+     * @param prefix a command, with arguments, that runs the command that follows it
      * @throws IOException if ports or folders cannot be had, or the shim cannot be built
      */
-    public LoopbackHosting(Path work, int servers, Disk disk) throws IOException {
+    public LoopbackHosting(Path work, int servers, Disk disk, List<String> prefix)
+            throws IOException {
+        this.prefix = List.copyOf(prefix);
         if (servers < 1 || servers > PortBlock.SIZE / 4) {
             throw new IllegalArgumentException(servers + " servers");
         }
+        this.disk = disk;
         ports = PortBlock.reserve();
         for (int id = 1; id <= servers; id++) {
             Path server = work.resolve("server-" + id);
@@ -75,12 +90,17 @@ public final class LoopbackHosting implements Hosting {
 
     @Override
     public List<String> commandPrefix(int id) {
-        return List.of();
+        return prefix;
     }
 
     @Override
     public Map<String, String> environment(int id) {
-        return shim(id).map(FsyncShim::environment).orElse(Map.of());
+        Map<String, String> variables =
+                new LinkedHashMap<>(shim(id).map(FsyncShim::environment).orElse(Map.of()));
+        if (disk == Disk.SHIM_WITH_JOURNAL) {
+            variables.put("SAUCR_SHIM_DIE_WITH_PARENT", "1");
+        }
+        return variables;
     }
 
     @Override

@@ -16,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 
 /**
  * One server of an ensemble as a process of the operating system, with a folder for its
@@ -40,7 +39,7 @@ public final class ServerProcess {
 
     private final int id;
     private final Path home;
-    private final Distribution distribution;
+    private Distribution distribution;
     private final Hosting hosting;
     private final List<String> jvmFlags;
     private final List<String> serverLines;
@@ -112,6 +111,13 @@ public final class ServerProcess {
         return home.resolve("conf/zoo.cfg");
     }
 
+    /**
+     * Another distribution over the same folders, as an upgrade does; counts from the next start.
+     */
+    public synchronized void install(Distribution other) {
+        distribution = other;
+    }
+
     /** Sets (or, with null, removes) a key of {@code zoo.cfg}; counts from the next start. */
     public synchronized void configure(String key, String value) throws IOException {
         if (value == null) {
@@ -130,6 +136,11 @@ public final class ServerProcess {
         Files.write(configurationFile(), lines);
     }
 
+    /** One more flag for this server's JVM; counts from the next start. */
+    synchronized void addJvmFlag(String flag) {
+        jvmFlags.add(flag);
+    }
+
     /**
      * Starts the process and returns at once.
      *
@@ -144,13 +155,9 @@ public final class ServerProcess {
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(jvmFlags);
         command.add("-Dsaucr.crash.home=" + home);
+        command.add("-Dlogback.configurationFile=" + home.resolve("conf/logback.xml"));
         command.add("-cp");
-        command.add(
-                home.resolve("conf")
-                        + ":"
-                        + distribution.classPath().stream()
-                                .map(Path::toString)
-                                .collect(Collectors.joining(":")));
+        command.add(ClassArchive.classPath(distribution));
         command.add(Distribution.MAIN_CLASS);
         command.add(configurationFile().toString());
         ProcessBuilder builder =

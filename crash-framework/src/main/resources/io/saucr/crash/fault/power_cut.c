@@ -1,8 +1,9 @@
 /*
- * power_cut IFACES PIDS MOUNTS: takes the power from several servers at one instant. Each argument is a
+ * power_cut IFACES PIDS MOUNTS WHEN: takes the power from several servers at one instant, WHEN
+ * (nanoseconds of the monotonic clock) or at once if that is over. Each of the others is a
  * comma-separated list, or "-". First every network interface goes down, then every process is stopped,
  * then every (ext4) file system is shut down without flushing its journal, then the processes are
- * killed. Prints the microseconds from the first interface to the last file system.
+ * killed. Prints when it began and when the last file system was shut down, on the same clock.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,18 +39,18 @@ static int split(char *list, char **items)
     return n;
 }
 
-static int64_t micros(void)
+static int64_t nanos(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 int main(int argc, char **argv)
 {
     char *ifaces[MOST], *pids[MOST], *mounts[MOST];
     int folders[MOST];
-    if (argc != 4)
+    if (argc != 5)
         return 64;
     int iface_count = split(argv[1], ifaces);
     int pid_count = split(argv[2], pids);
@@ -59,7 +60,11 @@ int main(int argc, char **argv)
         if ((folders[i] = open(mounts[i], O_RDONLY | O_DIRECTORY)) < 0)
             failed("open", mounts[i]);
 
-    int64_t start = micros();
+    int64_t when = strtoll(argv[4], NULL, 10);
+    struct timespec until = {when / 1000000000, when % 1000000000};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+        ;
+    int64_t start = nanos();
     for (int i = 0; i < iface_count; i++) {
         struct ifreq request;
         memset(&request, 0, sizeof request);
@@ -76,10 +81,10 @@ int main(int argc, char **argv)
         if (folders[i] >= 0 && ioctl(folders[i], SHUTDOWN, &how) < 0)
             failed("shut down", mounts[i]);
     }
-    int64_t end = micros();
+    int64_t end = nanos();
     for (int i = 0; i < pid_count; i++)
         if (kill((pid_t)atoi(pids[i]), SIGKILL) < 0 && errno != ESRCH)
             failed("kill", pids[i]);
-    printf("%lld\n", (long long)(end - start));
+    printf("%lld %lld\n", (long long)start, (long long)end);
     return failures ? 1 : 0;
 }

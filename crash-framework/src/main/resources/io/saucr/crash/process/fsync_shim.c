@@ -1,6 +1,7 @@
 /*
  * Stands between a server and its disk, by LD_PRELOAD: delays and counts forces, lets them fail, fills
- * the disk, and remembers what was forced, so that after SIGKILL everything else can be taken away.
+ * the disk or makes it read-only, and remembers what was forced, so that after SIGKILL everything else
+ * can be taken away.
  *
  * Only files below SAUCR_SHIM_ROOT are concerned. Java talks to it through the page that
  * SAUCR_SHIM_CONTROL names (mapped shared by both sides; the layout is in FsyncShim.java), and reads
@@ -14,7 +15,8 @@
  * and operations alike, so a record that a force covers belongs to an operation that is complete.
  * Writes through mmap are not seen.
  *
- * Connections to ports of loopback can be sent on a detour, through which a test cuts the network.
+ * The wall clock can be shifted; clocks that only measure never are. Connections to ports of loopback can
+ * be sent on a detour, through which a test cuts the network.
  *
  * Before a name is removed or replaced, the file gets a second name in SAUCR_SHIM_GRAVES (same file
  * system), from where it can come back if the removal was never forced.
@@ -36,6 +38,7 @@
 #include <sys/stat.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -52,7 +55,9 @@ struct control {
     uint64_t fail_forces; /*  16 written by Java */
     uint64_t full_disk;   /*  24 written by Java */
     uint64_t journal_on;  /*  32 written by Java before the start */
-    uint64_t reserved[11];
+    uint64_t read_only;   /*  40 written by Java */
+    int64_t clock_shift;  /*  48 written by Java, milliseconds */
+    uint64_t reserved[9];
     uint64_t forces[4];      /* 128 by class of file: log, snapshot, other, directory */
     uint64_t failed_forces;  /* 160 */
     uint64_t refused_writes; /* 168 */
@@ -141,6 +146,8 @@ FORWARD(rename)
 FORWARD(unlink)
 FORWARD(rmdir)
 FORWARD(connect)
+FORWARD(clock_gettime)
+FORWARD(gettimeofday)
 
 static void die(const char *what)
 {
@@ -343,8 +350,19 @@ static uint64_t position(int fd)
     return at < 0 ? 0 : (uint64_t)at;
 }
 
+static int read_only(void)
+{
+    if (!__atomic_load_n(&control->read_only, __ATOMIC_RELAXED))
+        return 0;
+    __atomic_fetch_add(&control->refused_writes, 1, __ATOMIC_RELAXED);
+    errno = EROFS;
+    return 1;
+}
+
 static int refused(void)
 {
+    if (read_only())
+        return 1;
     if (!__atomic_load_n(&control->full_disk, __ATOMIC_RELAXED))
         return 0;
     __atomic_fetch_add(&control->refused_writes, 1, __ATOMIC_RELAXED);
@@ -456,7 +474,7 @@ int posix_fallocate(int fd, off_t at, off_t n)
     if (!tracked(fd) || journal < 0)
         return get_posix_fallocate()(fd, at, n);
     if (refused())
-        return ENOSPC;
+        return errno;
     pthread_mutex_lock(&lock);
     remember(fd, (uint64_t)at, (uint64_t)n);
     int result = get_posix_fallocate()(fd, at, n);
@@ -543,7 +561,7 @@ static int open_tracked(int dirfd, const char *name, int flags, mode_t mode)
     pthread_mutex_lock(&lock);
     int existed = stat(path, &s) == 0;
     int fd = -1;
-    if (!existed && (flags & O_CREAT) && refused()) {
+    if (read_only() || (!existed && (flags & O_CREAT) && refused())) {
         fd = -1;
     } else {
         /* The cut is made by hand, so that it is remembered. */
@@ -647,10 +665,20 @@ static void settle(int result)
         append(&r, NULL, NULL, NULL);
 }
 
+/* Whether a name cannot change because the disk is read-only. */
+static int fixed_name(const char *name)
+{
+    char path[PATH_MAX];
+    return root_length && __atomic_load_n(&control->read_only, __ATOMIC_RELAXED)
+           && path_of_name(name, path) == 0 && below_root(path) && read_only();
+}
+
 static int rename_tracked(const char *from, const char *to)
 {
     char path[PATH_MAX];
     char path2[PATH_MAX];
+    if (fixed_name(from) || fixed_name(to))
+        return -1;
     if (journal < 0 || path_of_name(from, path) < 0 || path_of_name(to, path2) < 0
         || !(below_root(path) || below_root(path2)))
         return get_rename()(from, to);
@@ -695,6 +723,8 @@ static int remove_tracked(const char *path)
 int unlink(const char *name)
 {
     char path[PATH_MAX];
+    if (fixed_name(name))
+        return -1;
     if (journal < 0 || path_of_name(name, path) < 0 || !below_root(path))
         return get_unlink()(name);
     return remove_tracked(path);
@@ -748,4 +778,42 @@ int connect(int fd, const struct sockaddr *address, socklen_t length)
         }
     }
     return get_connect()(fd, address, length);
+}
+
+static int64_t clock_shift(void)
+{
+    return __atomic_load_n(&control->clock_shift, __ATOMIC_RELAXED);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+    int result = get_clock_gettime()(clock, t);
+    if (result == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) {
+        int64_t nanos = t->tv_nsec + clock_shift() % 1000 * 1000000;
+        int64_t carry = nanos < 0 ? -1 : nanos / 1000000000;
+        t->tv_sec += clock_shift() / 1000 + carry;
+        t->tv_nsec = nanos - carry * 1000000000;
+    }
+    return result;
+}
+
+int gettimeofday(struct timeval *restrict t, void *restrict zone)
+{
+    int result = get_gettimeofday()(t, zone);
+    if (result == 0) {
+        struct timespec shifted;
+        clock_gettime(CLOCK_REALTIME, &shifted);
+        t->tv_sec = shifted.tv_sec;
+        t->tv_usec = shifted.tv_nsec / 1000;
+    }
+    return result;
+}
+
+time_t time(time_t *result)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    if (result)
+        *result = t.tv_sec;
+    return t.tv_sec;
 }

@@ -69,6 +69,14 @@ class SequenceTest {
         assertThat(lossPossible("12345>345>45>1245>1>13>12345")).isTrue();
     }
 
+    /** Found by a campaign in which 2, 3 and 4 did not serve: 4 still followed the dead leader. */
+    @Test
+    void whoComesToAMajorityThatDoesNotServeLearnsNothing() {
+        Sequence sequence = Sequence.parse("12345>1245>4>24>234>2345>12345");
+        assertThat(MemoryModel.lossPossible(sequence, state -> true)).isFalse();
+        assertThat(MemoryModel.lossPossible(sequence, state -> state != 4)).isTrue();
+    }
+
     @Test
     void idealViewstampedReplicationNeedsAMajorityThatRemembers() {
         assertThat(serves("123>12>123")).isTrue();
@@ -78,7 +86,7 @@ class SequenceTest {
     }
 
     private static boolean lossPossible(String text) {
-        return MemoryModel.lossPossible(Sequence.parse(text));
+        return MemoryModel.lossPossible(Sequence.parse(text), state -> true);
     }
 
     private static boolean serves(String text) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 import io.saucr.crash.process.Ensemble;
+import io.saucr.crash.process.FsyncShim;
 import io.saucr.crash.process.ServerProcess;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -11,6 +12,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Watcher;
@@ -32,15 +34,20 @@ final class MachineScenarios {
             case "powerCutOfAllUnforced" -> powerCutOfAllUnforced(ensemble, backend);
             case "silence" -> silence(ensemble, backend);
             case "partition" -> partition(ensemble, backend);
+            case "disks" -> disks(ensemble, backend);
             default -> throw new IllegalArgumentException(name);
         }
     }
 
     static ZooKeeper connect(Ensemble ensemble) throws Exception {
+        return connect(ensemble.connectString());
+    }
+
+    private static ZooKeeper connect(String servers) throws Exception {
         CountDownLatch connected = new CountDownLatch(1);
         ZooKeeper client =
                 new ZooKeeper(
-                        ensemble.connectString(),
+                        servers,
                         15_000,
                         event -> {
                             if (event.getState() == Watcher.Event.KeeperState.SyncConnected) {
@@ -52,7 +59,11 @@ final class MachineScenarios {
     }
 
     private static void write(Ensemble ensemble, String prefix, int count) throws Exception {
-        ZooKeeper client = connect(ensemble);
+        write(ensemble.connectString(), prefix, count);
+    }
+
+    private static void write(String servers, String prefix, int count) throws Exception {
+        ZooKeeper client = connect(servers);
         for (int i = 0; i < count; i++) {
             client.create(
                     prefix + i,
@@ -86,7 +97,7 @@ final class MachineScenarios {
             throws Exception {
         grownUp(ensemble, backend);
         write(ensemble, "/a-", 200);
-        Duration width = backend.powerCut(ensemble.servers());
+        Duration width = backend.powerCut(ensemble.servers()).width();
         System.out.println("power cut of three within " + width.toNanos() / 1000 + " us");
         assertThat(width).isLessThan(Duration.ofSeconds(1));
         ensemble.start();
@@ -98,7 +109,12 @@ final class MachineScenarios {
             throws Exception {
         grownUp(ensemble, backend);
         write(ensemble, "/a-", 200);
-        backend.powerCut(ensemble.servers());
+        Duration gap = Duration.ofMillis(50);
+        List<PowerCut> cuts = backend.powerCuts(ensemble.servers(), gap);
+        for (int i = 1; i < cuts.size(); i++) {
+            assertThat(cuts.get(i).began() - cuts.get(i - 1).began())
+                    .isGreaterThanOrEqualTo(gap.toNanos());
+        }
         ensemble.start();
         ensemble.awaitServing(PATIENCE);
         // Nothing of the log was forced, except by chance of the page cache's own writing back.
@@ -146,6 +162,11 @@ final class MachineScenarios {
         backend.heal();
         ensemble.awaitServing(PATIENCE);
         assertThat(ensemble.server(leader).role()).isEqualTo("follower");
+        // Nobody is in a group: everyone is alone.
+        backend.partition(List.of());
+        Awaitility.await().atMost(PATIENCE).until(() -> ensemble.leader().isEmpty());
+        backend.heal();
+        ensemble.awaitServing(PATIENCE);
         write(ensemble, "/a-", 1);
         try {
             write(ensemble, "/a-", 1);
@@ -153,5 +174,68 @@ final class MachineScenarios {
         } catch (KeeperException.NodeExistsException e) {
             // As it should be.
         }
+    }
+
+    /**
+     * A disk becomes slow, fails and is full while its server runs. A slow one delays writes; with
+     * the other two the server serves nobody, and the rest of the ensemble goes on without it.
+     */
+    private static void disks(Ensemble ensemble, FaultBackend backend) throws Exception {
+        int leader = ensemble.leader().orElseThrow();
+        ServerProcess follower = ensemble.server(leader % 3 + 1);
+        grownUp(ensemble, backend);
+
+        for (ServerProcess server : ensemble.servers()) {
+            backend.shim(server.id()).delay(Duration.ofMillis(150));
+        }
+        long start = System.nanoTime();
+        write(ensemble, "/slow-", 4);
+        assertThat(Duration.ofNanos(System.nanoTime() - start))
+                .isGreaterThan(Duration.ofMillis(600));
+        for (ServerProcess server : ensemble.servers()) {
+            backend.shim(server.id()).delay(Duration.ZERO);
+        }
+
+        FsyncShim disk = backend.shim(follower.id());
+        disk.failForces(true);
+        outOfService(ensemble, follower, "/failing-");
+        assertThat(disk.failedForces()).isPositive();
+        disk.failForces(false);
+        backInService(ensemble, follower);
+
+        disk.fullDisk(true);
+        outOfService(ensemble, follower, "/full-");
+        assertThat(disk.refusedWrites()).isPositive();
+        disk.fullDisk(false);
+        backInService(ensemble, follower);
+        for (String prefix : List.of("slow-", "failing-", "full-")) {
+            assertThat(present(ensemble, prefix)).as(prefix).isEqualTo(4);
+        }
+    }
+
+    /** The client is not the follower's: it would lose its connection in the middle of a write. */
+    private static void outOfService(Ensemble ensemble, ServerProcess follower, String prefix)
+            throws Exception {
+        String others =
+                ensemble.servers().stream()
+                        .filter(server -> server.id() != follower.id())
+                        .map(server -> server.address().client())
+                        .collect(Collectors.joining(","));
+        write(others, prefix, 4);
+        Awaitility.await().atMost(PATIENCE).until(() -> follower.role().isEmpty());
+        assertThat(ensemble.leader()).isPresent();
+    }
+
+    private static void backInService(Ensemble ensemble, ServerProcess follower) throws Exception {
+        Awaitility.await()
+                .atMost(PATIENCE)
+                .until(
+                        () -> {
+                            if (!follower.isAlive()) {
+                                follower.start();
+                            }
+                            return follower.role().equals("follower");
+                        });
+        ensemble.awaitServing(PATIENCE);
     }
 }

@@ -2,13 +2,19 @@ package io.saucr.crash.fault;
 
 import io.saucr.crash.process.Distribution;
 import io.saucr.crash.process.Ensemble;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 
 /**
  * Runs one of {@link MachineScenarios} on the root back end, as the first program of an enclosure.
+ * Why it failed stands in {@link #FAILURE} of the folder named first.
  */
 final class RootBackendProgram {
+    static final String FAILURE = "failure.txt";
+
     private RootBackendProgram() {}
 
     public static void main(String[] args) throws Exception {
@@ -28,7 +34,9 @@ final class RootBackendProgram {
                 }
             }
         } catch (Exception | AssertionError e) {
-            e.printStackTrace();
+            StringWriter trace = new StringWriter();
+            e.printStackTrace(new PrintWriter(trace, true));
+            Files.writeString(Path.of(args[0], FAILURE), trace.toString());
             status = 1;
         }
         System.exit(status);

@@ -1,8 +1,10 @@
 package io.saucr.crash.fault;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.contentOf;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -12,30 +14,43 @@ import org.junit.jupiter.api.io.TempDir;
 class RootBackendTest {
     @TempDir Path work;
 
-    private int run(String... scenarios) throws Exception {
+    private void run(String... scenarios) throws Exception {
         assumeTrue(Enclosure.obstacle().isEmpty(), () -> "not here: " + Enclosure.obstacle().get());
         List<String> arguments = new java.util.ArrayList<>(List.of(work.toString()));
         arguments.addAll(List.of(scenarios));
-        return Enclosure.run(RootBackendProgram.class, List.of("-Xmx128m"), arguments);
+        int status = Enclosure.run(RootBackendProgram.class, List.of("-Xmx128m"), arguments);
+        Path failure = work.resolve(RootBackendProgram.FAILURE);
+        assertThat(status)
+                .withFailMessage(
+                        () ->
+                                Files.exists(failure)
+                                        ? contentOf(failure.toFile())
+                                        : "exit status " + status)
+                .isZero();
     }
 
     @Test
     void whatWasForcedSurvivesThePowerCutOfAll() throws Exception {
-        assertThat(run("powerCutOfAllForced")).isZero();
+        run("powerCutOfAllForced");
     }
 
     @Test
     void whatWasNotForcedIsGone() throws Exception {
-        assertThat(run("powerCutOfAllUnforced")).isZero();
+        run("powerCutOfAllUnforced");
     }
 
     @Test
     void aPowerCutIsSilent() throws Exception {
-        assertThat(run("silence")).isZero();
+        run("silence");
     }
 
     @Test
     void aPartitionSeparatesTheLeader() throws Exception {
-        assertThat(run("partition")).isZero();
+        run("partition");
+    }
+
+    @Test
+    void disksBecomeSlowFailAndFillUp() throws Exception {
+        run("disks");
     }
 }

@@ -12,7 +12,14 @@ class UnprivilegedBackendTest {
     @TempDir Path work;
 
     @ParameterizedTest
-    @ValueSource(strings = {"powerCutOfAllForced", "powerCutOfAllUnforced", "silence", "partition"})
+    @ValueSource(
+            strings = {
+                "powerCutOfAllForced",
+                "powerCutOfAllUnforced",
+                "silence",
+                "partition",
+                "disks"
+            })
     void scenario(String name) throws Exception {
         UnprivilegedBackend backend = new UnprivilegedBackend(work, 3);
         try (Ensemble ensemble =

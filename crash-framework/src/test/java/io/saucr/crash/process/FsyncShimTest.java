@@ -111,6 +111,18 @@ class FsyncShimTest {
     }
 
     @Test
+    void aForceTakesHardlyMoreThanTheDelay() throws Exception {
+        shim.delay(Duration.ofMillis(10));
+        long quickest = Long.MAX_VALUE;
+        for (int i = 0; i < 50; i++) {
+            run("append log.1 x");
+            quickest = Math.min(quickest, Long.parseLong(outcome("force log.1")[0]));
+        }
+        // A busy machine may wake any of them late, but not all.
+        assertThat(quickest).isBetween(10_000L, 13_000L);
+    }
+
+    @Test
     void forcesAreCountedByClassOfFile() throws Exception {
         run("append log.1 x", "force log.1", "append log.1 x", "forceall log.1");
         run("append snapshot.0 x", "force snapshot.0", "append epoch x", "force epoch", "dir .");
@@ -131,6 +143,34 @@ class FsyncShimTest {
         run("append log.2 x");
         assertThat(shim.failedForces()).isEqualTo(1);
         assertThat(shim.refusedWrites()).isEqualTo(2);
+    }
+
+    @Test
+    void aReadOnlyDiskTakesNothingAndLosesNothing() throws Exception {
+        run("append log.1 x");
+        shim.readOnlyDisk(true);
+        for (String change :
+                List.of("append log.1 x", "append log.2 x", "stream old x", "move old new")) {
+            assertThat(outcome(change)[1]).as(change).contains("Read-only file system");
+        }
+        assertThat(outcome("delete old")[1]).contains("Read-only file system");
+        run("force log.1");
+        shim.readOnlyDisk(false);
+        run("append log.2 y");
+        assertThat(shim.refusedWrites()).isEqualTo(5);
+        assertThat(afterPowerLoss(false)).isEqualTo(Map.of("old", "before", "log.1", "x"));
+    }
+
+    @Test
+    void theWallClockJumpsAndTimeGoesOn() throws Exception {
+        for (long millis : new long[] {86_400_123, -86_400_123, -1, 0}) {
+            shim.shiftClock(Duration.ofMillis(millis));
+            long before = System.currentTimeMillis() + millis;
+            String[] clock = outcome("clock .");
+            assertThat(Long.parseLong(clock[1]))
+                    .isBetween(before, System.currentTimeMillis() + millis);
+            assertThat(Long.parseLong(clock[0])).isBetween(0L, 10_000_000L);
+        }
     }
 
     @Test

@@ -15,9 +15,9 @@ import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * Clients that count up, each in a znode of its own, as fast as they are answered, and remember
- * what was acknowledged. A write that was lost shows as a counter below its last acknowledged
- * value. Thread-safe.
+ * Clients that count up, each in a znode of its own and with a short pause between two writes, and
+ * remember what was acknowledged. A write that was lost shows as a counter below its last
+ * acknowledged value. Thread-safe.
  */
 final class Counters implements AutoCloseable {
     private static final int VALUE_BYTES = 1024;
@@ -27,11 +27,16 @@ final class Counters implements AutoCloseable {
     private final AtomicLongArray acknowledged;
     private final AtomicLong total = new AtomicLong();
     private final List<Thread> threads = new ArrayList<>();
+    private final int pauseMillis;
     private volatile boolean stopped;
     private volatile boolean paused;
 
-    Counters(String connectString, int clients) {
+    /**
+     * @param pauseMillis of each client between an answer and its next write; 0 for none
+     */
+    Counters(String connectString, int clients, int pauseMillis) {
         this.connectString = connectString;
+        this.pauseMillis = pauseMillis;
         this.acknowledged = new AtomicLongArray(clients);
     }
 
@@ -82,6 +87,7 @@ final class Counters implements AutoCloseable {
                     acknowledged.set(client, next);
                     total.incrementAndGet();
                     next++;
+                    TimeUnit.MILLISECONDS.sleep(pauseMillis);
                 }
             } catch (KeeperException | IOException e) {
                 // Connect again: what was not acknowledged does not count.

@@ -34,6 +34,7 @@ import picocli.CommandLine.Option;
 public final class PowerCutCampaign implements Callable<Integer> {
     private static final Duration FAST_WAIT = Duration.ofSeconds(60);
     private static final Duration SERVING_WAIT = Duration.ofSeconds(60);
+    private static final Duration PATIENCE = Duration.ofSeconds(15);
     private static final int CLIENTS = 8;
     private static final int LOST = 2;
 
@@ -53,10 +54,22 @@ public final class PowerCutCampaign implements Callable<Integer> {
     private int gapMillis;
 
     @Option(
+            names = "--pause",
+            defaultValue = "5",
+            description =
+                    "Milliseconds between an answer and a client's next write (${DEFAULT-VALUE}).")
+    private int pauseMillis;
+
+    @Option(
             names = "--scenarios",
             split = ",",
             description = "Which, by default all: ${COMPLETION-CANDIDATES}")
     private PowerCutScenario[] scenarios = PowerCutScenario.values();
+
+    @Option(
+            names = "--log-dir",
+            description = "Logs lie in a folder of their own (dataLogDir), on the same disk.")
+    private boolean logDirectory;
 
     private Ensemble ensemble;
     private RootBackend backend;
@@ -104,11 +117,16 @@ public final class PowerCutCampaign implements Callable<Integer> {
                         .set("syncLimit", "5")
                         .set("saucr.enabled", "true")
                         .build();
+        if (logDirectory) {
+            for (ServerProcess server : ensemble.servers()) {
+                server.configure("dataLogDir", logs(server).toString());
+            }
+        }
         boolean lost = false;
         try (Ensemble running = ensemble) {
             running.start();
             running.awaitServing(SERVING_WAIT);
-            counters = new Counters(running.connectString(), CLIENTS);
+            counters = new Counters(running.connectString(), CLIENTS, pauseMillis);
             counters.start();
             for (int round = 1; round <= rounds; round++) {
                 for (PowerCutScenario scenario : scenarios) {
@@ -157,10 +175,7 @@ public final class PowerCutCampaign implements Callable<Integer> {
         if (scenario.atOnce()) {
             backend.powerCut(victims);
         } else {
-            for (ServerProcess victim : victims) {
-                backend.powerCut(List.of(victim));
-                TimeUnit.MILLISECONDS.sleep(gapMillis);
-            }
+            backend.powerCuts(victims, Duration.ofMillis(gapMillis));
         }
         for (ServerProcess victim : victims) {
             victim.start();
@@ -168,7 +183,9 @@ public final class PowerCutCampaign implements Callable<Integer> {
         long started = System.nanoTime();
         counters.pause(false);
         boolean serving =
-                awaitServing(scenario.mayStayDown() ? Duration.ofSeconds(15) : SERVING_WAIT);
+                scenario.mayStayDown()
+                        ? awaitServingOrWaiting(started)
+                        : awaitServing(SERVING_WAIT);
         long servingMillis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - started);
         if (serving) {
             return new Round("correct", acknowledged, servingMillis, missing(), notes);
@@ -183,6 +200,10 @@ public final class PowerCutCampaign implements Callable<Integer> {
         return new Round("unavailable", acknowledged, -1, List.of(), notes);
     }
 
+    private Path logs(ServerProcess server) {
+        return logDirectory ? server.dataDirectory().resolve("logs") : server.dataDirectory();
+    }
+
     /** Everyone who recovers is named, stopped, and told to go on with what it has. */
     private void acceptLoss(List<String> notes) throws Exception {
         for (ServerProcess server : ensemble.servers()) {
@@ -195,6 +216,8 @@ public final class PowerCutCampaign implements Callable<Integer> {
                                         distribution.resolve("bin/saucr-recovery").toString(),
                                         "accept-loss",
                                         server.dataDirectory().toString(),
+                                        "--log-dir",
+                                        logs(server).toString(),
                                         "--yes-i-accept-losing-acknowledged-writes")
                                 .redirectErrorStream(true)
                                 .start();
@@ -262,6 +285,26 @@ public final class PowerCutCampaign implements Callable<Integer> {
     private boolean awaitServing(Duration limit) throws InterruptedException {
         long target = counters.total() + 20;
         return poll(limit, () -> counters.total() >= target);
+    }
+
+    /** Not serving is a verdict only when servers say that they wait for others. */
+    private boolean awaitServingOrWaiting(long started) throws InterruptedException {
+        long target = counters.total() + 20;
+        poll(
+                SERVING_WAIT,
+                () ->
+                        counters.total() >= target
+                                || (System.nanoTime() - started >= PATIENCE.toNanos()
+                                        && someWait()));
+        return counters.total() >= target;
+    }
+
+    private boolean someWait() {
+        List<Map<String, String>> answers =
+                ensemble.servers().stream().map(ServerProcess::mntr).toList();
+        return answers.stream().noneMatch(Map::isEmpty)
+                && answers.stream()
+                        .anyMatch(mntr -> "1".equals(mntr.get("zk_saucr_recovery_state")));
     }
 
     private static void await(String what, Duration limit, Callable<Boolean> condition)

@@ -1,14 +1,25 @@
 package io.saucr.tests.ensemble;
 
+import static net.bytebuddy.matcher.ElementMatchers.named;
+
 import io.saucr.crash.process.Distribution;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.stream.Stream;
+import net.bytebuddy.ByteBuddy;
+import net.bytebuddy.description.type.TypeDescription;
+import net.bytebuddy.dynamic.ClassFileLocator;
+import net.bytebuddy.implementation.Implementation;
+import net.bytebuddy.pool.TypePool;
 
-/** The distribution that this build packages, unpacked once per run of the tests. */
+/** The distribution that this build packages, unpacked once for all JVMs that run its tests. */
 final class BuiltDistribution {
     private BuiltDistribution() {}
 
@@ -26,6 +37,40 @@ final class BuiltDistribution {
         return Distribution.folder(home());
     }
 
+    /**
+     * Its servers with another body for one method of one class: servers that lack a safeguard.
+     *
+     * @param name of the changed distribution
+     * @param type the class, by its full name
+     */
+    static Distribution changed(String name, String type, String method, Implementation instead)
+            throws IOException {
+        Distribution built = servers();
+        List<ClassFileLocator> jars = new ArrayList<>();
+        jars.add(ClassFileLocator.ForClassLoader.ofPlatformLoader());
+        for (Path entry : built.classPath()) {
+            if (entry.toString().endsWith(".jar")) {
+                jars.add(ClassFileLocator.ForJarFile.of(entry.toFile()));
+            }
+        }
+        // A jar: folders come last on the class path of servers that start from a class archive.
+        Path folder = SaucrEnsemble.folder(name + "-classes");
+        Files.createDirectories(folder);
+        Path changed = folder.resolve("changed.jar");
+        try (ClassFileLocator locator = new ClassFileLocator.Compound(jars)) {
+            TypeDescription found = TypePool.Default.of(locator).describe(type).resolve();
+            new ByteBuddy()
+                    .redefine(found, locator)
+                    .method(named(method))
+                    .intercept(instead)
+                    .make()
+                    .toJar(changed.toFile());
+        }
+        List<Path> classPath = new ArrayList<>(List.of(changed));
+        classPath.addAll(built.classPath());
+        return new Distribution(name, built.version(), classPath);
+    }
+
     /** This module's build folder. */
     static Path target() {
         return Path.of(property("saucr.tests.target")).toAbsolutePath();
@@ -38,10 +83,21 @@ final class BuiltDistribution {
                     archive + " does not exist: run 'mvn verify' from the root folder");
         }
         Path folder = target().resolve("distribution");
-        try {
-            deleteTree(folder);
-            Files.createDirectories(folder);
-            run("tar", "-xzf", archive.toString(), "-C", folder.toString());
+        Path unpackedArchive = target().resolve("distribution.unpacked");
+        try (FileChannel channel =
+                FileChannel.open(
+                        target().resolve("distribution.lock"),
+                        StandardOpenOption.CREATE,
+                        StandardOpenOption.WRITE)) {
+            channel.lock(); // until it is closed
+            String state = Files.size(archive) + " " + Files.getLastModifiedTime(archive);
+            if (!Files.exists(unpackedArchive)
+                    || !Files.readString(unpackedArchive).equals(state)) {
+                deleteTree(folder);
+                Files.createDirectories(folder);
+                run("tar", "-xzf", archive.toString(), "-C", folder.toString());
+                Files.writeString(unpackedArchive, state);
+            }
             try (Stream<Path> unpacked = Files.list(folder)) {
                 return unpacked.findFirst().orElseThrow();
             }

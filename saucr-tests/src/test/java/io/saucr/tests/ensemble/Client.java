@@ -5,17 +5,29 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
 
 /** Apache's own Java client, connected when {@link #connected} returns. */
 final class Client extends ZooKeeper {
-    private Client(String addresses, int sessionMillis, Watcher watcher) throws IOException {
-        super(addresses, sessionMillis, watcher);
+    private Client(
+            String addresses, int sessionMillis, Watcher watcher, ZKClientConfig configuration)
+            throws IOException {
+        super(addresses, sessionMillis, watcher, configuration);
     }
 
     /**
      * @throws IllegalStateException if none of the servers answers in time
      */
     static Client connected(String addresses, int sessionMillis)
+            throws IOException, InterruptedException {
+        ZKClientConfig withoutLogin = new ZKClientConfig();
+        // Tests of the servers' logins set this JVM's login configuration, for a moment.
+        withoutLogin.setProperty(ZKClientConfig.ENABLE_CLIENT_SASL_KEY, "false");
+        return connected(addresses, sessionMillis, withoutLogin);
+    }
+
+    /** As {@link #connected(String, int)}, configured. */
+    static Client connected(String addresses, int sessionMillis, ZKClientConfig configuration)
             throws IOException, InterruptedException {
         CountDownLatch connected = new CountDownLatch(1);
         Client client =
@@ -26,7 +38,8 @@ final class Client extends ZooKeeper {
                             if (event.getState() == Watcher.Event.KeeperState.SyncConnected) {
                                 connected.countDown();
                             }
-                        });
+                        },
+                        configuration);
         if (!connected.await(SaucrEnsemble.PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
             client.close();
             throw new IllegalStateException("no connection to " + addresses);

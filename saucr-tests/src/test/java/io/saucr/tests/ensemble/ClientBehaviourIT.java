@@ -124,9 +124,11 @@ class ClientBehaviourIT {
                             session,
                             client.getSessionPasswd());
             SaucrEnsemble.await("the move", () -> moved.getState().isConnected());
+            moved.sync("/moving");
             assertThat(moved.getSessionId()).isEqualTo(session);
             assertThat(moved.exists("/moving", false).getEphemeralOwner()).isEqualTo(session);
             client.vanish();
+            observer.sync("/moving");
             assertThat(observer.exists("/moving", false)).isNotNull();
             moved.close();
             awaitGone(observer, "/moving");
@@ -209,6 +211,7 @@ class ClientBehaviourIT {
             }
             client.addAuthInfo("digest", "user:secret".getBytes(StandardCharsets.UTF_8));
             client.create("/mine", DATA, Ids.CREATOR_ALL_ACL, CreateMode.PERSISTENT);
+            stranger.sync("/mine");
             assertThatThrownBy(() -> stranger.getData("/mine", false, null))
                     .isInstanceOf(KeeperException.NoAuthException.class);
             assertThat(client.getData("/mine", false, null)).isEqualTo(DATA);
@@ -217,7 +220,8 @@ class ClientBehaviourIT {
 
     @Test
     void quotasAreEnforced() throws Exception {
-        try (Client client = ensemble.connect()) {
+        // The leader counts what it has applied; what its own client was told, it has.
+        try (Client client = ensemble.connect(leader)) {
             create(client, "/quota", CreateMode.PERSISTENT);
             StatsTrack limit = new StatsTrack();
             limit.setCountHardLimit(3);

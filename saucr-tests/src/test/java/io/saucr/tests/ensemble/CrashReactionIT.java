@@ -34,6 +34,7 @@ class CrashReactionIT {
                 SaucrEnsemble.start(
                         SaucrEnsemble.describe("crash-reaction-" + voters, voters)
                                 .set("saucr.heartbeatInterval", HEARTBEAT.toMillis() + "ms")
+                                .set("saucr.fastModeConfirmations", "1")
                                 .set("saucr.backgroundFlushInterval", "1h")
                                 .set("saucr.idleFlush", "1h")
                                 .disk(Disk.SHIM))) {

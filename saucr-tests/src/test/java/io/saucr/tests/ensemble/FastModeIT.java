@@ -34,6 +34,7 @@ class FastModeIT {
                 SaucrEnsemble.start(
                         SaucrEnsemble.describe("fast-mode", 5)
                                 .set("saucr.heartbeatInterval", "1s")
+                                .set("saucr.fastModeConfirmations", "1")
                                 .set(
                                         "saucr.backgroundFlushInterval",
                                         FLUSH_INTERVAL.toMillis() + "ms")

@@ -6,6 +6,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Heartbeats from far below a tick to above it (R9, H8, H9). */
+@PromisesTimes
 class HeartbeatIntervalIT {
 
     @ParameterizedTest

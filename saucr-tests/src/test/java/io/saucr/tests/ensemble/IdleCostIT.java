@@ -11,8 +11,9 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** What five servers cost while nobody asks them anything (R9). */
+@PromisesTimes
 class IdleCostIT {
-    private static final Duration MEASUREMENT = Duration.ofSeconds(20);
+    private static final Duration MEASUREMENT = Duration.ofSeconds(10);
     private static final int WARM_UP_WRITES = 3_000;
     private static final double CLOCK_TICKS_PER_SECOND = 100;
 

@@ -7,6 +7,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs.Ids;
 import org.junit.jupiter.api.Test;
 
 /** Apache's released server beside ours, with SAUCR off and on (H12). */
@@ -63,6 +65,33 @@ class MixedEnsembleIT {
                 for (int id : ensemble.all()) {
                     try (Client reader = ensemble.connect(id)) {
                         writes.assertAllIn(reader);
+                    }
+                }
+            }
+        }
+    }
+
+    /** Apache's followers answer no question of who follows; a majority is needed all the same. */
+    @Test
+    void r22SyncsAreAnsweredWhereMostFollowersAreApaches() throws Exception {
+        try (SaucrEnsemble ensemble =
+                SaucrEnsemble.prepare(
+                        SaucrEnsemble.describe("mixed-sync", 3)
+                                .distribution(1, Distribution.stock())
+                                .distribution(2, Distribution.stock()))) {
+            // Of two equals the higher one leads.
+            ensemble.restart(2, 3);
+            ensemble.awaitServing();
+            assertThat(ensemble.leader()).isEqualTo(3);
+            ensemble.restart(1);
+            ensemble.awaitServing();
+            try (Client writer = ensemble.connect(3)) {
+                for (int id : ensemble.all()) {
+                    String path = "/synced-" + id;
+                    writer.create(path, null, Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+                    try (Client reader = ensemble.connect(id)) {
+                        reader.sync(path);
+                        assertThat(reader.exists(path, false)).isNotNull();
                     }
                 }
             }

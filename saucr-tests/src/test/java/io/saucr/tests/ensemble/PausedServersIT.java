@@ -19,6 +19,7 @@ import org.junit.jupiter.api.TestMethodOrder;
  * only missed heartbeats tell (R9, R10, H11).
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@PromisesTimes
 class PausedServersIT {
     private static final Duration HEARTBEAT = Duration.ofMillis(500);
     private static final Duration TOLERANCE = Duration.ofMillis(200);

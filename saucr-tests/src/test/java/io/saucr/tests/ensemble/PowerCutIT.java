@@ -17,16 +17,21 @@ class PowerCutIT {
 
     @Test
     void threeServersLoseNothing() throws Exception {
-        assertThat(campaign(3, "")).isZero();
+        assertThat(campaign(3)).isZero();
     }
 
     @Test
-    void fiveServersLoseNothing() throws Exception {
-        assertThat(campaign(5, "MAJORITY_AT_ONCE,ALL_LEADER_FIRST,ALL_WHEN_IDLE,ALL_AT_ONCE"))
+    void fiveServersWithLogsInAFolderOfTheirOwnLoseNothing() throws Exception {
+        assertThat(
+                        campaign(
+                                5,
+                                "--log-dir",
+                                "--scenarios",
+                                "MAJORITY_AT_ONCE,ALL_LEADER_FIRST,ALL_WHEN_IDLE,ALL_AT_ONCE"))
                 .isZero();
     }
 
-    private int campaign(int servers, String scenarios) throws Exception {
+    private int campaign(int servers, String... more) throws Exception {
         assumeTrue(Enclosure.obstacle().isEmpty(), () -> "not here: " + Enclosure.obstacle().get());
         List<String> arguments =
                 new ArrayList<>(
@@ -37,9 +42,7 @@ class PowerCutIT {
                                 work.toString(),
                                 "-n",
                                 Integer.toString(servers)));
-        if (!scenarios.isEmpty()) {
-            arguments.addAll(List.of("--scenarios", scenarios));
-        }
+        arguments.addAll(List.of(more));
         return PowerCutCampaign.enclosed(arguments);
     }
 }

@@ -1,11 +1,14 @@
 package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.saucr.crash.process.ServerAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.LocalTime;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooDefs;
@@ -105,6 +108,26 @@ class ReconfigIT {
 
     @Test
     @Order(1)
+    void quorumsThatAreNoMajoritiesAreRefused() throws Exception {
+        int leader = ensemble.awaitFast();
+        String groups =
+                IntStream.rangeClosed(1, VOTERS)
+                                .mapToObj(id -> member(id, "participant"))
+                                .collect(Collectors.joining(","))
+                        + ",group.1=1:2:3,group.2=4:5";
+        LocalTime before = SaucrEnsemble.now();
+        try (Admin admin = new Admin(leader)) {
+            SaucrEnsemble.await("connection", () -> admin.getState().isConnected());
+            assertThatThrownBy(() -> admin.reconfigure(null, null, groups, -1, new Stat()))
+                    .isInstanceOf(KeeperException.NewConfigNoQuorum.class);
+        }
+        assertThat(ensemble.log(leader, before, "A reconfiguration is refused").get(0).text())
+                .contains("needs majority quorums");
+        assertThat(ensemble.fast(leader)).isTrue();
+    }
+
+    @Test
+    @Order(2)
     void r7SlowWhileAFollowerLeavesAndWhileItReturns() throws Exception {
         int leader = ensemble.awaitFast();
         int leaving = ensemble.followers().get(0);
@@ -138,7 +161,7 @@ class ReconfigIT {
     }
 
     @Test
-    @Order(2)
+    @Order(3)
     void r7AFollowerBecomesAnObserverAndNoLongerCounts() throws Exception {
         int leader = ensemble.awaitFast();
         List<Integer> followers = ensemble.followers();
@@ -171,7 +194,7 @@ class ReconfigIT {
     }
 
     @Test
-    @Order(3)
+    @Order(4)
     void r7TheLeaderItselfIsRemoved() throws Exception {
         int first = ensemble.awaitFast();
         List<Integer> followers = ensemble.followers();

@@ -7,6 +7,7 @@ import io.saucr.core.Markers;
 import io.saucr.crash.process.Ensemble;
 import io.saucr.crash.process.FsyncShim;
 import io.saucr.crash.process.ServerProcess;
+import io.saucr.crash.process.Signal;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -64,9 +65,14 @@ final class SaucrEnsemble implements AutoCloseable {
         return folder;
     }
 
+    /** Makes everything ready and starts nothing. */
+    static SaucrEnsemble prepare(Ensemble.Builder builder) throws IOException {
+        return new SaucrEnsemble(builder.build());
+    }
+
     /** Starts all servers and waits until every one of them serves. */
     static SaucrEnsemble start(Ensemble.Builder builder) throws Exception {
-        SaucrEnsemble started = new SaucrEnsemble(builder.build());
+        SaucrEnsemble started = prepare(builder);
         try {
             started.ensemble.start();
             started.ensemble.awaitServing(PATIENCE);
@@ -228,6 +234,18 @@ final class SaucrEnsemble implements AutoCloseable {
     void kill(Integer... ids) {
         for (int id : ids) {
             server(id).kill();
+        }
+    }
+
+    /**
+     * All of them at one instant: none sees another one's end. Their disks keep what they forced;
+     * they need shims with journals.
+     */
+    void losePower(Integer... ids) throws IOException {
+        Signal.STOP.send(Arrays.stream(ids).map(id -> server(id).pid()).toList());
+        kill(ids);
+        for (int id : ids) {
+            shim(id).losePower(false);
         }
     }
 

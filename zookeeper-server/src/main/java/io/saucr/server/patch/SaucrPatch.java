@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import net.bytebuddy.asm.Advice;
 import net.bytebuddy.build.Plugin;
@@ -20,6 +21,7 @@ import net.bytebuddy.matcher.ElementMatcher;
 import org.apache.zookeeper.server.quorum.QuorumPeer;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig.ConfigException;
+import org.apache.zookeeper.server.quorum.QuorumPeerMain;
 
 /**
  * Every change that the build makes to the byte code of Apache's released classes. There is no
@@ -40,6 +42,9 @@ public final class SaucrPatch implements Plugin {
         }
     }
 
+    private static final String EMBEDDED =
+            "org.apache.zookeeper.server.embedded.ZooKeeperServerEmbeddedImpl";
+
     private static final List<Point> POINTS =
             List.of(
                     // The peer is created in a protected method of the class that everyone starts
@@ -49,6 +54,18 @@ public final class SaucrPatch implements Plugin {
                             "org.apache.zookeeper.server.quorum.QuorumPeerMain",
                             named("getQuorumPeer").and(takesArguments(0)),
                             PeerIsCreated.class),
+                    // ZooKeeperServerEmbedded (Curator's TestingServer and TestingCluster use it)
+                    // overrides that method with one that makes a QuorumPeer of its own, whose
+                    // start() tells the embedder that the server runs, and on which port. With
+                    // ours in its place the embedder has to hear both in another way.
+                    new Point(
+                            EMBEDDED + "$1",
+                            named("getQuorumPeer").and(takesArguments(0)),
+                            EmbeddedPeerIsCreated.class),
+                    new Point(
+                            EMBEDDED,
+                            named("start").and(takesArguments(long.class)),
+                            EmbeddedServerHasStarted.class),
                     // ZooKeeper turns unknown keys into system properties and never looks at them
                     // again, so a mistyped "saucr." key would pass in silence. After parsing is the
                     // only place where the whole configuration is known and nothing runs yet.
@@ -113,6 +130,36 @@ public final class SaucrPatch implements Plugin {
         @Advice.OnMethodExit
         static void exit(@Advice.Return(readOnly = false) QuorumPeer peer) {
             peer = Boot.quorumPeer(peer);
+        }
+    }
+
+    /** See {@link Boot#embeddedPeer}. */
+    static final class EmbeddedPeerIsCreated {
+        private EmbeddedPeerIsCreated() {}
+
+        @Advice.OnMethodExit
+        static void exit(
+                @Advice.FieldValue("val$started") CompletableFuture<String> started,
+                @Advice.Return(readOnly = false) QuorumPeer peer) {
+            peer = Boot.embeddedPeer(peer, started);
+        }
+    }
+
+    /** See {@link Boot#started}. */
+    static final class EmbeddedServerHasStarted {
+        private EmbeddedServerHasStarted() {}
+
+        @Advice.OnMethodExit
+        static void exit(
+                @Advice.FieldValue("maincluster") QuorumPeerMain main,
+                @Advice.FieldValue(value = "boundClientPort", readOnly = false) int port,
+                @Advice.FieldValue(value = "boundSecureClientPort", readOnly = false)
+                        int securePort) {
+            QuorumPeer peer = Boot.started(main);
+            if (peer != null) {
+                port = peer.getClientPort();
+                securePort = peer.getSecureClientPort();
+            }
         }
     }
 

@@ -75,6 +75,10 @@ class ServerScriptsIT {
     @Test
     void startStatusRestartStop() throws Exception {
         assertThat(server("status").exitCode).isEqualTo(1);
+        assertThat(server("await", "0").exitCode).isEqualTo(1);
+        Result nobody = server("flush");
+        assertThat(nobody.exitCode).isEqualTo(1);
+        assertThat(nobody.output).contains("no server runs here");
 
         Result start = server("start");
         assertThat(start.exitCode).as(start.output).isZero();
@@ -86,6 +90,11 @@ class ServerScriptsIT {
                 .contains("Client port found: " + clientPort)
                 .contains("Client SSL: false")
                 .contains("Mode: standalone");
+
+        assertThat(server("await", "30").output).contains("Mode: standalone");
+        Result flush = server("flush");
+        assertThat(flush.exitCode).isEqualTo(1);
+        assertThat(flush.output).contains("runs no server with saucr.enabled=true");
 
         Result twice = server("start");
         assertThat(twice.exitCode).isEqualTo(1);
@@ -205,7 +214,8 @@ class ServerScriptsIT {
         Files.writeString(conf().resolve("java.env"), "JVMFLAGS=\"$JVMFLAGS -Dfrom.env=1\"\n");
         String command = server("print-cmd").output;
         assertThat(command)
-                .contains("-Xmx128m -Dfrom.server=1 -Dfrom.all=1 -Dfrom.env=1")
+                .contains("-Xmx128m -XX:PerfDataSamplingInterval=1000 -Dfrom.server=1")
+                .contains("-Dfrom.server=1 -Dfrom.all=1 -Dfrom.env=1")
                 .contains("-Dzookeeper.log.file=named.log")
                 .contains("-Dzookeeper.log.dir=" + folder.resolve("log"))
                 .contains("/extra/classes")
@@ -252,8 +262,21 @@ class ServerScriptsIT {
             assertThat(names).noneMatch(name -> name.contains("byte-buddy"));
             assertThat(names).anyMatch(name -> name.startsWith("saucr-zookeeper-server-"));
             assertThat(names).anyMatch(name -> name.startsWith("saucr-core-"));
+            assertThat(names).noneMatch(name -> name.contains("agent"));
         }
-        for (String file : new String[] {"LICENSE", "NOTICE", "README.md", "conf/zoo.cfg"}) {
+        for (String file :
+                new String[] {
+                    "LICENSE",
+                    "NOTICE",
+                    "README.md",
+                    "conf/zoo.cfg",
+                    "conf/samples/lan-3.cfg",
+                    "docs/architecture.svg",
+                    "docs/index.md",
+                    "conf/saucr-alerts.yml",
+                    "conf/saucr-grafana.json",
+                    "conf/saucr-zookeeper.service"
+                }) {
             assertThat(home.resolve(file)).exists();
         }
     }

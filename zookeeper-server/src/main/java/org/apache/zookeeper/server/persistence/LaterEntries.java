@@ -3,6 +3,7 @@ package org.apache.zookeeper.server.persistence;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.zip.Adler32;
@@ -24,12 +25,17 @@ final class LaterEntries {
     private LaterEntries() {}
 
     /**
-     * Whether a sound entry lies anywhere in the file behind the offset.
+     * Whether a sound entry lies anywhere in the file behind the offset. More than 2 GiB behind it
+     * count as one: an end is not torn so far from the end of its file.
      *
      * @param last the zxid of the last sound entry before it
      */
     static boolean exist(Path file, long offset, long last) throws IOException {
-        ByteBuffer rest = read(file, offset);
+        long bytes = Files.size(file) - offset;
+        if (bytes > Integer.MAX_VALUE) {
+            return true;
+        }
+        ByteBuffer rest = map(file, offset, Math.max(0, bytes));
         int end = rest.limit();
         while (end > 0 && rest.get(end - 1) == 0) {
             end--;
@@ -60,16 +66,10 @@ final class LaterEntries {
         return checksum.getValue();
     }
 
-    private static ByteBuffer read(Path file, long offset) throws IOException {
+    /** Not read: a log file may be larger than the heap. */
+    private static ByteBuffer map(Path file, long offset, long bytes) throws IOException {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-            ByteBuffer result =
-                    ByteBuffer.allocate(Math.toIntExact(Math.max(0, channel.size() - offset)));
-            while (result.hasRemaining()) {
-                if (channel.read(result, offset + result.position()) < 0) {
-                    break;
-                }
-            }
-            return result.flip();
+            return channel.map(FileChannel.MapMode.READ_ONLY, offset, bytes);
         }
     }
 }

@@ -15,6 +15,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
@@ -36,6 +37,7 @@ public final class LogHistory {
     private static final int LARGEST_ENTRY_BYTES = 256 * 1024 * 1024;
     private static final byte END_OF_RECORD = 0x42;
     private static final long FIRST_COUNTER = 1;
+    private static final long ZEROS_OF_FORCED_BYTES = 1 << 20;
 
     private final Path logs;
     private final long snapshotZxid;
@@ -45,23 +47,9 @@ public final class LogHistory {
      *
      * @param file the file with the damage
      * @param offset bytes from the file's start that are sound
-     * @param cause whether that may be the end of a write that a power cut interrupted
      * @param what what is wrong there
      */
-    public record Damage(Path file, long offset, Cause cause, String what) {
-        /** Whether a power cut during a write that nobody relied on leaves this, in any mode. */
-        boolean expected() {
-            return cause == Cause.CUT_OFF;
-        }
-    }
-
-    /** What kind of damage it is. */
-    public enum Cause {
-        /** The bytes end too early, or were never written. */
-        CUT_OFF,
-        /** The bytes are not those that were written, or entries are missing. */
-        CORRUPT
-    }
+    public record Damage(Path file, long offset, String what) {}
 
     /**
      * What a scan found.
@@ -93,11 +81,17 @@ public final class LogHistory {
         return snapshotZxid;
     }
 
-    /** Reads everything after the snapshot and says where it ends. */
-    public Scan scan() throws IOException {
+    /**
+     * Reads everything after the snapshot and says where it ends. Behind its last entry a file is
+     * filled with tens of megabytes of zeros. Of a file that a power cut may have damaged all of
+     * them are looked at, of others the first megabyte.
+     *
+     * @param onDisk the latest-on-disk marker: files that end before it were forced whole
+     */
+    public Scan scan(long onDisk) throws IOException {
         LogOutline outline = LogOutline.startingAt(Math.max(snapshotZxid, 0));
         long last = outline.last();
-        try (Reader reader = read(last)) {
+        try (Reader reader = new Reader(files(), last, onDisk)) {
             for (Entry entry = reader.next(); entry != null; entry = reader.next()) {
                 if (Zxid.epoch(entry.zxid()) != Zxid.epoch(last)) {
                     outline = outline.through(last).append(entry.zxid());
@@ -145,7 +139,7 @@ public final class LogHistory {
 
     private static void shortenAfter(Path file, long zxid) throws IOException {
         long keep = FILE_HEADER_BYTES;
-        try (Reader reader = new Reader(List.of(file), -1)) {
+        try (Reader reader = new Reader(List.of(file), -1, Long.MAX_VALUE)) {
             for (Entry entry = reader.next(); entry != null; entry = reader.next()) {
                 if (entry.zxid > zxid) {
                     shorten(file, keep);
@@ -172,7 +166,7 @@ public final class LogHistory {
 
     /** The entries after the zxid, in order. */
     public Reader read(long afterZxid) throws IOException {
-        return new Reader(files(), afterZxid);
+        return new Reader(files(), afterZxid, Long.MAX_VALUE);
     }
 
     private List<Path> files() throws IOException {
@@ -202,6 +196,7 @@ public final class LogHistory {
     public static final class Reader implements Closeable {
         private final List<Path> files;
         private final long after;
+        private final long forced;
         private int nextFile;
         private Path file;
         private DataInputStream in;
@@ -210,8 +205,13 @@ public final class LogHistory {
         private Damage damage;
         private final Adler32 checksum = new Adler32();
 
-        private Reader(List<Path> all, long after) {
+        /**
+         * @param forced files that end before it were forced whole; {@link Long#MAX_VALUE} if all
+         *     files were
+         */
+        private Reader(List<Path> all, long after, long forced) {
             this.after = after;
+            this.forced = forced;
             this.previous = after;
             int first = 0;
             for (int i = 0; i < all.size(); i++) {
@@ -238,7 +238,6 @@ public final class LogHistory {
                 if (after >= 0 && !follows(entry.zxid)) {
                     damage(
                             offset - entry.bytes.length - ENTRY_OVERHEAD_BYTES,
-                            Cause.CORRUPT,
                             "entry "
                                     + Zxid.toString(entry.zxid)
                                     + " does not follow "
@@ -279,10 +278,10 @@ public final class LogHistory {
                 in.readLong();
                 offset = FILE_HEADER_BYTES;
                 if (magic != FileTxnLog.TXNLOG_MAGIC || version != FileTxnLog.VERSION) {
-                    damage(0, Cause.CORRUPT, "the file's header is not that of a log");
+                    damage(0, "the file's header is not that of a log");
                 }
             } catch (EOFException e) {
-                damage(0, Cause.CUT_OFF, "the file ends within its header");
+                damage(0, "the file ends within its header");
             }
             return damage == null;
         }
@@ -299,15 +298,15 @@ public final class LogHistory {
                 long crc = (long) firstByte << 56 | readSevenBytes();
                 int length = in.readInt();
                 if (length == 0 && crc == 0) {
-                    if (restIsZero(in)) {
+                    if (zeros(in, wasForced() ? ZEROS_OF_FORCED_BYTES : Long.MAX_VALUE)) {
                         endFile();
                     } else {
-                        damage(start, Cause.CUT_OFF, "a hole of zeros lies before more data");
+                        damage(start, "a hole of zeros lies before more data");
                     }
                     return null;
                 }
                 if (length < LEAST_ENTRY_BYTES || length > LARGEST_ENTRY_BYTES) {
-                    damage(start, Cause.CORRUPT, "an entry claims to have " + length + " bytes");
+                    damage(start, "an entry claims to have " + length + " bytes");
                     return null;
                 }
                 byte[] bytes = in.readNBytes(length);
@@ -317,15 +316,21 @@ public final class LogHistory {
                 checksum.reset();
                 checksum.update(bytes, 0, length);
                 if (in.readByte() != END_OF_RECORD || checksum.getValue() != crc) {
-                    damage(start, Cause.CORRUPT, "an entry's checksum is wrong");
+                    damage(start, "an entry's checksum is wrong");
                     return null;
                 }
                 offset += ENTRY_OVERHEAD_BYTES + length;
                 return new Entry(ByteBuffer.wrap(bytes).getLong(ZXID_OFFSET), bytes);
             } catch (EOFException e) {
-                damage(start, Cause.CUT_OFF, "the file ends within an entry");
+                damage(start, "the file ends within an entry");
                 return null;
             }
+        }
+
+        /** Whether the whole file was on disk before a power cut could damage it. */
+        private boolean wasForced() {
+            return forced == Long.MAX_VALUE
+                    || (nextFile < files.size() && zxidOf(files.get(nextFile)) <= forced);
         }
 
         private long readSevenBytes() throws IOException {
@@ -335,8 +340,8 @@ public final class LogHistory {
             return high << 48 | middle << 32 | low;
         }
 
-        private void damage(long soundBytes, Cause cause, String what) {
-            damage = new Damage(file, soundBytes, cause, what);
+        private void damage(long soundBytes, String what) {
+            damage = new Damage(file, soundBytes, what);
         }
 
         private void endFile() throws IOException {
@@ -352,14 +357,16 @@ public final class LogHistory {
         }
     }
 
-    private static boolean restIsZero(InputStream in) throws IOException {
-        byte[] block = new byte[1 << 16];
-        for (int n = in.read(block); n >= 0; n = in.read(block)) {
-            for (int i = 0; i < n; i++) {
-                if (block[i] != 0) {
-                    return false;
-                }
+    /** Whether there is nothing but zeros in the rest, or in so many bytes of it. */
+    private static boolean zeros(InputStream in, long most) throws IOException {
+        byte[] block = new byte[1 << 18];
+        byte[] zeros = new byte[block.length];
+        long looked = 0;
+        for (int n = in.read(block); n >= 0 && looked < most; n = in.read(block)) {
+            if (!Arrays.equals(block, 0, n, zeros, 0, n)) {
+                return false;
             }
+            looked += n;
         }
         return true;
     }

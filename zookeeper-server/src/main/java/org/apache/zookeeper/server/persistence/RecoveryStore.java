@@ -70,7 +70,7 @@ public final class RecoveryStore implements Closeable {
     public LogOutline prepare(long currentEpoch) throws IOException {
         discardStaged();
         LogHistory history = new LogHistory(logs, snapshots);
-        LogHistory.Scan scan = history.scan();
+        LogHistory.Scan scan = history.scan(markers.read().latestOnDisk());
         if (scan.damage() != null) {
             LOG.warn(
                     "The log is cut after {}, byte {} of {}: {}. That was expected after a crash in fast mode",
@@ -182,6 +182,17 @@ public final class RecoveryStore implements Closeable {
     /** Whether a replacement of log and snapshots has been decided and not carried through. */
     static boolean replacementPending(Path logs) {
         return Files.isDirectory(logs.resolve(REPLACEMENT));
+    }
+
+    /** What a decided replacement consists of; it is whole for as long as it is pending. */
+    static LogHistory pendingHistory(Path logs) {
+        Path replacement = logs.resolve(REPLACEMENT);
+        return new LogHistory(replacement, replacement);
+    }
+
+    /** The least epoch that a decided replacement needs, -1 if none is pending. */
+    static long pendingEpoch(Path logs) throws IOException {
+        return epochIn(logs.resolve(REPLACEMENT), EPOCH);
     }
 
     /**

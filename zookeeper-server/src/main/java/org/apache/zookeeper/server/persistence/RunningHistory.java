@@ -14,6 +14,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
@@ -21,7 +22,8 @@ import java.util.Optional;
 
 /**
  * The log and snapshots of a server that runs, as another one copies them (R17). Remembers where
- * the last request stopped reading, so that a long copy reads the log once.
+ * the last request stopped reading, and what it read, so that a long copy reads the log once, also
+ * when requests are repeated because their answers are slow.
  *
  * <p>Owned by the thread that answers; {@link #whileUntruncated} keeps the log from being truncated
  * meanwhile.
@@ -30,6 +32,11 @@ public final class RunningHistory implements HistoryLog, Closeable {
     private final SaucrTxnSnapLog txnSnapLog;
     private LogHistory.Reader reader;
     private RecoveryMessage.Entry readAhead;
+
+    /** What was taken since {@link #takenAfter}: about as much as one answer holds. */
+    private final List<RecoveryMessage.Entry> taken = new ArrayList<>();
+
+    private long takenAfter = -1;
     private long readThrough = -1;
     private long truncations = -1;
     private long expected;
@@ -66,11 +73,16 @@ public final class RunningHistory implements HistoryLog, Closeable {
             expected = outline().last();
             txnSnapLog.log().makeReadable();
             long now = txnSnapLog.log().truncations();
-            if (reader == null || readThrough != zxid || truncations != now) {
+            boolean goesOn = reader != null && truncations == now;
+            if (!goesOn || (zxid != takenAfter && zxid != readThrough)) {
                 close();
                 reader = new LogHistory(logs(), snapshots()).read(zxid);
                 readThrough = zxid;
                 truncations = now;
+            }
+            if (zxid != takenAfter) {
+                taken.clear();
+                takenAfter = zxid;
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -79,9 +91,11 @@ public final class RunningHistory implements HistoryLog, Closeable {
     }
 
     /**
-     * Goes on with the shared reader; an entry that was looked at and not taken is offered again.
+     * What was taken before, then goes on with the shared reader; an entry that was looked at and
+     * not taken is offered again.
      */
     private final class Entries implements Iterator<RecoveryMessage.Entry> {
+        private int repeated;
         private boolean peeked;
 
         @Override
@@ -89,10 +103,12 @@ public final class RunningHistory implements HistoryLog, Closeable {
             if (peeked) {
                 // What was returned last has been taken: the caller asks for more.
                 readThrough = readAhead.zxid();
+                taken.add(readAhead);
+                repeated++;
                 readAhead = null;
                 peeked = false;
             }
-            if (readAhead != null) {
+            if (repeated < taken.size() || readAhead != null) {
                 return true;
             }
             if (reader == null) {
@@ -124,6 +140,9 @@ public final class RunningHistory implements HistoryLog, Closeable {
         public RecoveryMessage.Entry next() {
             if (!hasNext()) {
                 throw new NoSuchElementException();
+            }
+            if (repeated < taken.size()) {
+                return taken.get(repeated++);
             }
             peeked = true;
             return readAhead;
@@ -196,6 +215,8 @@ public final class RunningHistory implements HistoryLog, Closeable {
     public void close() throws IOException {
         readAhead = null;
         readThrough = -1;
+        taken.clear();
+        takenAfter = -1;
         if (reader != null) {
             reader.close();
             reader = null;

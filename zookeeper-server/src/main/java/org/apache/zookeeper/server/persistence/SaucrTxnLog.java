@@ -8,6 +8,7 @@ import io.saucr.core.Markers;
 import io.saucr.core.Mode;
 import io.saucr.core.ProposalTag;
 import io.saucr.core.Zxid;
+import io.saucr.server.FlushCause;
 import io.saucr.server.LogMetrics;
 import io.saucr.server.MarkerStore;
 import io.saucr.server.SaucrSettings;
@@ -54,7 +55,9 @@ public final class SaucrTxnLog implements TxnLog {
     private static final byte END_OF_RECORD = 0x42;
     private static final int FLUSH_ATTEMPTS = 100;
     private static final long FORCE_WARNING_MILLIS =
-            Long.getLong("zookeeper.fsync.warningthresholdms", 1000);
+            Long.getLong(
+                    "zookeeper.fsync.warningthresholdms",
+                    Long.getLong("fsync.warningthresholdms", 1000));
 
     private final Path directory;
     private final MarkerStore markerStore;
@@ -80,6 +83,10 @@ public final class SaucrTxnLog implements TxnLog {
     // Tags as proposals announced them, each from its zxid on; consumed by the appending thread.
     private final ConcurrentLinkedQueue<Announcement> announced = new ConcurrentLinkedQueue<>();
     private volatile ProposalTag tag;
+    private volatile boolean pinnedSlow;
+
+    // Whether what the tag calls fast is forced all the same.
+    private volatile boolean everythingForced;
 
     // appendLock
     private final LleKnowledge knowledge;
@@ -108,10 +115,12 @@ public final class SaucrTxnLog implements TxnLog {
     private volatile long forceMillis = -1;
     private ServerStats serverStats;
 
+    private volatile Thread watch;
+
     // Proposals as they came, not yet appended: their bytes need not be made again.
     private final ConcurrentLinkedQueue<Proposed> proposals = new ConcurrentLinkedQueue<>();
 
-    private record Announcement(long from, ProposalTag tag) {}
+    private record Announcement(long from, ProposalTag tag, boolean everythingForced) {}
 
     private static final class Proposed {
         final long zxid;
@@ -157,7 +166,15 @@ public final class SaucrTxnLog implements TxnLog {
      * @param tag null if they carry none: then they are slow and teach nothing
      */
     public void announce(long from, ProposalTag tag) {
-        announced.add(new Announcement(from, tag));
+        announced.add(new Announcement(from, tag, false));
+    }
+
+    /**
+     * As {@link #announce}, and until the next announcement everything is forced before its ack,
+     * also what the tag calls fast (H5).
+     */
+    public void announceForced(long from, ProposalTag tag) {
+        announced.add(new Announcement(from, tag, true));
     }
 
     /**
@@ -178,6 +195,17 @@ public final class SaucrTxnLog implements TxnLog {
         announced.clear();
         proposals.clear();
         tag = null;
+        everythingForced = false;
+    }
+
+    /**
+     * Unparks this thread whenever {@link #claimsOnDisk} turns false: who watches for a silent
+     * leader has something to lose again (R10).
+     *
+     * @param watch null for nobody
+     */
+    public void wakeWhenNotOnDisk(Thread watch) {
+        this.watch = watch;
     }
 
     @Override
@@ -216,7 +244,11 @@ public final class SaucrTxnLog implements TxnLog {
         } finally {
             appendLock.unlock();
         }
-        durability.appended(zxid, mode);
+        if (mode == Mode.FAST && (everythingForced || pinnedSlow)) {
+            durability.appendedFastToBeForced(zxid);
+        } else {
+            durability.appended(zxid, mode);
+        }
         return true;
     }
 
@@ -255,6 +287,7 @@ public final class SaucrTxnLog implements TxnLog {
                 next = announced.peek()) {
             current = next.tag;
             tag = current;
+            everythingForced = next.everythingForced;
             announced.remove();
         }
         return current;
@@ -270,10 +303,7 @@ public final class SaucrTxnLog implements TxnLog {
         requireIntact();
         try {
             if (durability.mustForce()) {
-                long covered = force();
-                if (!claimsOnDisk) {
-                    markOnDisk(covered);
-                }
+                markOnDiskIfOwed(force());
             }
             settle();
         } catch (IOException e) {
@@ -301,6 +331,7 @@ public final class SaucrTxnLog implements TxnLog {
                 durability.markedFastSwitch(zxid);
                 claimsOnDisk = false;
                 LockSupport.unpark(flusher);
+                LockSupport.unpark(watch);
             }
             durability.acked();
         } finally {
@@ -309,10 +340,10 @@ public final class SaucrTxnLog implements TxnLog {
     }
 
     /** The appending thread has forced everything; nobody else appends meanwhile. */
-    private void markOnDisk(long covered) throws IOException {
+    private void markOnDiskIfOwed(long covered) throws IOException {
         markerLock.lock();
         try {
-            if (!durability.claimsOnDisk()) {
+            if (durability.mustMarkOnDisk()) {
                 writeOnDiskMarker(covered);
             }
         } finally {
@@ -329,10 +360,11 @@ public final class SaucrTxnLog implements TxnLog {
     /**
      * Forces the log and writes the latest-on-disk marker (R10), unless the markers say so already.
      *
-     * @param reason for the log line and the metrics
-     * @return false if entries kept coming in, so that the marker could not be written truthfully
+     * @param reason one sentence, for the log line and the reports
+     * @return false if entries kept coming in, so that the marker could not be written truthfully;
+     *     what was appended before the call is forced all the same
      */
-    public boolean flushAndMark(String reason) {
+    public boolean flushAndMark(FlushCause cause, String reason) {
         if (claimsOnDisk || closed || failed) {
             return claimsOnDisk;
         }
@@ -347,7 +379,7 @@ public final class SaucrTxnLog implements TxnLog {
                     }
                     if (durability.mayMarkOnDisk(covered, lastAppended())) {
                         writeOnDiskMarker(covered);
-                        metrics.flushed(System.nanoTime() - start);
+                        metrics.flushed(cause, reason, covered, System.nanoTime() - start);
                         LOG.info(
                                 "Flushed to disk through 0x{} in {} us: {}",
                                 Long.toHexString(covered),
@@ -394,7 +426,8 @@ public final class SaucrTxnLog implements TxnLog {
             LOG.info("Flushed to disk through 0x{}: {}", Long.toHexString(covered), reason);
         } catch (IOException e) {
             LOG.error(
-                    "The log could not be flushed at the end ({}): this server will recover when it starts",
+                    "The log could not be flushed at the end ({}): this server will recover when it"
+                            + " starts",
                     reason,
                     e);
         }
@@ -409,13 +442,13 @@ public final class SaucrTxnLog implements TxnLog {
                 LockSupport.park(this);
                 continue;
             }
-            LockSupport.parkNanos(this, Math.min(interval, idle));
+            waitInBackground(Math.min(interval, idle));
             if (claimsOnDisk || closed) {
                 continue;
             }
             try {
                 if (System.nanoTime() - lastAppendNanos() >= idle) {
-                    flushAndMark("idle");
+                    flushAndMark(FlushCause.IDLE, "idle");
                 } else if (lastAppended() != forcedThrough) {
                     force();
                 }
@@ -423,6 +456,14 @@ public final class SaucrTxnLog implements TxnLog {
                 endProcess("forcing the transaction log in the background", e);
                 return;
             }
+        }
+    }
+
+    /** The whole time, however often the thread is unparked, unless the log is closed. */
+    private void waitInBackground(long nanos) {
+        long end = System.nanoTime() + nanos;
+        for (long left = nanos; left > 0 && !closed; left = end - System.nanoTime()) {
+            LockSupport.parkNanos(this, left);
         }
     }
 
@@ -586,7 +627,7 @@ public final class SaucrTxnLog implements TxnLog {
     public boolean truncate(long zxid) throws IOException {
         historyLock.lock();
         try {
-            flushAndMark("truncation to 0x" + Long.toHexString(zxid));
+            flushAndMark(FlushCause.LOG, "truncation to 0x" + Long.toHexString(zxid));
             return truncateFiles(zxid);
         } finally {
             historyLock.unlock();
@@ -753,10 +794,18 @@ public final class SaucrTxnLog implements TxnLog {
         }
     }
 
+    /**
+     * While pinned, every entry is forced before it may be acked, whatever its tag says: more than
+     * the leader relies on, never less (R3). Any thread; counts from the next entry on.
+     */
+    public void pinSlow(boolean pinned) {
+        pinnedSlow = pinned;
+    }
+
     /** The mode of the entry that was appended last. */
     public Mode mode() {
         ProposalTag current = tag;
-        return current == null ? Mode.SLOW : current.mode();
+        return current == null || pinnedSlow || everythingForced ? Mode.SLOW : current.mode();
     }
 
     /** Whether a crash now would lose nothing that was acked. */
@@ -810,7 +859,7 @@ public final class SaucrTxnLog implements TxnLog {
         if (closed) {
             return;
         }
-        flushAndMark("the log is closed");
+        flushAndMark(FlushCause.LOG, "the log is closed");
         closed = true;
         LockSupport.unpark(flusher);
         forceLock.lock();

@@ -2,6 +2,7 @@ package org.apache.zookeeper.server.persistence;
 
 import io.saucr.core.Markers;
 import io.saucr.core.Zxid;
+import io.saucr.server.FlushCause;
 import io.saucr.server.LogMetrics;
 import io.saucr.server.MarkerStore;
 import io.saucr.server.SaucrSettings;
@@ -76,7 +77,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
      */
     public void open(Markers markers) throws IOException {
         LogHistory history = new LogHistory(getDataLogDir().toPath(), getSnapDir().toPath());
-        LogHistory.Scan scan = history.scan();
+        LogHistory.Scan scan = history.scan(markers.latestOnDisk());
         LogHistory.Damage damage = scan.damage();
         if (damage != null && !isTornEnd(damage, scan.outline().last(), markers)) {
             throw new IOException(
@@ -88,10 +89,10 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
                             + damage.offset()
                             + " of "
                             + damage.file()
-                            + ". The markers say that everything this server acknowledged is on its disk, so"
-                            + " acknowledged writes may be missing, and it must not vote. While a majority of the"
-                            + " other servers is serving, empty its data directory but for myid, and it copies"
-                            + " everything from them");
+                            + ". The markers say that everything this server acknowledged is on its"
+                            + " disk, so acknowledged writes may be missing, and it must not vote."
+                            + " While a majority of the other servers is serving, empty its data"
+                            + " directory but for myid, and it copies everything from them");
         }
         if (damage != null) {
             // Slow entries are forced before they are acked: this one was not.
@@ -101,6 +102,8 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
                     damage);
             history.cut(damage);
         }
+        // What a killed process wrote may be in the page cache alone, and is spoken of from now on.
+        history.forceAll();
         txnLog.close();
         txnLog =
                 new SaucrTxnLog(
@@ -158,8 +161,8 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
         makeReadable();
         if (findNValidSnapshots(1).isEmpty() && logIsComplete()) {
             LOG.warn(
-                    "No usable snapshot in {}, but the log in {} holds everything from the first transaction on: starting"
-                            + " from an empty snapshot",
+                    "No usable snapshot in {}, but the log in {} holds everything from the first"
+                            + " transaction on: starting from an empty snapshot",
                     getSnapDir(),
                     getDataLogDir());
             save(new DataTree(), new ConcurrentHashMap<>(), true);
@@ -180,7 +183,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
             DataTree tree, Map<Long, Integer> sessions, PlayBackListener listener)
             throws IOException {
         if (isOpen()) {
-            log().flushAndMark("the database is brought up to the log");
+            log().flushAndMark(FlushCause.LOG, "the database is brought up to the log");
         }
         return super.fastForwardFromEdits(tree, sessions, listener);
     }

@@ -21,7 +21,8 @@ public final class StoppedServer {
     private final MarkerStore markerStore;
 
     /**
-     * What was found.
+     * What was found; where a history copied from another server is about to replace this one, that
+     * one's.
      *
      * @param lastLogged the last zxid that can be read
      * @param snapshot the newest usable snapshot's zxid, -1 if there is none
@@ -76,15 +77,20 @@ public final class StoppedServer {
 
     /** Reads everything and changes nothing. */
     public Findings inspect() throws IOException {
-        LogHistory history = new LogHistory(logs, snapshots);
-        LogHistory.Scan scan = history.scan();
+        LogHistory history =
+                RecoveryStore.replacementPending(logs)
+                        ? RecoveryStore.pendingHistory(logs)
+                        : new LogHistory(logs, snapshots);
+        Markers found = markerStore.read();
+        LogHistory.Scan scan = history.scan(found.latestOnDisk());
+        long least = RecoveryStore.pendingEpoch(logs);
         return new Findings(
-                markerStore.read(),
+                found,
                 scan.outline().last(),
                 history.snapshotZxid(),
                 describe(scan.damage()),
-                RecoveryStore.epochIn(snapshots, RecoveryStore.CURRENT_EPOCH),
-                RecoveryStore.epochIn(snapshots, RecoveryStore.ACCEPTED_EPOCH));
+                Math.max(least, RecoveryStore.epochIn(snapshots, RecoveryStore.CURRENT_EPOCH)),
+                Math.max(least, RecoveryStore.epochIn(snapshots, RecoveryStore.ACCEPTED_EPOCH)));
     }
 
     private String describe(LogHistory.Damage damage) {

@@ -51,6 +51,7 @@ final class CrashRecovery {
     private final Markers markers;
     private final long nonce;
     private final BlockingQueue<Incoming> inbox = new ArrayBlockingQueue<>(INBOX);
+    private final RefusedMessages malformed = new RefusedMessages();
     private final long startedNanos = System.nanoTime();
     private volatile RecoveryProgress progress;
     private long entries;
@@ -160,10 +161,14 @@ final class CrashRecovery {
         try {
             message = RecoveryWire.decode(incoming.packet);
         } catch (IllegalArgumentException e) {
-            LOG.warn(
-                    "A malformed recovery message of server {} was dropped: {}",
-                    incoming.from,
-                    e.getMessage());
+            long count = malformed.refused(incoming.from, System.nanoTime());
+            if (count > 0) {
+                LOG.warn(
+                        "{} malformed recovery messages of server {} were dropped, the last one: {}",
+                        count,
+                        incoming.from,
+                        e.getMessage());
+            }
             return;
         }
         carryOut(procedure.received(incoming.from, message, System.nanoTime()));

@@ -12,9 +12,11 @@ import io.saucr.core.RecoveryWire;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.zookeeper.server.persistence.RunningHistory;
 import org.apache.zookeeper.server.persistence.SaucrTxnLog;
 import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
@@ -25,52 +27,93 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What a recovered voter answers to those that recover (R16 to R18, R20). One thread answers
- * everyone; questions that find its queue full are dropped, because whoever asks repeats them.
+ * everyone, each asker's newest question alone: whoever asks waits for one answer at a time, and
+ * repeats the question when it is slow. So nobody works through questions that are out of date, and
+ * no more than {@link #ASKERS} wait; those beyond are dropped.
  */
 final class RecoveryAnswers {
     private static final Logger LOG = LoggerFactory.getLogger(RecoveryAnswers.class);
 
-    private static final int QUEUE = 64;
+    private static final int ASKERS = 64;
 
     private final SaucrQuorumPeer peer;
     private final SaucrTxnSnapLog txnSnapLog;
     private final RunningHistory history;
     private final HistoryAnswerer answerer;
-    private final BlockingQueue<Question> questions = new ArrayBlockingQueue<>(QUEUE);
+    private final RefusedMessages malformed = new RefusedMessages();
+    private final RefusedMessages unanswered = new RefusedMessages();
+    private final BlockingQueue<Long> askers = new ArrayBlockingQueue<>(ASKERS);
 
-    private record Question(long from, ByteBuffer packet) {}
+    /** Of those that wait in {@code askers}, or are about to. */
+    private final Map<Long, ByteBuffer> questions = new ConcurrentHashMap<>();
+
+    private final Thread thread;
 
     RecoveryAnswers(SaucrQuorumPeer peer, SaucrTxnSnapLog txnSnapLog) {
         this.peer = peer;
         this.txnSnapLog = txnSnapLog;
         this.history = new RunningHistory(txnSnapLog);
         this.answerer = new HistoryAnswerer(peer.getMyId(), RecoveryWire.MAX_PAYLOAD);
+        this.thread = new Thread(this::run, "SaucrRecoveryAnswers:" + peer.getMyId());
     }
 
     void start() {
-        Thread thread = new Thread(this::run, "SaucrRecoveryAnswers:" + peer.getMyId());
         thread.setDaemon(true);
         thread.start();
     }
 
+    /** Nobody is answered any more; the log may be closed. */
+    void stop() {
+        thread.interrupt();
+    }
+
     void received(long from, ByteBuffer packet) {
-        if (!questions.offer(new Question(from, packet))) {
-            LOG.debug("A question of server {} was dropped, {} are waiting", from, QUEUE);
+        if (questions.put(from, packet) == null && !askers.offer(from)) {
+            questions.remove(from);
+            LOG.debug("A question of server {} was dropped, {} are waiting", from, ASKERS);
         }
     }
 
     private void run() {
-        while (true) {
-            try {
-                Question question = questions.take();
-                answer(question.from, RecoveryWire.decode(question.packet));
-            } catch (InterruptedException e) {
-                return;
-            } catch (IllegalArgumentException e) {
-                LOG.warn("A malformed recovery message was dropped: {}", e.getMessage());
-            } catch (IOException | RuntimeException e) {
-                // Whoever asked repeats the question; the next one may be answerable.
-                LOG.warn("A recovery message could not be answered", e);
+        try {
+            while (true) {
+                long from = askers.take();
+                ByteBuffer packet = questions.remove(from);
+                if (packet != null) {
+                    answer(from, packet);
+                }
+            }
+        } catch (InterruptedException e) {
+            LOG.debug("No recovery message is answered any more");
+        }
+    }
+
+    private void answer(long from, ByteBuffer packet) {
+        RecoveryMessage message;
+        try {
+            message = RecoveryWire.decode(packet);
+        } catch (IllegalArgumentException e) {
+            long count = malformed.refused(from, System.nanoTime());
+            if (count > 0) {
+                LOG.warn(
+                        "{} malformed recovery messages of server {} were dropped, the last one: {}",
+                        count,
+                        from,
+                        e.getMessage());
+            }
+            return;
+        }
+        try {
+            answer(from, message);
+        } catch (IOException | RuntimeException e) {
+            // Whoever asked repeats the question; the next one may be answerable.
+            long count = unanswered.refused(from, System.nanoTime());
+            if (count > 0) {
+                LOG.warn(
+                        "{} recovery messages of server {} could not be answered, the last one:",
+                        count,
+                        from,
+                        e);
             }
         }
     }

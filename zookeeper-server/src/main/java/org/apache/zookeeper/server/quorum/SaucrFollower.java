@@ -1,8 +1,9 @@
 package org.apache.zookeeper.server.quorum;
 
 import io.saucr.core.FailureDetector;
-import io.saucr.core.Mode;
+import io.saucr.core.LleMap;
 import io.saucr.core.ProposalTag;
+import io.saucr.server.FlushCause;
 import io.saucr.server.SaucrSettings;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -25,7 +26,10 @@ final class SaucrFollower extends Follower {
     private static final Logger LOG = LoggerFactory.getLogger(SaucrFollower.class);
 
     private static final int VERSION_OFFSET = Long.BYTES;
-    private static final int NOTICE_BYTES = Long.BYTES + Integer.BYTES + Integer.BYTES;
+    private static final int REQUEST_BYTES = Long.BYTES + Integer.BYTES + Integer.BYTES;
+
+    /** What is known once is on disk for ever, and goes into every tag of a later leader. */
+    private static final int MOST_KNOWN = ProposalTag.MAX_MEMBERS;
 
     private final SaucrTxnLog log;
     private final FailureDetector detector;
@@ -37,6 +41,9 @@ final class SaucrFollower extends Follower {
     private String announced;
     private boolean announcedSynced;
     private boolean nothingAnnounced = true;
+
+    /** What the log will know when everything that was read is in it. */
+    private LleMap told = LleMap.empty();
 
     /** Everything up to UPTODATE is slow (H5). */
     private volatile boolean synced;
@@ -67,11 +74,14 @@ final class SaucrFollower extends Follower {
     @Override
     void followLeader() throws InterruptedException {
         log.forgetTags();
+        told = log.lleMap();
+        log.wakeWhenNotOnDisk(watch);
         watch.start();
         try {
             super.followLeader();
         } finally {
             stopped = true;
+            log.wakeWhenNotOnDisk(null);
             LockSupport.unpark(watch);
         }
     }
@@ -100,9 +110,24 @@ final class SaucrFollower extends Follower {
             // None means: as before. Apache's leader never says anything.
             announce(packet.getZxid(), info == null ? announced : info);
             log.proposed(packet.getZxid(), packet.getData());
+        } else if (packet.getType() == Leader.PING && info != null && synced) {
+            answer(info);
         } else if (packet.getType() == Leader.UPTODATE) {
             synced = true;
             LockSupport.unpark(watch);
+        }
+    }
+
+    /** R22: a heartbeat with a number asks whether this server still follows. */
+    private void answer(String question) throws IOException {
+        if (question.isEmpty()) {
+            return;
+        }
+        try {
+            long number = Long.parseLong(question);
+            writePacket(request(number, 0, SaucrLeader.STILL_FOLLOWING), true);
+        } catch (NumberFormatException e) {
+            LOG.debug("The leader asks \"{}\", which is no number", question, e);
         }
     }
 
@@ -122,8 +147,20 @@ final class SaucrFollower extends Follower {
         }
         try {
             ProposalTag tag = ProposalTag.decode(info);
-            log.announce(
-                    zxid, synced ? tag : ProposalTag.of(Mode.SLOW, tag.members(), tag.others()));
+            told = told.merge(tag.resolve(zxid));
+            if (told.size() > MOST_KNOWN) {
+                throw new IOException(
+                        "the leader has told of "
+                                + told.size()
+                                + " servers, at most "
+                                + MOST_KNOWN
+                                + " are remembered");
+            }
+            if (synced) {
+                log.announce(zxid, tag);
+            } else {
+                log.announceForced(zxid, tag);
+            }
         } catch (IllegalArgumentException e) {
             throw new IOException(
                     "proposal 0x" + Long.toHexString(zxid) + " carries a malformed tag", e);
@@ -141,13 +178,14 @@ final class SaucrFollower extends Follower {
         if (!synced || !leaderSendsHeartbeats || sock == null) {
             return false;
         }
-        byte[] notice = new byte[NOTICE_BYTES];
-        ByteBuffer.wrap(notice)
-                .putLong(restarted)
-                .putInt((int) nonce)
-                .putInt(SaucrLeader.RESTART_NOTICE);
-        writePacket(new QuorumPacket(Leader.REQUEST, -1, notice, null), true);
+        writePacket(request(restarted, (int) nonce, SaucrLeader.RESTART_NOTICE), true);
         return true;
+    }
+
+    private static QuorumPacket request(long sessionId, int cxid, int type) {
+        byte[] data = new byte[REQUEST_BYTES];
+        ByteBuffer.wrap(data).putLong(sessionId).putInt(cxid).putInt(type);
+        return new QuorumPacket(Leader.REQUEST, -1, data, null);
     }
 
     private static String saucrInfo(List<Id> authinfo) {
@@ -158,20 +196,30 @@ final class SaucrFollower extends Follower {
         return SaucrLeader.SCHEME.equals(first.getScheme()) ? first.getId() : null;
     }
 
+    /**
+     * R10, H11. While the markers say "on disk" there is nothing to flush, so only the silence
+     * counts that makes this server look for another leader: an idle ensemble sleeps.
+     */
     private void watchLeader() {
-        int silentIntervals = 0;
+        long excused = heard;
+        int reactedTo = 0;
         long planned = System.nanoTime();
         while (!stopped) {
             long now = System.nanoTime();
             if (!synced || !leaderSendsHeartbeats) {
                 planned = now + detector.intervalNanos();
-            } else if (!detector.suspected(heard, now)) {
-                silentIntervals = 0;
-                planned = detector.suspectedAt(heard);
             } else {
-                silentIntervals++;
-                react(silentIntervals);
-                planned = System.nanoTime() + detector.intervalNanos();
+                if (detector.overslept(planned, now)) {
+                    excused = detector.heardBeforeSleep(heard, now);
+                }
+                long since = Math.max(heard, excused);
+                int silent = detector.silentIntervals(since, now);
+                if (silent > reactedTo) {
+                    react(silent);
+                }
+                reactedTo = silent;
+                int next = log.claimsOnDisk() ? missedBeforeElection : silent + 1;
+                planned = detector.silentFor(Math.max(next, silent + 1), since);
             }
             LockSupport.parkNanos(this, Math.max(1, planned - System.nanoTime()));
         }
@@ -181,15 +229,16 @@ final class SaucrFollower extends Follower {
         switch (detector.reaction(silentIntervals, missedBeforeElection)) {
             case NONE -> {}
             case FLUSH -> {
-                if (silentIntervals == 1 && detector.suspected(heard, System.nanoTime())) {
+                if (detector.suspected(heard, System.nanoTime())) {
                     log.flushAndMark(
+                            FlushCause.SILENT_LEADER,
                             "the leader was silent for "
                                     + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - heard)
                                     + " ms");
                 }
             }
             case LOOK_FOR_LEADER -> {
-                log.flushAndMark("the leader stays silent");
+                log.flushAndMark(FlushCause.SILENT_LEADER, "the leader stays silent");
                 LOG.warn(
                         "The leader was silent for {} heartbeat intervals, leaving it",
                         silentIntervals);

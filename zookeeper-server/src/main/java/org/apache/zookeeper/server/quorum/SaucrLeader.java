@@ -9,19 +9,24 @@ import io.saucr.core.ModeController.Decision;
 import io.saucr.core.ModeController.Pin;
 import io.saucr.core.ProposalTag;
 import io.saucr.core.ReplicationSet;
+import io.saucr.core.SyncBarrier;
 import io.saucr.server.ReplicationMetrics;
 import io.saucr.server.SaucrSettings;
+import io.saucr.server.VoterView;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import org.apache.zookeeper.DeleteContainerRequest;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.data.Id;
@@ -31,13 +36,14 @@ import org.apache.zookeeper.server.ServerMetrics;
 import org.apache.zookeeper.server.persistence.SaucrTxnLog;
 import org.apache.zookeeper.server.quorum.QuorumPeer.LearnerType;
 import org.apache.zookeeper.server.quorum.SyncedLearnerTracker.QuorumVerifierAcksetPair;
+import org.apache.zookeeper.server.quorum.flexible.QuorumMaj;
 import org.apache.zookeeper.server.quorum.flexible.QuorumVerifier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * A leader that replicates situation-aware: it tags proposals (R1, R2), counts acks per connection
- * (R3, R4, R21), chooses the mode (R5 to R7) and watches its followers (R9).
+ * (R3, R4, R21), chooses the mode (R5 to R7), watches its followers (R9) and answers syncs (R22).
  *
  * <p>Everything that decides is guarded by this leader's monitor, the lock that ZooKeeper's own
  * leader proposes and counts acks under. Learners are removed by threads that must not wait for it;
@@ -54,6 +60,12 @@ final class SaucrLeader extends Leader {
      * send it.
      */
     static final int RESTART_NOTICE = -0x53415543;
+
+    /**
+     * Operation of a follower's REQUEST that answers a numbered heartbeat (R22): its session id is
+     * the number. No client can send it.
+     */
+    static final int STILL_FOLLOWING = RESTART_NOTICE - 1;
 
     /** Tells a follower that its leader sends heartbeats, before the first proposal does. */
     private static final List<Id> HEARTBEAT_INFO = List.of(new Id(SCHEME, ""));
@@ -74,6 +86,12 @@ final class SaucrLeader extends Leader {
     private final Thread heartbeats;
     private volatile boolean stopped;
 
+    /** The thread in {@link #lead}. */
+    private volatile Thread leading;
+
+    /** When ZooKeeper's own loop last pinged everyone, which it does twice a tick. */
+    private volatile long tickPings = System.nanoTime();
+
     private final ConcurrentHashMap<LearnerHandler, Link> links = new ConcurrentHashMap<>();
     private final Queue<LearnerHandler> removed = new ConcurrentLinkedQueue<>();
 
@@ -86,8 +104,16 @@ final class SaucrLeader extends Leader {
     private List<Long> voters;
     private ReplicationSet set;
     private ProposalTag tag;
+    private final SyncBarrier<LearnerSyncRequest> syncs;
+    private long lastQuestion;
     private long lastConfirmation;
     private long lastBroadcast;
+
+    // For the metrics, 0 for none: when the drain that is under way began; when the mode turned to
+    // slow, until that is durable; the last fast entry before it.
+    private long drainStarted;
+    private long slowSince;
+    private long lastFast;
 
     /** One connection of a follower. */
     private static final class Link {
@@ -103,6 +129,7 @@ final class SaucrLeader extends Leader {
         boolean synced;
 
         boolean joined;
+        boolean toldOfHeartbeats;
         long pinged = heard;
 
         Link(LearnerHandler handler, long connection, boolean situationAware) {
@@ -130,6 +157,7 @@ final class SaucrLeader extends Leader {
         this.configuration = self.getQuorumVerifier();
         this.voters = List.copyOf(configuration.getVotingMembers().keySet());
         this.rule = new CommitRule(self.getMyId(), voters);
+        this.syncs = new SyncBarrier<>(self.getMyId());
         this.controller =
                 new ModeController(voters.size(), settings.fastModeConfirmations(), DRAIN_NANOS);
         this.heartbeats = new Thread(this::sendHeartbeats, "SaucrHeartbeats:" + self.getMyId());
@@ -139,7 +167,8 @@ final class SaucrLeader extends Leader {
     @Override
     void lead() throws IOException, InterruptedException {
         log.forgetTags();
-        metrics.leading(this::mode, this::promptVotersNow);
+        leading = Thread.currentThread();
+        metrics.leading(this::mode, this::promptVotersNow, this::followersNow);
         heartbeats.start();
         try {
             super.lead();
@@ -199,13 +228,19 @@ final class SaucrLeader extends Leader {
     public synchronized long startForwarding(LearnerHandler handler, long lastSeenZxid) {
         readRemovals();
         startEpoch();
-        long result = super.startForwarding(handler, lastSeenZxid);
         Link link = links.get(handler);
+        if (link != null && !rule.voter(link.sid) && !set.admits(link.sid)) {
+            throw new IllegalStateException(
+                    "Server "
+                            + link.sid
+                            + " is in no configuration, and more such servers have been here than"
+                            + " can be remembered");
+        }
+        long result = super.startForwarding(handler, lastSeenZxid);
         if (link != null) {
             forwarding = Arrays.copyOf(forwarding, forwarding.length + 1);
             forwarding[forwarding.length - 1] = handler;
             link.joined = true;
-            rule.join(link.sid, link.connection);
             set.join(link.sid);
             // The next proposal says it to everyone, the newcomer too.
             tag = null;
@@ -262,10 +297,10 @@ final class SaucrLeader extends Leader {
     /** A follower's notice comes in as a request, in the order of its acks. */
     @Override
     public void submitLearnerRequest(Request request) {
-        if (request.type == RESTART_NOTICE) {
-            restarted(request.sessionId, request.cxid);
-        } else {
-            super.submitLearnerRequest(request);
+        switch (request.type) {
+            case RESTART_NOTICE -> restarted(request.sessionId, request.cxid);
+            case STILL_FOLLOWING -> stillFollowing(request.sessionId);
+            default -> super.submitLearnerRequest(request);
         }
     }
 
@@ -381,6 +416,32 @@ final class SaucrLeader extends Leader {
         }
     }
 
+    /**
+     * ZooKeeper asks before it proposes a reconfiguration, and refuses it by {@code
+     * NewConfigNoQuorum} if the answer is no. Groups and weights have no fast quorum: what is not
+     * allowed at the start is not allowed later either.
+     */
+    @Override
+    public boolean isQuorumSynced(QuorumVerifier proposed) {
+        if (!proposed.getClass().equals(QuorumMaj.class)) {
+            LOG.warn(
+                    "A reconfiguration is refused: saucr.enabled=true needs majority quorums;"
+                            + " group.* and weight.* are not allowed with it");
+            return false;
+        }
+        return super.isQuorumSynced(proposed);
+    }
+
+    /** An operator forbids fast mode, or allows it again. */
+    synchronized void pinSlow(boolean pinned, String reason) {
+        if (pinned) {
+            act(controller.pin(Pin.OPERATOR), reason);
+            notifyAll();
+        } else {
+            controller.unpin(Pin.OPERATOR);
+        }
+    }
+
     // ---- Acks (R3, R4) ----
 
     @Override
@@ -400,14 +461,21 @@ final class SaucrLeader extends Leader {
             return;
         }
         if ((zxid & LOW_BITS) == 0) {
-            if (link != null) {
+            if (link != null && !link.synced) {
                 link.synced = true;
+                // H5: what it was sent before UPTODATE it took for slow, so that its markers do
+                // not say "fast" and its map on disk may lack what these entries taught it.
+                rule.join(sid, link.connection);
             }
             return;
         }
         traceAck(sid, zxid);
         rule.ack(sid, link == null ? CommitRule.SELF : link.connection, zxid);
         commit(followerAddr);
+        if (syncs.size() > 0) {
+            // Their answers may have come before the commit.
+            answerSyncs();
+        }
         considerFastMode();
     }
 
@@ -426,6 +494,7 @@ final class SaucrLeader extends Leader {
         long through = rule.committableThrough();
         while (allowedToCommit && lastCommitted < through) {
             long zxid = lastCommitted + 1;
+            answer(() -> syncs.nextBefore(zxid));
             Proposal proposal = outstandingProposals.get(zxid);
             tellSupporters(proposal, zxid);
             boolean reconfiguration = proposal.request.getHdr().getType() == OpCode.reconfig;
@@ -435,6 +504,10 @@ final class SaucrLeader extends Leader {
                         "ZooKeeper does not commit 0x" + Long.toHexString(zxid));
             }
             rule.committed(zxid);
+            if (slowSince != 0 && zxid > lastFast) {
+                metrics.slowIsDurable(System.nanoTime() - slowSince);
+                slowSince = 0;
+            }
             if (reconfiguration) {
                 rule.activate();
                 controller.unpin(Pin.RECONFIGURATION);
@@ -484,17 +557,21 @@ final class SaucrLeader extends Leader {
     }
 
     private void act(Decision decision, String reason) {
+        long now = System.nanoTime();
         switch (decision) {
             case NONE -> {}
             case TURN_FAST -> {
-                metrics.switched();
+                metrics.turnedFast(
+                        reason, lastProposed, drainStarted == 0 ? 0 : now - drainStarted);
                 LOG.info(
                         "Turned to fast mode after 0x{}: {}",
                         Long.toHexString(lastProposed),
                         reason);
             }
             case TURN_SLOW -> {
-                metrics.switched();
+                metrics.turnedSlow(reason, lastProposed);
+                slowSince = now;
+                lastFast = lastProposed;
                 LOG.info(
                         "Turned to slow mode after 0x{}: {}",
                         Long.toHexString(lastProposed),
@@ -502,6 +579,11 @@ final class SaucrLeader extends Leader {
                 submitNoop();
             }
             case PROPOSE_NOOP -> submitNoop();
+        }
+        if (!controller.draining()) {
+            drainStarted = 0;
+        } else if (drainStarted == 0) {
+            drainStarted = now;
         }
         if (decision != Decision.NONE) {
             // Whoever waits for a drain looks again.
@@ -522,6 +604,100 @@ final class SaucrLeader extends Leader {
         }
     }
 
+    // ---- Syncs (R22) ----
+
+    /** In the thread that proposes, so that each sync has its place among the proposals. */
+    @Override
+    public synchronized void processSync(LearnerSyncRequest request) {
+        if (request instanceof SaucrLeaderServer.OwnSync own) {
+            own.enqueue();
+        }
+        syncs.add(request, lastProposed);
+        answerSyncs();
+    }
+
+    private void answerSyncs() {
+        answer(() -> syncs.next(lastCommitted, this::majority));
+        if (syncs.questionDue()) {
+            askWhoFollows();
+        }
+    }
+
+    private void answer(Supplier<LearnerSyncRequest> next) {
+        for (LearnerSyncRequest sync = next.get(); sync != null; sync = next.get()) {
+            sendSync(sync);
+        }
+    }
+
+    @Override
+    public void sendSync(LearnerSyncRequest request) {
+        if (request instanceof SaucrLeaderServer.OwnSync own) {
+            own.answer();
+        } else {
+            super.sendSync(request);
+        }
+    }
+
+    @Override
+    public synchronized int getNumPendingSyncs() {
+        return syncs.size();
+    }
+
+    private void askWhoFollows() {
+        QuorumPacket question =
+                new QuorumPacket(
+                        PING,
+                        lastProposed,
+                        null,
+                        List.of(new Id(SCHEME, Long.toString(syncs.ask()))));
+        lastQuestion = System.nanoTime();
+        for (Link link : links.values()) {
+            if (link.synced && link.situationAware && rule.voter(link.sid)) {
+                link.handler.queuePacket(question);
+                link.toldOfHeartbeats = true;
+                link.pinged = lastQuestion;
+            }
+        }
+    }
+
+    private synchronized void stillFollowing(long question) {
+        readRemovals();
+        Link link =
+                Thread.currentThread() instanceof LearnerHandler handler
+                        ? links.get(handler)
+                        : null;
+        if (link != null && rule.voter(link.sid)) {
+            syncs.answered(link.sid, question);
+            answerSyncs();
+        }
+    }
+
+    /** While a reconfiguration is under way a new leader may need either majority. */
+    private boolean majority(Set<Long> sids) {
+        QuorumVerifier newest = self.getLastSeenQuorumVerifier();
+        return majority(self.getQuorumVerifier(), sids)
+                && (newest == null || majority(newest, sids));
+    }
+
+    private static boolean majority(QuorumVerifier verifier, Set<Long> sids) {
+        Set<Long> among = new HashSet<>(sids);
+        among.retainAll(verifier.getVotingMembers().keySet());
+        return verifier.containsQuorum(among);
+    }
+
+    /**
+     * An answer may be lost with its connection, and servers without SAUCR give none: another
+     * question, and an entry whose acks say the same.
+     */
+    private void askAgain(long now) {
+        if (now - lastQuestion >= detector.intervalNanos() && syncs.size() > 0) {
+            askWhoFollows();
+            if (syncs.needsAnswers(lastProposed)) {
+                submitNoop();
+            }
+        }
+    }
+
     // ---- Heartbeats (R9, R6) ----
 
     /**
@@ -537,6 +713,15 @@ final class SaucrLeader extends Leader {
             }
         }
         return super.getTickOfNextAckDeadline();
+    }
+
+    /** In {@link #lead} everyone in this list is pinged next: that serves as a heartbeat (R9). */
+    @Override
+    public List<LearnerHandler> getLearners() {
+        if (Thread.currentThread() == leading) {
+            tickPings = System.nanoTime();
+        }
+        return super.getLearners();
     }
 
     private void sendHeartbeats() {
@@ -564,12 +749,20 @@ final class SaucrLeader extends Leader {
                 // H11: nobody could be heard meanwhile; each has one tolerance to answer.
                 link.heard = Math.max(link.heard, now - detector.intervalNanos());
             }
+            if (link.toldOfHeartbeats) {
+                link.pinged = Math.max(link.pinged, tickPings);
+            }
             long sent = Math.max(lastBroadcast, link.pinged);
             if (detector.pingDue(link.heard, sent, link.pinged, now)) {
                 link.pinged = now;
                 sent = now;
                 link.handler.queuePacket(
-                        new QuorumPacket(PING, lastProposed, null, HEARTBEAT_INFO));
+                        new QuorumPacket(
+                                PING,
+                                lastProposed,
+                                null,
+                                link.toldOfHeartbeats ? null : HEARTBEAT_INFO));
+                link.toldOfHeartbeats = true;
             }
             next = Math.min(next, detector.pingAt(link.heard, sent, link.pinged));
             if (!detector.suspected(link.heard, now)) {
@@ -579,6 +772,7 @@ final class SaucrLeader extends Leader {
         if (set == null || !zk.isRunning()) {
             return now + detector.intervalNanos();
         }
+        askAgain(now);
         int prompt = promptVoters(now);
         if (prompt <= bareMajority()) {
             act(
@@ -611,6 +805,22 @@ final class SaucrLeader extends Leader {
 
     private synchronized Mode mode() {
         return controller.mode();
+    }
+
+    private synchronized List<VoterView> followersNow() {
+        long now = System.nanoTime();
+        List<VoterView> views = new ArrayList<>();
+        for (Link link : links.values()) {
+            views.add(
+                    new VoterView(
+                            link.sid,
+                            rule.voter(link.sid),
+                            link.situationAware,
+                            link.synced,
+                            !detector.suspected(link.heard, now),
+                            TimeUnit.NANOSECONDS.toMillis(now - link.heard)));
+        }
+        return views;
     }
 
     private synchronized int promptVotersNow() {

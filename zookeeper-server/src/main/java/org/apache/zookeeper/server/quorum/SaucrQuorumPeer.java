@@ -3,7 +3,9 @@ package org.apache.zookeeper.server.quorum;
 import io.saucr.core.Markers;
 import io.saucr.core.RecoveryMessage;
 import io.saucr.core.Zxid;
+import io.saucr.server.FlushCause;
 import io.saucr.server.LogMetrics;
+import io.saucr.server.Maintenance;
 import io.saucr.server.MarkerStore;
 import io.saucr.server.RecoveryProgress;
 import io.saucr.server.ReplicationMetrics;
@@ -14,7 +16,9 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import javax.security.sasl.SaslException;
+import org.apache.zookeeper.server.DirectRequests;
 import org.apache.zookeeper.server.ExitCode;
+import org.apache.zookeeper.server.RequestThrottler;
 import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
 import org.apache.zookeeper.server.persistence.RecoveryStore;
 import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
@@ -31,6 +35,7 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
     private static final Logger LOG = LoggerFactory.getLogger(SaucrQuorumPeer.class);
 
     private final SaucrSettings settings;
+    private final Runnable onStart;
     private final LogMetrics logMetrics = new LogMetrics();
     private final ReplicationMetrics replicationMetrics = new ReplicationMetrics();
     private final int incarnation = Incarnation.draw();
@@ -40,10 +45,33 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
     private volatile CrashRecovery recovery;
     private volatile boolean recovering;
     private Markers markers;
-    private RecoveryAnswers answers;
+    private volatile RecoveryAnswers answers;
+    private volatile SaucrStatus status;
+    private final Thread lastFlush = new Thread(this::flushForEver, "SaucrLastFlush");
+
+    private final Object pinLock = new Object();
+
+    // pinLock
+    private boolean pinnedSlow;
+    private String pinReason = "";
+    private SaucrLeader newestLeader;
 
     public SaucrQuorumPeer(SaucrSettings settings) throws SaslException {
+        this(settings, () -> {});
+    }
+
+    /**
+     * @param onStart called once the peer has started, with its client ports bound, on the thread
+     *     that starts it
+     */
+    public SaucrQuorumPeer(SaucrSettings settings, Runnable onStart) throws SaslException {
         this.settings = settings;
+        this.onStart = onStart;
+    }
+
+    /** The peer that this program runs with, or null if it is not a situation-aware one. */
+    public static SaucrQuorumPeer of(QuorumPeerMain main) {
+        return main.quorumPeer instanceof SaucrQuorumPeer peer ? peer : null;
     }
 
     /** Replaces Apache's log by one over the same directories. */
@@ -84,10 +112,18 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
         }
         answers = new RecoveryAnswers(this, txnSnapLog);
         answers.start();
-        Runtime.getRuntime().addShutdownHook(new Thread(this::flushForEver, "SaucrLastFlush"));
-        SaucrStatus.publish(
-                new SaucrStatus(this, settings, txnSnapLog, logMetrics, replicationMetrics));
+        Runtime.getRuntime().addShutdownHook(lastFlush);
+        status =
+                new SaucrStatus(
+                        this,
+                        settings,
+                        txnSnapLog,
+                        logMetrics,
+                        replicationMetrics,
+                        new Maintenance(this, txnSnapLog));
+        status.publish();
         super.start();
+        onStart.run();
     }
 
     private long currentEpochOnDisk() throws IOException {
@@ -109,6 +145,26 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
         super.run();
     }
 
+    /** The process may be someone else's and go on: nothing of this server stays in it. */
+    @Override
+    public void shutdown() {
+        super.shutdown();
+        if (status != null) {
+            status.withdraw();
+            answers.stop();
+            endLastFlush();
+        }
+    }
+
+    /** ZooKeeper's shutdown has closed the log, which flushes it. */
+    private void endLastFlush() {
+        try {
+            Runtime.getRuntime().removeShutdownHook(lastFlush);
+        } catch (IllegalStateException e) {
+            LOG.debug("The process ends: the last flush is under way", e);
+        }
+    }
+
     /** R17: only a server whose log is complete and durable goes on to its first election. */
     private boolean recover() {
         try {
@@ -116,11 +172,14 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
                 return false;
             }
             txnSnapLog.open(txnSnapLog.markerStore().read());
+            applyPin();
+            replicationMetrics.recovered(recovery.progress().elapsedMillis());
             // H10: what was loaded at the start lacked what was recovered since.
             getZkDb().clear();
             getLastLoggedZxid();
             startLeaderElectionAnew();
             recovering = false;
+            channel.releaseVotes();
             return true;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -179,7 +238,12 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
     protected Follower makeFollower(FileTxnSnapLog logFactory) throws IOException {
         return new SaucrFollower(
                 this,
-                new FollowerZooKeeperServer(logFactory, this, getZkDb()),
+                new FollowerZooKeeperServer(logFactory, this, getZkDb()) {
+                    @Override
+                    protected RequestThrottler createRequestThrottler() {
+                        return new DirectRequests(this);
+                    }
+                },
                 txnSnapLog.log(),
                 settings,
                 incarnation);
@@ -187,12 +251,43 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
 
     @Override
     protected Leader makeLeader(FileTxnSnapLog logFactory) throws IOException {
-        return new SaucrLeader(
-                this,
-                new LeaderZooKeeperServer(logFactory, this, getZkDb()),
-                txnSnapLog.log(),
-                settings,
-                replicationMetrics);
+        SaucrLeader leader =
+                new SaucrLeader(
+                        this,
+                        new SaucrLeaderServer(logFactory, this, getZkDb()),
+                        txnSnapLog.log(),
+                        settings,
+                        replicationMetrics);
+        synchronized (pinLock) {
+            newestLeader = leader;
+        }
+        applyPin();
+        return leader;
+    }
+
+    /**
+     * Whether this server's log, and the ensemble while this server leads, must stay slow; holds
+     * through elections. Any thread.
+     *
+     * @param reason for the log line of the switch
+     */
+    public void pinSlow(boolean pinned, String reason) {
+        synchronized (pinLock) {
+            pinnedSlow = pinned;
+            pinReason = reason;
+        }
+        applyPin();
+    }
+
+    private void applyPin() {
+        synchronized (pinLock) {
+            if (txnSnapLog.isOpen()) {
+                txnSnapLog.log().pinSlow(pinnedSlow);
+            }
+            if (newestLeader != null) {
+                newestLeader.pinSlow(pinnedSlow, pinReason);
+            }
+        }
     }
 
     /**
@@ -210,7 +305,7 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
         SaucrTxnSnapLog opened = txnSnapLog;
         if (opened != null && opened.isOpen()) {
             if (newState == ServerState.LOOKING) {
-                opened.log().flushAndMark("looking for a leader");
+                opened.log().flushAndMark(FlushCause.ELECTION, "looking for a leader");
             }
             matchDatabaseToLog(opened);
         }

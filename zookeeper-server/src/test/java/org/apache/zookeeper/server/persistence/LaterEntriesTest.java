@@ -104,4 +104,17 @@ class LaterEntriesTest {
         zero(offset(ENTRIES) + 100, offset(ENTRIES + 1));
         assertThatThrownBy(() -> open(ENTRIES)).hasMessageContaining("damaged");
     }
+
+    @Test
+    void aTornEndFarFromTheEndOfAHugeFileIsCorruption() throws Exception {
+        zero(offset(ENTRIES) + 100, offset(ENTRIES + 1));
+        try (RandomAccessFile log = new RandomAccessFile(file.toFile(), "rw")) {
+            log.setLength(3L << 30);
+        }
+        assertThatThrownBy(() -> open(5)).hasMessageContaining("damaged");
+        try (RandomAccessFile log = new RandomAccessFile(file.toFile(), "rw")) {
+            log.setLength(1L << 27);
+        }
+        assertThat(open(5)).isEqualTo(zxid(ENTRIES - 1));
+    }
 }

@@ -18,7 +18,6 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.apache.zookeeper.server.DataTree;
-import org.apache.zookeeper.server.persistence.LogHistory.Cause;
 import org.apache.zookeeper.server.persistence.LogHistory.Scan;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -77,7 +76,7 @@ class LogHistoryTest {
     }
 
     private Scan scan() throws IOException {
-        return new LogHistory(logs, logs).scan();
+        return new LogHistory(logs, logs).scan(0);
     }
 
     /** The last zxid before a byte of a file, 0 if there is none. */
@@ -192,7 +191,7 @@ class LogHistoryTest {
                 byte[] damaged = sound.get(name).clone();
                 Arrays.fill(damaged, start, end, (byte) 0);
                 Files.write(logs.resolve(name), damaged);
-                assertThat(scan().damage().cause()).isEqualTo(Cause.CUT_OFF);
+                assertThat(scan().damage().what()).contains("hole of zeros");
                 assertThat(scan().damage().offset()).isEqualTo(start);
                 assertEndsWith(lastBefore(name, start), name + " hole at " + start);
                 start = end;
@@ -201,9 +200,27 @@ class LogHistoryTest {
     }
 
     @Test
+    void farBehindItsEndOnlyAFileIsLookedAtThatAPowerCutMayHaveDamaged() throws IOException {
+        String name = Util.makeLogName(Zxid.of(1, 5));
+        byte[] whole = sound.get(name);
+        byte[] filled = Arrays.copyOf(whole, 4 << 20);
+        filled[3 << 20] = 1;
+        Files.write(logs.resolve(name), filled);
+        assertThat(new LogHistory(logs, logs).scan(Zxid.of(1, 7)).damage().offset())
+                .isEqualTo(whole.length);
+        Scan forced = new LogHistory(logs, logs).scan(Zxid.of(4, 1));
+        assertThat(forced.damage()).isNull();
+        assertThat(forced.outline()).isEqualTo(outlineOf(ALL));
+        filled[whole.length + 100_000] = 1;
+        Files.write(logs.resolve(name), filled);
+        assertThat(new LogHistory(logs, logs).scan(Zxid.of(4, 1)).damage().offset())
+                .isEqualTo(whole.length);
+    }
+
+    @Test
     void aMissingFileEndsTheLogBeforeItUnlessAnEpochBeginsAfterIt() throws IOException {
         Files.delete(logs.resolve(Util.makeLogName(Zxid.of(1, 1))));
-        assertThat(scan().damage().cause()).isEqualTo(Cause.CORRUPT);
+        assertThat(scan().damage().what()).contains("does not follow");
         assertEndsWith(0, "the first file is missing");
     }
 
@@ -300,16 +317,16 @@ class LogHistoryTest {
         Files.writeString(logs.resolve(Util.makeSnapshotName(Zxid.of(2, 2))), "torn");
         LogHistory history = new LogHistory(logs, logs);
         assertThat(history.snapshotZxid()).isEqualTo(Zxid.of(2, 1));
-        Scan scan = history.scan();
+        Scan scan = history.scan(0);
         assertThat(scan.damage()).isNull();
         assertThat(scan.outline().base()).isEqualTo(Zxid.of(2, 1));
         assertThat(scan.outline().ends()).containsExactly(Zxid.of(2, 2), Zxid.of(4, 3));
 
         // What the snapshot holds need not be in the log any more.
         Files.delete(logs.resolve(Util.makeLogName(Zxid.of(1, 1))));
-        assertThat(new LogHistory(logs, logs).scan()).isEqualTo(scan);
+        assertThat(new LogHistory(logs, logs).scan(0)).isEqualTo(scan);
         Files.delete(logs.resolve(Util.makeLogName(Zxid.of(1, 5))));
-        assertThat(new LogHistory(logs, logs).scan().outline().last()).isEqualTo(Zxid.of(4, 3));
+        assertThat(new LogHistory(logs, logs).scan(0).outline().last()).isEqualTo(Zxid.of(4, 3));
     }
 
     private void snapshot(long zxid) throws IOException {

@@ -331,7 +331,7 @@ class RecoveryStoreTest {
         Markers markers = new MarkerStore(directory).read();
         assertThat(markers.crashedInFastMode()).as(what).isFalse();
         LogHistory history = new LogHistory(directory, directory);
-        LogHistory.Scan scan = history.scan();
+        LogHistory.Scan scan = history.scan(0);
         assertThat(scan.damage()).as(what).isNull();
         long last = scan.outline().last();
         assertThat(last).as(what).isGreaterThanOrEqualTo(atLeast);
@@ -375,7 +375,7 @@ class RecoveryStoreTest {
         List<Source> all = List.of(others);
         start(asker, 1, all);
         assertRecovered("without a crash", asker, last, all);
-        assertThat(new LogHistory(asker, asker).scan().outline().last()).isEqualTo(last);
+        assertThat(new LogHistory(asker, asker).scan(0).outline().last()).isEqualTo(last);
     }
 
     // ---- Whole recoveries ----

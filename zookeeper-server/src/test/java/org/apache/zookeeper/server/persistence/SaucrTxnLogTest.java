@@ -7,6 +7,7 @@ import io.saucr.core.LleMap;
 import io.saucr.core.Markers;
 import io.saucr.core.Mode;
 import io.saucr.core.ProposalTag;
+import io.saucr.server.FlushCause;
 import io.saucr.server.LogMetrics;
 import io.saucr.server.MarkerStore;
 import io.saucr.server.SaucrSettings;
@@ -18,10 +19,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.server.Request;
@@ -39,6 +42,7 @@ import org.junit.jupiter.api.io.TempDir;
 class SaucrTxnLogTest {
     private static final long FIRST = 0x1_0000_0001L;
     private static final Duration PATIENCE = Duration.ofMinutes(1);
+    private static final int FLUSHED_WRITES = 150;
     private static final String NEVER = "1h";
     private static final ProposalTag FAST =
             ProposalTag.of(Mode.FAST, new long[] {1, 2, 3}, LleMap.empty());
@@ -181,6 +185,32 @@ class SaucrTxnLogTest {
     }
 
     @Test
+    void s4AFastEntryThatIsForcedWithASlowOneIsInTheMapOnDiskBeforeItsAck() throws Exception {
+        open(NEVER, NEVER);
+        write(FIRST, SLOW);
+        log.announce(FIRST + 1, FAST);
+        log.append(request(FIRST + 1));
+        log.announce(FIRST + 2, SLOW);
+        log.append(request(FIRST + 2));
+        log.commit();
+        assertThat(onDisk().crashedInFastMode()).isFalse();
+        assertThat(onDisk().lleMap().get(2)).isEqualTo(FIRST + 2);
+    }
+
+    @Test
+    void s4AFastEntryBeforeUpToDateIsForcedAndInTheMapOnDiskBeforeItsAck() throws Exception {
+        open(NEVER, NEVER);
+        write(FIRST, SLOW);
+        log.announceForced(FIRST + 1, FAST);
+        log.append(request(FIRST + 1));
+        log.commit();
+        assertThat(onDisk().crashedInFastMode()).isFalse();
+        assertThat(onDisk().latestOnDisk()).isEqualTo(FIRST + 1);
+        assertThat(onDisk().lleMap().get(2)).isEqualTo(FIRST + 1);
+        assertThat(metrics.forces()).isEqualTo(2);
+    }
+
+    @Test
     void filesArePaddedAheadAndRolledAtTheSizeLimit() throws Exception {
         FileTxnLog.setTxnLogSizeLimit(128 * 1024);
         open(NEVER, NEVER);
@@ -273,21 +303,53 @@ class SaucrTxnLogTest {
     }
 
     @Test
-    void r11TheBackgroundForcesAndMarksNothingAndR13AnIdleLogIsMarked() throws Exception {
-        open("10ms", "300ms");
-        long zxid = FIRST;
-        long end = System.nanoTime() + Duration.ofMillis(500).toNanos();
-        while (System.nanoTime() < end || metrics.forces() == 0) {
-            write(zxid++, FAST);
-        }
+    void r11TheBackgroundForcesAndMarksNothing() throws Exception {
+        open("10ms", NEVER);
+        write(FIRST, FAST);
+        Awaitility.await().atMost(PATIENCE).until(() -> metrics.forces() > 0);
+        write(FIRST + 1, FAST);
+        long forces = metrics.forces();
+        Awaitility.await().atMost(PATIENCE).until(() -> metrics.forces() > forces);
         assertThat(metrics.flushes()).isZero();
         assertThat(onDisk().crashedInFastMode()).isTrue();
+        assertThat(onDisk().fastSwitch()).isEqualTo(FIRST);
+    }
+
+    @Test
+    void r13AnIdleLogIsMarkedAndTheNextFastEntryIsTheFirstOne() throws Exception {
+        open(NEVER, "20ms");
+        write(FIRST, FAST);
         Awaitility.await().atMost(PATIENCE).until(() -> log.claimsOnDisk());
-        assertThat(onDisk().latestOnDisk()).isEqualTo(zxid - 1);
-        long forces = metrics.forces();
-        write(zxid, FAST);
-        assertThat(onDisk().fastSwitch()).isEqualTo(zxid);
-        assertThat(metrics.forces()).isGreaterThanOrEqualTo(forces);
+        assertThat(onDisk().latestOnDisk()).isEqualTo(FIRST);
+        write(FIRST + 1, FAST);
+        assertThat(onDisk().fastSwitch()).isEqualTo(FIRST + 1);
+    }
+
+    @Test
+    void r11AnUnparkedBackgroundThreadForcesNothingBeforeItsTime() throws Exception {
+        open(NEVER, NEVER);
+        write(FIRST, FAST);
+        Thread background = background();
+        for (int i = 0; i < 100; i++) {
+            LockSupport.unpark(background);
+            assertThat(background()).isSameAs(background);
+        }
+        assertThat(metrics.forces()).isZero();
+    }
+
+    /** The thread of this log, when it is parked. */
+    private Thread background() {
+        return Awaitility.await()
+                .atMost(PATIENCE)
+                .pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(1))
+                .until(
+                        () ->
+                                Thread.getAllStackTraces().keySet().stream()
+                                        .filter(thread -> LockSupport.getBlocker(thread) == log)
+                                        .findFirst(),
+                        Optional::isPresent)
+                .orElseThrow();
     }
 
     @Test
@@ -295,11 +357,31 @@ class SaucrTxnLogTest {
         open(NEVER, NEVER);
         write(FIRST, FAST);
         write(FIRST + 1, FAST);
-        assertThat(log.flushAndMark("test")).isTrue();
+        assertThat(log.flushAndMark(FlushCause.OPERATOR, "test")).isTrue();
         assertThat(onDisk().latestOnDisk()).isEqualTo(FIRST + 1);
         long forces = metrics.forces();
-        assertThat(log.flushAndMark("test")).isTrue();
+        assertThat(log.flushAndMark(FlushCause.OPERATOR, "test")).isTrue();
         assertThat(metrics.forces()).isEqualTo(forces);
+    }
+
+    @Test
+    void r10WhilePinnedAFastEntryIsForcedBeforeItMayBeAcked() throws Exception {
+        open(NEVER, NEVER);
+        write(FIRST, FAST);
+        assertThat(onDisk().crashedInFastMode()).isTrue();
+        log.pinSlow(true);
+        long forces = metrics.forces();
+        write(FIRST + 1, FAST);
+        assertThat(metrics.forces()).isEqualTo(forces + 1);
+        assertThat(onDisk().latestOnDisk()).isEqualTo(FIRST + 1);
+        assertThat(log.mode()).isEqualTo(Mode.SLOW);
+        write(FIRST + 2, FAST);
+        assertThat(metrics.forces()).isEqualTo(forces + 2);
+        assertThat(onDisk().crashedInFastMode()).isFalse();
+        log.pinSlow(false);
+        write(FIRST + 3, FAST);
+        assertThat(metrics.forces()).isEqualTo(forces + 2);
+        assertThat(onDisk().fastSwitch()).isEqualTo(FIRST + 3);
     }
 
     @Test
@@ -327,15 +409,16 @@ class SaucrTxnLogTest {
                 new Thread(
                         () -> {
                             while (!done.get()) {
-                                log.flushAndMark("test");
+                                log.flushAndMark(FlushCause.OPERATOR, "test");
                             }
                         });
         flusher.start();
         MarkerStore reader = new MarkerStore(version());
         long zxid = FIRST;
-        long end = System.nanoTime() + Duration.ofSeconds(3).toNanos();
+        long end = System.nanoTime() + PATIENCE.toNanos();
         int marked = 0;
-        while (System.nanoTime() < end) {
+        while ((zxid - FIRST < FLUSHED_WRITES || marked < FLUSHED_WRITES / 10)
+                && System.nanoTime() < end) {
             write(zxid, FAST);
             Markers markers = reader.read();
             if (!markers.crashedInFastMode()) {
@@ -346,8 +429,8 @@ class SaucrTxnLogTest {
         }
         done.set(true);
         flusher.join();
-        assertThat(zxid - FIRST).isGreaterThan(50);
-        assertThat(marked).isPositive();
+        assertThat(zxid - FIRST).isGreaterThanOrEqualTo(FLUSHED_WRITES);
+        assertThat(marked).isGreaterThanOrEqualTo(FLUSHED_WRITES / 10);
         assertThat(exits).isEmpty();
     }
 
@@ -403,7 +486,7 @@ class SaucrTxnLogTest {
 
     private void claimsNothingAndEnds(long fastSince) throws IOException {
         assertThat(exits).isNotEmpty();
-        assertThat(log.flushAndMark("test")).isFalse();
+        assertThat(log.flushAndMark(FlushCause.OPERATOR, "test")).isFalse();
         log.flushForEver("test");
         log.close();
         assertThat(log.claimsOnDisk()).isFalse();
@@ -433,7 +516,7 @@ class SaucrTxnLogTest {
         write(FIRST, FAST);
         Path temporary = version().resolve("saucr.latestOnDisk.tmp");
         Files.createDirectory(temporary);
-        assertThatThrownBy(() -> log.flushAndMark("test"))
+        assertThatThrownBy(() -> log.flushAndMark(FlushCause.OPERATOR, "test"))
                 .isInstanceOf(IllegalStateException.class);
         Files.delete(temporary);
         claimsNothingAndEnds(FIRST);

@@ -1,0 +1,91 @@
+package io.saucr.crash.campaign;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+
+/**
+ * Something that must hold of every sequence of a kind, and the sequences in which it did not.
+ *
+ * @param claim in words
+ * @param cases sequences that it is about
+ * @param broken those in which it did not hold
+ */
+public record Expectation(String claim, int cases, List<Outcome> broken) {
+    public Expectation {
+        broken = List.copyOf(broken);
+    }
+
+    public boolean held() {
+        return broken.isEmpty();
+    }
+
+    /** What the systems promise, as far as there are sequences that put it to the test. */
+    public static List<Expectation> of(List<Outcome> outcomes) {
+        Predicate<Outcome> saucr = system("saucr");
+        Predicate<Outcome> disk = system("zk-disk");
+        Predicate<Outcome> memory = system("zk-mem");
+        Predicate<Outcome> young = outcome -> outcome.plan().contains("young");
+        Predicate<Outcome> idle = outcome -> outcome.plan().contains("idle");
+        Predicate<Outcome> atOnce = outcome -> outcome.plan().startsWith("simultaneous");
+        Predicate<Outcome> lost = outcome -> outcome.verdict() == Verdict.DATA_LOSS;
+        Predicate<Outcome> unexplained = outcome -> outcome.verdict() == Verdict.UNAVAILABLE;
+        Predicate<Outcome> servesNobody = outcome -> outcome.verdict().servesNobody();
+        List<Expectation> all = new ArrayList<>();
+        all.add(check("saucr loses no acknowledged write", outcomes, saucr, lost));
+        all.add(
+                check(
+                        "saucr, servers failing one by one: serves in the end",
+                        outcomes,
+                        saucr.and(atOnce.negate()),
+                        servesNobody));
+        all.add(
+                check(
+                        "saucr, servers failing at one instant: serves in the end, unless fewer are"
+                                + " recovered than a recovery needs",
+                        outcomes,
+                        saucr.and(atOnce),
+                        unexplained));
+        all.add(
+                check(
+                        "saucr, idle before each failure: serves in the end",
+                        outcomes,
+                        saucr.and(idle),
+                        servesNobody));
+        all.add(
+                check(
+                        "zk-disk: correct",
+                        outcomes,
+                        disk.and(young.negate()),
+                        outcome -> outcome.verdict() != Verdict.CORRECT));
+        all.add(
+                check(
+                        "zk-disk, young: loses nothing, and fails only to start without its first"
+                                + " snapshot",
+                        outcomes,
+                        disk.and(young),
+                        lost.or(unexplained.and(o -> !o.firstSnapshotGone()))));
+        all.add(
+                check(
+                        "zk-mem loses nothing while no majority of the servers that were up had"
+                                + " lost its memory",
+                        outcomes,
+                        memory.and(o -> !o.lossPossible()),
+                        lost));
+        all.removeIf(expectation -> expectation.cases() == 0);
+        return all;
+    }
+
+    private static Predicate<Outcome> system(String name) {
+        return outcome -> outcome.system().equals(name);
+    }
+
+    private static Expectation check(
+            String claim,
+            List<Outcome> outcomes,
+            Predicate<Outcome> about,
+            Predicate<Outcome> broken) {
+        List<Outcome> cases = outcomes.stream().filter(about).toList();
+        return new Expectation(claim, cases.size(), cases.stream().filter(broken).toList());
+    }
+}

@@ -1,0 +1,64 @@
+package io.saucr.crash.nemesis;
+
+import java.util.List;
+
+/**
+ * One run of clients under faults. Written to JSON as it stands.
+ *
+ * @param faults the kinds that were drawn from
+ * @param reason why, where the verdict is not LINEARIZABLE
+ * @param evidence of a violation: calls that fit into no order
+ * @param ok calls that took effect
+ * @param failed calls that took none
+ * @param unknown calls without an answer
+ * @param configurations that the checker looked at
+ * @param checkMillis that it took
+ * @param injected faults and their ends, in order
+ * @param history file name below {@code histories/}
+ */
+public record NemesisOutcome(
+        String system,
+        String version,
+        int servers,
+        long seed,
+        long seconds,
+        String faults,
+        String backend,
+        Verdict verdict,
+        String reason,
+        List<String> evidence,
+        int registers,
+        long ok,
+        long failed,
+        long unknown,
+        long configurations,
+        long checkMillis,
+        long millis,
+        List<Injected> injected,
+        String history) {
+    /** What is said of a run. */
+    public enum Verdict {
+        LINEARIZABLE,
+        /** The system lost or reordered something. */
+        NOT_LINEARIZABLE,
+        /** The checker gave up. */
+        UNKNOWN,
+        /** Nothing wrong was seen, but the ensemble did not come back after the last fault. */
+        UNAVAILABLE
+    }
+
+    /**
+     * @param millis since the clients began
+     * @param fault as the history names it
+     */
+    public record Injected(long millis, String fault, List<Integer> servers) {}
+
+    /** Distinguishes outcomes of one campaign. */
+    public String key() {
+        return key(system, servers, seed, seconds, faults);
+    }
+
+    static String key(String system, int servers, long seed, long seconds, String faults) {
+        return system + " " + servers + " seed " + seed + " " + seconds + " s " + faults;
+    }
+}

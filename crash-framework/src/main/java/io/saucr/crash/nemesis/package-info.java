@@ -1,0 +1,2 @@
+/** Concurrent clients under random faults; whether what they saw is linearizable. */
+package io.saucr.crash.nemesis;

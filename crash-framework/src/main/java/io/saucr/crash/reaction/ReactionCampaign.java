@@ -1,0 +1,194 @@
+package io.saucr.crash.reaction;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.saucr.crash.campaign.FaultPlan;
+import io.saucr.crash.campaign.SystemUnderTest;
+import io.saucr.crash.campaign.Workbench;
+import io.saucr.crash.campaign.Workload;
+import io.saucr.crash.fault.FaultBackend;
+import io.saucr.crash.fault.PowerCut;
+import io.saucr.crash.process.Ensemble;
+import io.saucr.crash.process.ServerProcess;
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+import java.util.Random;
+import java.util.stream.Collectors;
+
+/**
+ * Lets all servers of a new ensemble in fast mode, under load, lose power one after the other, and
+ * asks the distribution's own {@code saucr-recovery inspect} of each disk whether its server had
+ * everything on it. {@value #POINTS} gets a line for each. Used by one thread.
+ */
+public final class ReactionCampaign implements Workbench.Kind<ReactionPlan, ReactionPoint> {
+    public static final String POINTS = "figure11.jsonl";
+
+    private static final String INSPECT = "io.saucr.server.tool.RecoveryCommand";
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final int WRITES_BEFORE = 20;
+
+    private final SystemUnderTest system;
+    private final ObjectMapper json = new ObjectMapper();
+
+    public ReactionCampaign(SystemUnderTest system) {
+        this.system = system;
+    }
+
+    @Override
+    public String file() {
+        return POINTS;
+    }
+
+    @Override
+    public Class<ReactionPoint> outcomeType() {
+        return ReactionPoint.class;
+    }
+
+    @Override
+    public String key(ReactionPlan plan) {
+        return point(plan, "", 0, 0).key();
+    }
+
+    @Override
+    public String keyOf(ReactionPoint point) {
+        return point.key();
+    }
+
+    @Override
+    public int servers(ReactionPlan plan) {
+        return plan.servers();
+    }
+
+    @Override
+    public boolean asExpected(ReactionPoint point) {
+        return true;
+    }
+
+    @Override
+    public String words(ReactionPoint point) {
+        return String.format(
+                Locale.ROOT,
+                "heartbeat %d ms, %s, gap %d ms (%.1f): %d of %d safe",
+                point.heartbeatMillis(),
+                point.order(),
+                point.gapMillis(),
+                point.measuredGapMillis(),
+                point.safe(),
+                point.servers());
+    }
+
+    @Override
+    public ReactionPoint run(ReactionPlan plan, FaultBackend machines, Path work)
+            throws IOException, InterruptedException {
+        Ensemble.Builder builder =
+                Ensemble.of(system.distribution(), work)
+                        .voters(plan.servers())
+                        .hosting(machines)
+                        .set("cnxTimeout", "500")
+                        .set("saucr.heartbeatInterval", plan.heartbeat().toMillis() + "ms");
+        system.settings().forEach(builder::set);
+        try (Ensemble ensemble = builder.build()) {
+            ensemble.start();
+            ensemble.awaitServing(PATIENCE);
+            double gap = crash(plan, ensemble, machines);
+            int safe = 0;
+            for (ServerProcess server : ensemble.servers()) {
+                machines.beforeStart(server.id());
+                safe += isSafe(server.dataDirectory()) ? 1 : 0;
+            }
+            return point(plan, machines.name(), gap, safe);
+        } catch (IllegalStateException e) {
+            throw new IOException("the servers do not serve before any fault", e);
+        }
+    }
+
+    private ReactionPoint point(
+            ReactionPlan plan, String backend, double measuredGapMillis, int safe) {
+        int majority = plan.servers() / 2 + 1;
+        return new ReactionPoint(
+                system.distribution().version(),
+                plan.servers(),
+                plan.heartbeat().toMillis(),
+                plan.order().name().toLowerCase(Locale.ROOT).replace('_', ' '),
+                plan.gap().toMillis(),
+                measuredGapMillis,
+                plan.round(),
+                backend,
+                safe,
+                plan.servers() - majority);
+    }
+
+    /** The measured gap in milliseconds. */
+    private double crash(ReactionPlan plan, Ensemble ensemble, FaultBackend machines)
+            throws IOException, InterruptedException {
+        try (Workload load = new Workload(ensemble.connectString(), "/figure11-")) {
+            int leader = awaitFastMode(ensemble);
+            load.await(load.count() + WRITES_BEFORE, PATIENCE);
+            List<ServerProcess> order = new ArrayList<>(ensemble.servers());
+            Collections.shuffle(order, new Random(plan.round()));
+            order.remove(ensemble.server(leader));
+            boolean first = plan.order() == FaultPlan.Order.LEADER_FIRST;
+            order.add(first ? 0 : order.size(), ensemble.server(leader));
+            if (plan.gap().isZero()) {
+                return machines.powerCut(order).width().toNanos() / 1e6 / (order.size() - 1);
+            }
+            List<PowerCut> cuts = machines.powerCuts(order, plan.gap());
+            long between = cuts.get(cuts.size() - 1).began() - cuts.get(0).began();
+            return between / 1e6 / (order.size() - 1);
+        }
+    }
+
+    /** The leader of an ensemble that is in fast mode. */
+    private static int awaitFastMode(Ensemble ensemble) throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (System.nanoTime() < deadline) {
+            for (ServerProcess server : ensemble.servers()) {
+                if (server.role().equals("leader")
+                        && server.mntr().getOrDefault("zk_saucr_mode", "0").startsWith("1")) {
+                    return server.id();
+                }
+            }
+            Thread.sleep(20);
+        }
+        throw new IOException("not in fast mode after " + PATIENCE.toSeconds() + " s");
+    }
+
+    private boolean isSafe(Path dataDirectory) throws IOException, InterruptedException {
+        String classPath =
+                system.distribution().classPath().stream()
+                        .map(Path::toString)
+                        .collect(Collectors.joining(File.pathSeparator));
+        Process inspect =
+                new ProcessBuilder(
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-Xmx64m",
+                                "-XX:TieredStopAtLevel=1",
+                                "-XX:+UseSerialGC",
+                                "-Dsaucr.log.level=ERROR",
+                                "-cp",
+                                classPath,
+                                INSPECT,
+                                "inspect",
+                                "--json",
+                                dataDirectory.toString())
+                        .start();
+        inspect.getOutputStream().close();
+        String output = new String(inspect.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        if (inspect.waitFor() != 0) {
+            throw new IOException(
+                    dataDirectory
+                            + " cannot be inspected: "
+                            + output
+                            + new String(
+                                    inspect.getErrorStream().readAllBytes(),
+                                    StandardCharsets.UTF_8));
+        }
+        return !json.readTree(output).required("crashedInFastMode").booleanValue();
+    }
+}

@@ -1,0 +1,2 @@
+/** Results for people: one HTML page. */
+package io.saucr.crash.report;

@@ -1,0 +1,237 @@
+package io.saucr.crash;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.saucr.crash.campaign.Campaign;
+import java.io.File;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A few runs of each kind on the best back end that the machine has, with the distribution that
+ * this build has made, all into one folder as a campaign does; and one by a user without rights.
+ */
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class CrashCommandIT {
+    private static final String NOBODY = "65534";
+
+    /** Everybody's memory is gone: what was not forced is lost for certain. */
+    private static final String ALL_AT_ONCE = "123>->123";
+
+    @TempDir static Path work;
+
+    private static Path distribution;
+    private static Path out;
+
+    @BeforeAll
+    static void unpack() throws Exception {
+        Files.setPosixFilePermissions(work, PosixFilePermissions.fromString("rwxr-xr-x"));
+        out = work.resolve("out");
+        distribution = Files.createDirectories(work.resolve("distribution"));
+        Path tarball;
+        try (Stream<Path> files = Files.list(Path.of("../zookeeper-server/target"))) {
+            tarball =
+                    files.filter(file -> file.toString().endsWith("-bin.tar.gz"))
+                            .findFirst()
+                            .orElseThrow();
+        }
+        run("tar", "-xzf", tarball.toString(), "-C", distribution + "", "--strip-components=1");
+        run("chmod", "-R", "a+rX,a-w", distribution.toString());
+    }
+
+    private static void run(String... command) throws Exception {
+        assertThat(new ProcessBuilder(command).inheritIO().start().waitFor())
+                .as(String.join(" ", command))
+                .isZero();
+    }
+
+    private static String crash(int status, String... arguments) {
+        List<String> line = new ArrayList<>(List.of(arguments));
+        line.addAll(List.of("-o", out.toString(), "--distribution", distribution.toString()));
+        return CommandOutput.run(status, line.toArray(String[]::new));
+    }
+
+    @Test
+    @Order(1)
+    void allAtOnceMemoryLosesAndSaucrRefusesToServe() throws Exception {
+        String[] line = {
+            "replay", "--system", "zk-mem,saucr", "--order", "simultaneous", ALL_AT_ONCE
+        };
+        String said = crash(CrashCommand.STATUS_LOST, line);
+        assertThat(said).contains("1/2  DATA_LOSS").contains("acknowledged writes are missing");
+        assertThat(said).containsPattern("2/2  (TOO_FEW_RECOVERED|CORRECT)");
+        try (Stream<Path> logs = Files.walk(out.resolve("failures"))) {
+            assertThat(logs.filter(Files::isRegularFile)).hasSizeGreaterThanOrEqualTo(3);
+        }
+        assertThat(crash(CrashCommand.STATUS_LOST, line)).contains("0 runs, 2 done before");
+    }
+
+    @Test
+    @Order(2)
+    void comparedSystems() throws Exception {
+        // 123>13>123: no majority loses its memory, so that even memory alone is correct.
+        crash(0, "compare", "-n", "3", "--count", "1", "--seed", "2", "--gap", "1000");
+        List<JsonNode> outcomes = new ArrayList<>();
+        for (String text : Files.readAllLines(out.resolve(Campaign.OUTCOMES))) {
+            JsonNode outcome = new ObjectMapper().readTree(text);
+            if (outcome.get("plan").textValue().contains("gap 1000 ms")) {
+                outcomes.add(outcome);
+            }
+        }
+        assertThat(outcomes)
+                .hasSize(4)
+                .allMatch(outcome -> outcome.get("verdict").textValue().equals("CORRECT"));
+    }
+
+    @Test
+    @Order(3)
+    void otherOrdersAnIdlePauseAndYoungEnsembles() {
+        String[] run = {"run", "-n", "3", "--count", "1", "--system", "saucr", "--seed", "3"};
+        crash(0, with(run, "--order", "followers_first,simultaneous", "--gap", "1000"));
+        String said = crash(0, with(run, "--idle", "1000", "--young", "--order", "simultaneous"));
+        assertThat(said)
+                .contains("1/1  CORRECT")
+                .containsPattern("held +saucr loses no acknowledged write: 5 of 5")
+                .containsPattern(
+                        "held +saucr, servers failing one by one: serves in the end: 2 of 2")
+                .containsPattern("held +saucr, idle before each failure: serves in the end: 1 of 1")
+                .doesNotContain("BROKEN");
+    }
+
+    @Test
+    @Order(4)
+    void aNemesisRunIsLinearizableAndItsHistoryCanBeCheckedAgain() throws Exception {
+        String[] line = {
+            "nemesis", "--system", "saucr", "-n", "3", "--seconds", "10", "--rate", "100"
+        };
+        assertThat(crash(0, line)).contains("1/1  LINEARIZABLE");
+        Path history;
+        try (Stream<Path> files = Files.list(out.resolve("histories"))) {
+            history = files.findFirst().orElseThrow();
+        }
+        Path split = work.resolve("registers");
+        CommandOutput.of(0, "check", history.toString(), "--split", split.toString())
+                .contains(": linearizable");
+        assertThat(split.resolve("register-0.edn")).isNotEmptyFile();
+        Path bad = Path.of("src/test/resources/io/saucr/crash/history/bad/stale-read.edn");
+        CommandOutput.of(3, "check", history.toString(), bad.toString())
+                .contains("stale-read.edn: not linearizable")
+                .contains("register 0, no order of");
+    }
+
+    @Test
+    @Order(5)
+    void withTimeBetweenFailuresEnoughServersAreSafe() throws Exception {
+        crash(
+                0,
+                "figure11",
+                "-n",
+                "3",
+                "--gaps",
+                "0,3000",
+                "--heartbeats",
+                "50",
+                "--order",
+                "leader_first",
+                "--rounds",
+                "1");
+        JsonNode report = new ObjectMapper().readTree(out.resolve("report.json").toFile());
+        assertThat(report.get("figure11")).hasSize(2);
+        for (JsonNode point : report.get("figure11")) {
+            if (point.get("gapMillis").intValue() == 0) {
+                assertThat(point.get("safe").intValue()).as(point + "").isLessThan(3);
+            } else {
+                assertThat(point.get("safe").intValue())
+                        .as(point.toString())
+                        .isGreaterThanOrEqualTo(point.get("needed").intValue());
+            }
+        }
+        assertThat(Files.readString(out.resolve("report.html")))
+                .contains("table 2 of the paper")
+                .contains("Clients under faults")
+                .contains("servers safe on disk");
+        assertThat(out.resolve("report.txt")).content().contains("heartbeat   50 ms, leader first");
+    }
+
+    /** Where the tests themselves have no rights, all others here show the same. */
+    @Test
+    @Order(6)
+    void aUserWithoutRightsGetsAVerdict() throws Exception {
+        assumeTrue("root".equals(System.getProperty("user.name")), "already a user without rights");
+        Path own = Files.createDirectories(work.resolve("own"));
+        Files.setPosixFilePermissions(own, PosixFilePermissions.fromString("rwxrwxrwx"));
+        Process tool =
+                new ProcessBuilder(
+                                "setpriv",
+                                "--reuid=" + NOBODY,
+                                "--regid=" + NOBODY,
+                                "--clear-groups",
+                                "--inh-caps=-all",
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-Xmx256m",
+                                "-XX:TieredStopAtLevel=1",
+                                "-cp",
+                                copyClassPath(work.resolve("lib")),
+                                CrashCommand.class.getName(),
+                                "replay",
+                                "--system",
+                                "saucr",
+                                "--distribution",
+                                distribution.toString(),
+                                "--gap",
+                                "1000",
+                                "-o",
+                                own.resolve("out").toString(),
+                                "123>12>1>123")
+                        .directory(own.toFile())
+                        .redirectErrorStream(true)
+                        .start();
+        tool.getOutputStream().close();
+        String output = new String(tool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(tool.waitFor()).as(output).isZero();
+        assertThat(output)
+                .contains("no root back end: not allowed")
+                .contains("faults by the unprivileged back end")
+                .contains("1/1  CORRECT");
+        assertThat(Files.getOwner(own.resolve("out/report.html")).getName()).isIn("nobody", NOBODY);
+    }
+
+    private static String[] with(String[] first, String... second) {
+        return Stream.concat(Stream.of(first), Stream.of(second)).toArray(String[]::new);
+    }
+
+    /** Where anybody can read it. */
+    private static String copyClassPath(Path target) throws Exception {
+        Files.createDirectories(target);
+        List<String> copied = new ArrayList<>();
+        String classPath =
+                System.getProperty(
+                        "surefire.test.class.path", System.getProperty("java.class.path"));
+        for (String entry : classPath.split(File.pathSeparator, -1)) {
+            Path from = Path.of(entry);
+            // A class path may end with a separator.
+            if (!entry.isEmpty() && Files.exists(from)) {
+                Path to = target.resolve(copied.size() + "").resolve(from.getFileName());
+                Files.createDirectories(to.getParent());
+                run("cp", "-r", from.toString(), to.toString());
+                copied.add(to.toString());
+            }
+        }
+        run("chmod", "-R", "a+rX", target.toString());
+        return String.join(File.pathSeparator, copied);
+    }
+}

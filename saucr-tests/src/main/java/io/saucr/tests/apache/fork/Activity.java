@@ -1,0 +1,21 @@
+package io.saucr.tests.apache.fork;
+
+/**
+ * What SAUCR did while a class ran: proof that it was on.
+ *
+ * @param peers servers that were made situation-aware
+ * @param fastCommits entries committed in fast mode
+ * @param slowCommits entries committed in slow mode by a situation-aware leader
+ */
+public record Activity(long peers, long fastCommits, long slowCommits) {
+    /** Nothing was done. */
+    public static final Activity NONE = new Activity(0, 0, 0);
+
+    /** Both together. */
+    public Activity plus(Activity other) {
+        return new Activity(
+                peers + other.peers,
+                fastCommits + other.fastCommits,
+                slowCommits + other.slowCommits);
+    }
+}

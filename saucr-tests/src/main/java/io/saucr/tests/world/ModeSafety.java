@@ -1,0 +1,41 @@
+package io.saucr.tests.world;
+
+import io.saucr.tests.world.Server.Role;
+
+/**
+ * Nothing commits with fewer than F logs that hold it, or B disks. Servers that crashed in fast
+ * mode and have not recovered may have held it; others that are down hold what is on their disks.
+ */
+final class ModeSafety implements Invariant {
+    @Override
+    public String name() {
+        return "mode safety";
+    }
+
+    @Override
+    public String onCommit(World world, Server leader, int position) {
+        long entry = leader.queue[position];
+        int logs = 0;
+        int disks = 0;
+        for (Server s : world.servers) {
+            if (s.role == Role.RECOVERING || (s.role == Role.DOWN && s.markersSayFast())) {
+                logs++;
+                disks++;
+            } else if (position < s.length && s.log[position] == entry) {
+                logs++;
+                if (position < s.forced) {
+                    disks++;
+                }
+            }
+        }
+        return logs >= world.fastQuorum || disks >= world.bareMajority
+                ? null
+                : "only "
+                        + logs
+                        + " servers can hold "
+                        + Entry.toString(entry)
+                        + ", and "
+                        + disks
+                        + " on disk";
+    }
+}

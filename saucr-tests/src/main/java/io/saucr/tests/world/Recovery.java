@@ -1,0 +1,111 @@
+package io.saucr.tests.world;
+
+import io.saucr.core.Configuration;
+import io.saucr.core.LleMap;
+import io.saucr.core.LogOutline;
+import io.saucr.core.Markers;
+import io.saucr.core.RecoveryMessage;
+import io.saucr.core.RecoveryMessage.LleAnswer;
+import io.saucr.core.RecoveryMessage.OutlineAnswer;
+import io.saucr.core.RecoveryMessage.SourceAnswer;
+import io.saucr.core.RecoveryProcedure;
+import io.saucr.core.RecoveryProcedure.Decision;
+import io.saucr.core.RecoveryProcedure.Finish;
+import io.saucr.core.RecoveryProcedure.OnDisk;
+import io.saucr.core.RecoveryProcedure.Patience;
+import io.saucr.core.RecoveryProcedure.Send;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The recovery of one process, around the product's {@link RecoveryProcedure}: the answers on their
+ * way to it, the request that its source has not answered, and what is left to write.
+ */
+final class Recovery {
+    static final int SILENCE = 10;
+
+    private static final Patience PATIENCE = new Patience(1, SILENCE);
+    private static final int LONGEST_ENTRY = 2;
+
+    final OnDisk onDisk;
+    final RecoveryProcedure procedure;
+
+    /** Answers that are on their way, by server. */
+    final LleAnswer[] underway;
+
+    /** Answers that were received since the procedure began, by server. */
+    final LleAnswer[] received;
+
+    /** The source's outline, once it was received. */
+    OutlineAnswer outline;
+
+    /** What the source has not been asked yet, or null. */
+    RecoveryMessage request;
+
+    int source = Server.NOWHERE;
+
+    /** The source's answer that is on its way, or null. */
+    SourceAnswer sourceAnswer;
+
+    /** The last step, when all but the markers is written. */
+    Finish finish;
+
+    Recovery(
+            long sid,
+            long nonce,
+            long currentEpoch,
+            LogOutline log,
+            Markers markers,
+            Configuration voters) {
+        onDisk = new OnDisk(currentEpoch, log, markers, voters, Optional.empty());
+        procedure = new RecoveryProcedure(sid, nonce, onDisk, PATIENCE, LONGEST_ENTRY);
+        underway = new LleAnswer[voters.voters().size()];
+        received = new LleAnswer[underway.length];
+        procedure.start(0);
+    }
+
+    boolean asksForAnswers() {
+        return procedure.state() == RecoveryProcedure.State.QUERYING;
+    }
+
+    /** Feeds an answer, and returns what is to be done about the disk. */
+    List<Decision> receive(int from, LleAnswer answer) {
+        received[from] = answer;
+        return remember(procedure.received(from + 1L, answer, 0));
+    }
+
+    /** Feeds the source's answer. */
+    List<Decision> receive(SourceAnswer answer) {
+        if (answer instanceof OutlineAnswer theirs) {
+            outline = theirs;
+        }
+        request = null;
+        sourceAnswer = null;
+        return remember(procedure.received(answer.sender(), answer, 0));
+    }
+
+    private List<Decision> remember(List<Decision> decisions) {
+        for (Decision decision : decisions) {
+            if (decision instanceof Send send
+                    && !(send.message() instanceof RecoveryMessage.LleQuery)) {
+                request = send.message();
+                source = (int) send.to() - 1;
+            } else if (decision instanceof Finish last) {
+                finish = last;
+                request = null;
+            }
+        }
+        return decisions;
+    }
+
+    /** What its own map and the answers say together. */
+    LleMap merged() {
+        LleMap merged = onDisk.markers().lleMap();
+        for (LleAnswer answer : received) {
+            if (answer != null) {
+                merged = merged.merge(answer.lleMap());
+            }
+        }
+        return merged;
+    }
+}

@@ -1,0 +1,165 @@
+package io.saucr.tests.apache;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.saucr.tests.apache.Comparison.Verdict;
+import io.saucr.tests.apache.fork.Activity;
+import io.saucr.tests.apache.fork.TestResult;
+import io.saucr.tests.apache.fork.TestResult.State;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * The subset {@code ci} of ZooKeeper's own tests on our server, SAUCR off and on. On Apache's jar a
+ * class runs only when it does not pass on ours: what passes there must pass here. Its classes run
+ * in JVMs of their own, several at a time, on ports that they take for granted: no other test runs
+ * beside it.
+ */
+@Tag("promises-times")
+class ApacheTestsIT {
+    private static final int FORKS = 4;
+    private static final int ATTEMPTS = 2;
+    private static final Duration LIMIT = Duration.ofMinutes(3);
+    private static final Path FOLDER =
+            Path.of(System.getProperty("saucr.tests.target"), "apache").toAbsolutePath();
+    private static final Path LIBRARIES = FOLDER.resolve("lib");
+
+    /** One class in one column. */
+    private record Job(String testClass, Column column) {}
+
+    private static final Map<Job, Future<ClassResult>> results = new LinkedHashMap<>();
+    private static final BlockingQueue<Integer> freeForks = new ArrayBlockingQueue<>(FORKS);
+    private static Exclusions exclusions;
+    private static ForkedClass forked;
+    private static ExecutorService threads;
+
+    @BeforeAll
+    static void start() throws IOException {
+        exclusions = Exclusions.ofThisProject();
+        forked =
+                new ForkedClass(
+                        LIBRARIES,
+                        FOLDER.resolveSibling("classes"),
+                        Arrays.stream(
+                                        System.getProperty("saucr.tests.server")
+                                                .split(File.pathSeparator, -1))
+                                .map(Path::of)
+                                .map(Path::toAbsolutePath)
+                                .toList(),
+                        FOLDER.resolve("ci"),
+                        FORKS,
+                        LIMIT,
+                        false,
+                        "");
+        IntStream.rangeClosed(1, FORKS).forEach(freeForks::add);
+        threads = Executors.newFixedThreadPool(FORKS);
+        jobs().map(job -> (Job) job.get()[0]).forEach(job -> results.put(job, submit(job)));
+    }
+
+    @AfterAll
+    static void stop() {
+        threads.shutdownNow();
+    }
+
+    private static Future<ClassResult> submit(Job job) {
+        return threads.submit(
+                () -> {
+                    int fork = freeForks.take();
+                    try {
+                        return forked.run(
+                                job.testClass,
+                                job.column,
+                                fork,
+                                exclusions.excludedMethods(job.testClass),
+                                ATTEMPTS);
+                    } finally {
+                        freeForks.add(fork);
+                    }
+                });
+    }
+
+    static Stream<Arguments> jobs() throws IOException {
+        return Subset.named("ci").reasons().keySet().stream()
+                .flatMap(
+                        name ->
+                                Stream.of(Column.ON, Column.OFF)
+                                        .map(column -> Arguments.of(new Job(name, column))));
+    }
+
+    @ParameterizedTest
+    @MethodSource("jobs")
+    void whatPassesOnStockPassesOnOurs(Job job) throws Exception {
+        ClassResult off = results.get(new Job(job.testClass, Column.OFF)).get();
+        ClassResult on = results.get(new Job(job.testClass, Column.ON)).get();
+        assertThat(off.tests()).isNotEmpty();
+        if (passes(off) && passes(on) && names(off).equals(names(on))) {
+            return;
+        }
+        ClassResult stock =
+                results.computeIfAbsent(new Job(job.testClass, Column.STOCK), ApacheTestsIT::submit)
+                        .get();
+        assertThat(Comparison.of(List.of(stock, off, on), exclusions).rows())
+                .as(details(job.column == Column.ON ? on : off))
+                .noneMatch(
+                        row ->
+                                row.verdict() == Verdict.DIFFERS
+                                        && !row.states().get(job.column).good());
+    }
+
+    private static boolean passes(ClassResult result) {
+        return result.tests().stream()
+                .allMatch(test -> test.state().good() || test.state() == State.SKIPPED);
+    }
+
+    private static Set<String> names(ClassResult result) {
+        return result.tests().stream().map(TestResult::test).collect(Collectors.toSet());
+    }
+
+    private static String details(ClassResult result) {
+        return result.tests().stream()
+                .filter(test -> test.state().bad())
+                .map(test -> test.test() + " " + test.state() + ": " + test.detail())
+                .collect(Collectors.joining("\n"));
+    }
+
+    @Test
+    void saucrWasOn() throws Exception {
+        Activity sum = Activity.NONE;
+        for (Map.Entry<Job, Future<ClassResult>> result : results.entrySet()) {
+            if (result.getKey().column == Column.ON) {
+                sum = sum.plus(result.getValue().get().activity());
+            }
+        }
+        System.out.println("ZooKeeper's own tests, SAUCR on: " + sum);
+        assertThat(sum.peers()).isGreaterThan(50);
+        assertThat(sum.fastCommits()).isGreaterThan(100);
+    }
+
+    @Test
+    void everyClassOfTheSubsetExists() throws Exception {
+        assertThat(ApacheTestsCommand.classes(LIBRARIES, "."))
+                .containsAll(Subset.named("ci").reasons().keySet());
+    }
+}

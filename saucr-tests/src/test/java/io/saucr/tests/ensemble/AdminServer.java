@@ -1,0 +1,82 @@
+package io.saucr.tests.ensemble;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.saucr.crash.process.Ensemble;
+import io.saucr.crash.process.LoopbackHosting;
+import io.saucr.crash.process.ServerAddress;
+import io.saucr.crash.process.ServerProcess;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/** The AdminServer of one server, as a client over HTTP sees it. */
+final class AdminServer {
+    private static final HttpClient HTTP = HttpClient.newHttpClient();
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private final String commands;
+
+    AdminServer(ServerProcess server) {
+        this.commands = "http://" + hostAndPort(server.address()) + "/commands/";
+    }
+
+    /** An answer: its status, and its body if that is JSON. */
+    record Answer(int status, JsonNode body) {}
+
+    /** An ensemble as {@link SaucrEnsemble#describe} makes it, with AdminServers. */
+    static Ensemble.Builder describe(String name, int voters) throws IOException {
+        Ensemble.Builder builder = SaucrEnsemble.describe(name, voters);
+        LoopbackHosting hosting =
+                new LoopbackHosting(
+                        BuiltDistribution.target().resolve("ensembles").resolve(name),
+                        voters,
+                        LoopbackHosting.Disk.PLAIN);
+        String addresses =
+                IntStream.rangeClosed(1, voters)
+                        .mapToObj(id -> id + "=" + hostAndPort(hosting.address(id)))
+                        .collect(Collectors.joining(","));
+        return builder.hosting(hosting)
+                .set("admin.enableServer", "true")
+                .set("saucr.adminServers", addresses);
+    }
+
+    private static String hostAndPort(ServerAddress address) {
+        return address.clientHost() + ":" + address.adminPort();
+    }
+
+    String url(String command) {
+        return commands + command;
+    }
+
+    HttpResponse<String> get(String command) throws IOException, InterruptedException {
+        return HTTP.send(
+                HttpRequest.newBuilder(URI.create(url(command))).build(),
+                HttpResponse.BodyHandlers.ofString());
+    }
+
+    /** {@code /commands/saucr}. */
+    JsonNode saucr() throws IOException, InterruptedException {
+        return JSON.readTree(get("saucr").body());
+    }
+
+    /**
+     * @param authorization the header's value, or null for none
+     */
+    Answer post(String command, String authorization, String body)
+            throws IOException, InterruptedException {
+        HttpRequest.Builder request =
+                HttpRequest.newBuilder(URI.create(url(command)))
+                        .POST(HttpRequest.BodyPublishers.ofString(body));
+        if (authorization != null) {
+            request.header("Authorization", authorization);
+        }
+        HttpResponse<String> response =
+                HTTP.send(request.build(), HttpResponse.BodyHandlers.ofString());
+        return new Answer(response.statusCode(), JSON.readTree(response.body()));
+    }
+}

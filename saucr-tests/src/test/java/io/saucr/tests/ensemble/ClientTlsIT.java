@@ -1,0 +1,137 @@
+package io.saucr.tests.ensemble;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.saucr.crash.process.Ensemble;
+import io.saucr.crash.process.LoopbackHosting;
+import io.saucr.crash.process.LoopbackHosting.Disk;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalTime;
+import java.util.stream.Collectors;
+import org.apache.zookeeper.ClientCnxnSocketNetty;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.server.NettyServerCnxnFactory;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Clients of servers that speak through Netty, with TLS on one port and without on the other, write
+ * while the mode changes and while a server crashes in fast mode; every other test's clients and
+ * servers use NIO.
+ */
+class ClientTlsIT {
+    private static final int VOTERS = 3;
+    private static final int SESSION_MILLIS = 10_000;
+
+    @Test
+    void clientsOfBothPortsWriteThroughModeSwitchesAndACrash() throws Exception {
+        Path keys =
+                Certificates.keys(
+                        Files.createDirectories(SaucrEnsemble.folder("client-tls-keys"))
+                                .resolve("keys.p12"));
+        Path trusted = Certificates.certificateOf(keys, keys.resolveSibling("trusted.p12"));
+        Ensemble.Builder builder = SaucrEnsemble.describe("client-tls", VOTERS);
+        LoopbackHosting hosting =
+                new LoopbackHosting(
+                        SaucrEnsemble.folder("client-tls"), VOTERS, Disk.SHIM_WITH_JOURNAL);
+        try (SaucrEnsemble ensemble =
+                SaucrEnsemble.prepare(
+                        builder.hosting(hosting)
+                                .set("serverCnxnFactory", NettyServerCnxnFactory.class.getName())
+                                .set("saucr.heartbeatInterval", "200ms")
+                                .set("saucr.backgroundFlushInterval", "1h")
+                                .set("secureClientPortAddress", "127.0.0.1")
+                                .set("ssl.keyStore.location", keys.toString())
+                                .set("ssl.keyStore.password", Certificates.PASSWORD)
+                                .set("ssl.trustStore.location", trusted.toString())
+                                .set("ssl.trustStore.password", Certificates.PASSWORD))) {
+            for (int id : ensemble.all()) {
+                ensemble.server(id)
+                        .configure("secureClientPort", Integer.toString(securePort(hosting, id)));
+                ensemble.restart(id);
+            }
+            ensemble.awaitServing();
+            String secure =
+                    ensemble.all().stream()
+                            .map(id -> "127.0.0.1:" + securePort(hosting, id))
+                            .collect(Collectors.joining(","));
+            ZKClientConfig tls = netty();
+            tls.setProperty(ZKClientConfig.SECURE_CLIENT, "true");
+            tls.setProperty("zookeeper.ssl.keyStore.location", keys.toString());
+            tls.setProperty("zookeeper.ssl.keyStore.password", Certificates.PASSWORD);
+            tls.setProperty("zookeeper.ssl.trustStore.location", trusted.toString());
+            tls.setProperty("zookeeper.ssl.trustStore.password", Certificates.PASSWORD);
+            for (int id : ensemble.all()) {
+                assertThat(plainAnswer(ensemble.server(id).address().clientPort()))
+                        .isEqualTo("imok");
+                assertThat(plainAnswer(securePort(hosting, id))).doesNotContain("imok");
+            }
+            ensemble.awaitFast();
+            try (AckedWrites secured =
+                            new AckedWrites(
+                                    Client.connected(secure, SESSION_MILLIS, tls), "/tls", 8);
+                    AckedWrites plain =
+                            new AckedWrites(
+                                    Client.connected(
+                                            ensemble.connectString(), SESSION_MILLIS, netty()),
+                                    "/plain",
+                                    8)) {
+                secured.awaitMore(200);
+                plain.awaitMore(200);
+                int leader = ensemble.awaitFast();
+                int victim = ensemble.followers().get(0);
+                LocalTime cut = SaucrEnsemble.now();
+                ensemble.losePower(victim);
+                ensemble.awaitSlow(leader);
+                secured.awaitMore(50);
+                plain.awaitMore(50);
+                ensemble.restart(victim);
+                ensemble.awaitServing();
+                assertThat(ensemble.log(victim, cut, "Recovered through")).hasSize(1);
+                assertThat(ensemble.awaitFast()).isEqualTo(leader);
+                secured.awaitMore(50);
+                plain.awaitMore(50);
+                secured.stop();
+                plain.stop();
+                for (int id : ensemble.all()) {
+                    String address = "127.0.0.1:" + securePort(hosting, id);
+                    try (Client reader = Client.connected(address, SESSION_MILLIS, tls)) {
+                        secured.assertAllIn(reader);
+                        plain.assertAllIn(reader);
+                    }
+                    assertThat(Files.readString(ensemble.server(id).logFile()))
+                            .contains("NettyServerCnxnFactory")
+                            .doesNotContain("NIOServerCnxnFactory");
+                }
+            }
+        }
+    }
+
+    /** Beyond the ports of the servers. */
+    private static int securePort(LoopbackHosting hosting, int id) {
+        return hosting.address(VOTERS + id).clientPort();
+    }
+
+    private static ZKClientConfig netty() {
+        ZKClientConfig configuration = new ZKClientConfig();
+        configuration.setProperty(
+                ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET, ClientCnxnSocketNetty.class.getName());
+        return configuration;
+    }
+
+    /** What is said to somebody without TLS before the other side hangs up. */
+    private static String plainAnswer(int port) throws IOException {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            socket.getOutputStream().write("ruok\n".getBytes(StandardCharsets.US_ASCII));
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1)
+                    .trim();
+        } catch (SocketException e) {
+            return "";
+        }
+    }
+}

@@ -1,0 +1,97 @@
+package io.saucr.tests.ensemble;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * README.md and docs/*.md as far as they can be run: a code block that is indented, or fenced as
+ * {@code sh} or without a language, holds shell commands, one a line. What follows {@code " # "} is
+ * a comment; a line that ends with a backslash goes on.
+ */
+final class Documentation {
+    private static final int INDENTED = 4;
+    private static final Set<String> SHELL = Set.of("", "sh");
+    private static final String FENCE = "```";
+    private static final Pattern COMMENT = Pattern.compile("(^|\\s+)#(\\s.*)?$");
+    private static final Pattern CONTINUED = Pattern.compile(" *\\\\\n *");
+    private static final Pattern METRIC = Pattern.compile("`(?:zk_)?(saucr_\\w+)`");
+
+    private final List<Path> pages = new ArrayList<>();
+
+    /**
+     * @param root the project's folder
+     */
+    Documentation(Path root) throws IOException {
+        pages.add(root.resolve("README.md"));
+        try (Stream<Path> files = Files.list(root.resolve("docs"))) {
+            files.filter(file -> file.toString().endsWith(".md")).sorted().forEach(pages::add);
+        }
+    }
+
+    /** All commands, each once. */
+    Set<String> commands() throws IOException {
+        Set<String> commands = new TreeSet<>();
+        for (Path page : pages) {
+            String text = CONTINUED.matcher(Files.readString(page)).replaceAll(" ");
+            commands.addAll(commands(text.lines().toList()));
+        }
+        return commands;
+    }
+
+    private static List<String> commands(List<String> lines) {
+        List<String> commands = new ArrayList<>();
+        String language = null;
+        boolean indented = false;
+        boolean afterBlank = true;
+        for (String line : lines) {
+            String text = line.strip();
+            if (text.startsWith(FENCE)) {
+                language =
+                        language == null
+                                ? text.substring(FENCE.length()).toLowerCase(Locale.ROOT)
+                                : null;
+                indented = false;
+            } else if (language != null) {
+                if (SHELL.contains(language)) {
+                    add(commands, text);
+                }
+            } else if (!text.isEmpty()) {
+                int indentation = line.length() - line.stripLeading().length();
+                indented = indentation >= INDENTED && (afterBlank || indented);
+                if (indented) {
+                    add(commands, text);
+                }
+            }
+            afterBlank = text.isEmpty();
+        }
+        return commands;
+    }
+
+    private static void add(List<String> commands, String text) {
+        String command = COMMENT.matcher(text).replaceFirst("");
+        if (!command.isEmpty()) {
+            commands.add(command);
+        }
+    }
+
+    /** Every metric that is named, without the prefix of {@code mntr}. */
+    Set<String> metrics() throws IOException {
+        Set<String> metrics = new TreeSet<>();
+        for (Path page : pages) {
+            METRIC.matcher(Files.readString(page))
+                    .results()
+                    .map((MatchResult found) -> found.group(1))
+                    .forEach(metrics::add);
+        }
+        return metrics;
+    }
+}

@@ -1,0 +1,640 @@
+package io.saucr.tests.ensemble;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.saucr.crash.CrashCommand;
+import io.saucr.tests.apache.ApacheTestsCommand;
+import io.saucr.tests.model.ModelCommand;
+import io.saucr.tests.sim.SimCommand;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.reflect.Constructor;
+import java.net.ConnectException;
+import java.net.URI;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.apache.zookeeper.server.auth.DigestAuthenticationProvider;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Runs every shell command of README.md and docs/*.md, as it stands but for the places that it
+ * names, or in a smaller variant that stands here beside it. A command that this class does not
+ * know, and one that it knows and no page shows, fails the last test. One ensemble serves all of
+ * them: that of {@code ./saucr up}, with the keys of a sample configuration.
+ */
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class DocumentationIT {
+    private static final Path ROOT = BuiltDistribution.target().getParent().getParent();
+    private static final String SAMPLE = "conf/samples/lan-3.cfg";
+    private static final Set<Integer> SERVERS = Set.of(1, 2, 3);
+    private static final int PORT_BASE = 23_100;
+    private static final long SECONDS = 180;
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final String TAR =
+            "tar xzf saucr-zookeeper-<version>-bin.tar.gz && cd saucr-zookeeper-<version>";
+
+    /**
+     * Programs whose work takes too long, or builds what this test is made of: here their parsers
+     * take the options that the documents show. That they do their work is for tests of their own.
+     */
+    private static final Map<String, String> CAMPAIGNS =
+            Map.of(
+                    "bin/saucr-bench", "io.saucr.bench.BenchCommand",
+                    "bin/saucr-sim", SimCommand.class.getName(),
+                    "bin/saucr-model", ModelCommand.class.getName(),
+                    "bin/saucr-apache-tests", ApacheTestsCommand.class.getName(),
+                    "crash-framework/bin/saucr-crash", CrashCommand.class.getName());
+
+    @TempDir static Path folder;
+
+    private static Set<String> documented;
+    private static final Set<String> known = ConcurrentHashMap.newKeySet();
+    private static final Set<String> metrics = new TreeSet<>();
+    private static Path home;
+
+    @BeforeAll
+    static void read() throws Exception {
+        documented = new Documentation(ROOT).commands();
+        assertThat(documented).hasSizeGreaterThan(50);
+        // The build that this test belongs to is up to date.
+        Path build = Files.createDirectories(state().resolve("build"));
+        Files.writeString(build.resolve("root"), ROOT + "\n");
+        Files.createFile(build.resolve("stamp"));
+    }
+
+    @AfterAll
+    static void leaveNoProcess() throws Exception {
+        for (int id : SERVERS) {
+            if (Files.exists(pidFile(id))) {
+                shell(folder, Map.of(), "kill -9 " + pid(id) + " || true");
+            }
+        }
+    }
+
+    // ---- How commands are run ----
+
+    /** In the project's folder. */
+    private static String project(String command) throws Exception {
+        return project(command, command);
+    }
+
+    private static String project(String command, String variant) throws Exception {
+        known.add(command);
+        return shell(ROOT, Map.of("SAUCR_STATE", state().toString()), variant);
+    }
+
+    /** In the distribution's folder of a server. */
+    private static String server(int id, String command) throws Exception {
+        return server(id, command, command);
+    }
+
+    private static String server(int id, String command, String variant) throws Exception {
+        known.add(command);
+        String text = variant;
+        for (Map.Entry<String, String> place : places(id).entrySet()) {
+            text = text.replace(place.getKey(), place.getValue());
+        }
+        Path own = state().resolve("servers/" + id);
+        return shell(
+                home,
+                Map.of(
+                        "ZOOCFGDIR", own.resolve("conf").toString(),
+                        "ZOOPIDFILE", pidFile(id).toString(),
+                        "ZOO_LOG_DIR", own.resolve("log").toString(),
+                        "ZOO_LOG_FILE", "zookeeper.log",
+                        "JMXDISABLE", "true"),
+                text);
+    }
+
+    /** What stands in the documents for what only the reader knows, longest first. */
+    private static Map<String, String> places(int id) throws IOException {
+        Map<String, String> places = new LinkedHashMap<>();
+        places.put(
+                "HOST:2888:3888;2181",
+                "127.0.0.1:%d:%d:participant;127.0.0.1:%d"
+                        .formatted(PORT_BASE + 100 + id, PORT_BASE + 200 + id, PORT_BASE + id));
+        places.put("HOST:2181,HOST:2182", connectString());
+        places.put("localhost:2181", "127.0.0.1:" + (PORT_BASE + id));
+        places.put("localhost:8080", "127.0.0.1:" + (PORT_BASE + 300 + id));
+        places.put("zk1:8080", "127.0.0.1:" + (PORT_BASE + 300 + id));
+        places.put("DATADIR", data(id).toString());
+        places.put("/opt/saucr-zookeeper-agent.jar", only(home.resolve("agent")).toString());
+        if (Files.exists(pidFile(id))) {
+            places.put("<pid>", Long.toString(pid(id)));
+            places.put(" PID ", " " + pid(id) + " ");
+        }
+        return places;
+    }
+
+    private static String shell(Path directory, Map<String, String> variables, String command)
+            throws IOException, InterruptedException {
+        // A server that is started keeps a pipe open, but not a file.
+        Path output = Files.createTempFile(folder, "output", ".txt");
+        ProcessBuilder builder =
+                new ProcessBuilder("bash", "-o", "pipefail", "-c", command)
+                        .directory(directory.toFile())
+                        .redirectInput(Path.of("/dev/null").toFile())
+                        .redirectErrorStream(true)
+                        .redirectOutput(output.toFile());
+        Map<String, String> environment = builder.environment();
+        environment.put("JAVA_HOME", System.getProperty("java.home"));
+        environment.put("ZK_SERVER_HEAP", "128");
+        environment.put("SERVER_JVMFLAGS", "-XX:TieredStopAtLevel=1");
+        environment.put("JVMFLAGS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto");
+        environment.put("SAUCR_BENCH_JVMFLAGS", "-XX:TieredStopAtLevel=1 -Xms32m");
+        environment.putAll(variables);
+        Process process = builder.start();
+        boolean ended = process.waitFor(SECONDS, TimeUnit.SECONDS);
+        String text = Files.readString(output);
+        assertThat(ended).as("%s%n%s", command, text).isTrue();
+        assertThat(process.exitValue()).as("%s%n%s", command, text).isZero();
+        return text;
+    }
+
+    private static String java(Class<?> program) {
+        return "%s -Xmx256m -XX:TieredStopAtLevel=1 -cp '%s' %s"
+                .formatted(
+                        Path.of(System.getProperty("java.home"), "bin", "java"),
+                        System.getProperty("java.class.path")
+                                + ":"
+                                + System.getProperty("surefire.test.class.path", ""),
+                        program.getName());
+    }
+
+    // ---- What they are run on ----
+
+    private static Path state() {
+        return folder.resolve("state");
+    }
+
+    private static Path data(int id) {
+        return state().resolve("servers/" + id + "/data");
+    }
+
+    private static Path pidFile(int id) {
+        return state().resolve("servers/" + id + "/zk.pid");
+    }
+
+    private static long pid(int id) throws IOException {
+        return Long.parseLong(Files.readString(pidFile(id)).trim());
+    }
+
+    private static Path only(Path directory) throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
+            return files.findFirst().orElseThrow();
+        }
+    }
+
+    private static String connectString() {
+        return SERVERS.stream()
+                .map(id -> "127.0.0.1:" + (PORT_BASE + id))
+                .reduce((one, other) -> one + "," + other)
+                .orElseThrow();
+    }
+
+    /** Nothing while nobody answers. */
+    private static JsonNode status(int id) throws IOException {
+        try (InputStream answer =
+                URI.create("http://127.0.0.1:%d/commands/saucr".formatted(PORT_BASE + 300 + id))
+                        .toURL()
+                        .openStream()) {
+            return JSON.readTree(answer);
+        } catch (ConnectException e) {
+            return JSON.createObjectNode();
+        }
+    }
+
+    /** A follower says how it logged its last write, which may have been slow. */
+    private static void awaitFast() {
+        SaucrEnsemble.await(
+                "a leader in fast mode",
+                () -> {
+                    for (int id : SERVERS) {
+                        JsonNode status = status(id);
+                        if (status.path("role").asText().equals("leading")
+                                && status.path("mode").asText().equals("fast")) {
+                            return true;
+                        }
+                    }
+                    return false;
+                });
+    }
+
+    private static int leader() throws Exception {
+        return status(1).get("leader").asInt();
+    }
+
+    private static String client(String command) throws Exception {
+        return server(
+                1,
+                "bin/zkCli.sh -server localhost:2181",
+                "bin/zkCli.sh -server " + connectString() + " " + command);
+    }
+
+    private static void all(String command) {
+        List<Exception> failures = new ArrayList<>();
+        SERVERS.parallelStream()
+                .forEach(
+                        id -> {
+                            try {
+                                server(id, command);
+                            } catch (Exception e) {
+                                synchronized (failures) {
+                                    failures.add(e);
+                                }
+                            }
+                        });
+        assertThat(failures).isEmpty();
+    }
+
+    /** What {@code mntr} of a server says, whether it serves or not. */
+    private static void noteMetrics(int id) throws Exception {
+        String answer =
+                shell(
+                        folder,
+                        Map.of(),
+                        "exec 3<>/dev/tcp/127.0.0.1/%d && printf mntr >&3 && cat <&3"
+                                .formatted(PORT_BASE + id));
+        for (String line : answer.lines().toList()) {
+            Matcher metric = Pattern.compile("^zk_(saucr_[a-z_]+)").matcher(line);
+            if (metric.find()) {
+                metrics.add(metric.group(1).replaceFirst("_(count|sum)$", ""));
+            }
+        }
+    }
+
+    // ---- README: try it, install it ----
+
+    @Test
+    @Order(1)
+    void tryIt() throws Exception {
+        List<String> keys = new ArrayList<>();
+        for (String line : Files.readAllLines(ROOT.resolve(SAMPLE))) {
+            if (line.matches("[\\w.]+=.*")
+                    && !line.matches("(dataDir|dataLogDir|clientPort|admin.*|server\\..*)=.*")) {
+                keys.add(line);
+            }
+        }
+        assertThat(keys).contains("saucr.enabled=true");
+        // The names of summaries are whole only with this provider.
+        keys.add(
+                "metricsProvider.className="
+                        + "org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider");
+        keys.add("metricsProvider.httpPort=0");
+        keys.add("saucr.heartbeatInterval=2s");
+        keys.add("saucr.idleFlush=1h");
+        keys.add("reconfigEnabled=true");
+        keys.add("standaloneEnabled=false");
+        keys.add(
+                "DigestAuthenticationProvider.superDigest="
+                        + DigestAuthenticationProvider.generateDigest("super:secret"));
+        StringBuilder up = new StringBuilder("./saucr up -n 3 --port-base " + PORT_BASE);
+        keys.forEach(key -> up.append(" -c '").append(key).append('\''));
+        assertThat(project("./saucr up", up.toString())).contains("leader", "fast");
+        project(
+                "./saucr status --watch",
+                "exec 3< <(exec ./saucr status --watch) && pid=$! && grep -m 1 follower <&3 && kill $pid");
+        project("./saucr kill 4", "./saucr kill 3");
+        project("./saucr start 4", "./saucr start 3");
+        assertThat(project("./saucr cli", "echo 'create /kept 1' | ./saucr cli"))
+                .contains("Created /kept");
+        // SaucrCommandIT has it from the beginning to the end.
+        assertThat(project("./saucr demo", "./saucr demo --help")).contains("saucr demo");
+        // This test is a part of it.
+        known.add("./saucr test");
+    }
+
+    @Test
+    @Order(2)
+    void useIt() throws Exception {
+        Path archive = Path.of(System.getProperty("saucr.distribution"));
+        Files.createSymbolicLink(folder.resolve(archive.getFileName()), archive.toAbsolutePath());
+        String name = archive.getFileName().toString().replace("-bin.tar.gz", "");
+        known.add(TAR);
+        shell(folder, Map.of(), TAR.replace("saucr-zookeeper-<version>", name) + " && pwd");
+        home = folder.resolve(name);
+        server(1, "cp conf/zoo_sample.cfg conf/zoo.cfg");
+        assertThat(server(1, "bin/zkServer.sh stop")).contains("STOPPED");
+        assertThat(server(1, "bin/zkServer.sh start")).contains("STARTED");
+        assertThat(server(1, "bin/zkServer.sh await")).contains("Mode: ");
+        assertThat(server(1, "bin/zkServer.sh status")).contains("Mode: ");
+        assertThat(client("ls /")).contains("kept");
+    }
+
+    // ---- Operators ----
+
+    @Test
+    @Order(3)
+    void ordersAndQuestions() throws Exception {
+        awaitFast();
+        assertThat(server(1, "curl -s http://localhost:8080/commands/saucr"))
+                .containsPattern("\"heartbeatInterval\" : \"PT2S\"");
+        assertThat(server(1, "curl -s http://localhost:8080/commands/monitor"))
+                .contains("saucr_mode");
+        noteMetrics(leader());
+        assertThat(server(2, "bin/zkServer.sh flush \"before the move\""))
+                .contains("on disk through");
+        assertThat(
+                        server(
+                                2,
+                                "curl -X POST -H \"Authorization: digest admin:secret\" -d \"before the"
+                                        + " move\" http://zk1:8080/commands/saucr/flush"))
+                .contains("on disk through");
+        assertThat(
+                        server(
+                                2,
+                                "java -cp 'lib/*:/opt/saucr-zookeeper-agent.jar'"
+                                        + " io.saucr.server.tool.LocalOrder PID flush \"before the move\"",
+                                System.getProperty("java.home")
+                                        + "/bin/java -cp 'lib/*:/opt/saucr-zookeeper-agent.jar'"
+                                        + " io.saucr.server.tool.LocalOrder PID flush \"before the move\""))
+                .contains("on disk through");
+        server(2, "kill -PWR <pid>");
+        SaucrEnsemble.await("the pin", () -> !status(2).get("pinnedSlow").isNull());
+        assertThat(server(1, "bin/zkServer.sh pin \"power works\"")).contains("pinned");
+        for (int id : new int[] {1, 2}) {
+            shell(
+                    home,
+                    Map.of(
+                            "ZOOPIDFILE", pidFile(id).toString(),
+                            "ZOOCFGDIR", pidFile(id).resolveSibling("conf").toString()),
+                    "bin/zkServer.sh unpin");
+        }
+        awaitFast();
+    }
+
+    @Test
+    @Order(4)
+    void ycsb() throws Exception {
+        for (String phase : List.of("load", "run ")) {
+            String command =
+                    "bin/saucr-ycsb "
+                            + phase
+                            + " -P workloads/workloada -threads 8 -p"
+                            + " zookeeper.connectString=HOST:2181,HOST:2182";
+            assertThat(
+                            project(
+                                    command,
+                                    command.replace("HOST:2181,HOST:2182", connectString())
+                                            + " -p recordcount=20 -p operationcount=20"))
+                    .contains("Return=OK");
+        }
+    }
+
+    private static String zxid;
+
+    @Test
+    @Order(5)
+    void backup() throws Exception {
+        client("create /saved 1");
+        server(
+                1,
+                "curl -s -H \"Authorization: digest admin:secret\""
+                        + " \"http://localhost:8080/commands/snapshot?streaming=true\" -o backup");
+        String content = server(1, "bin/zkSnapShotToolkit.sh backup");
+        assertThat(content).contains("/kept", "/saved");
+        Matcher last = Pattern.compile("Last zxid: 0x([0-9a-f]+)").matcher(content);
+        assertThat(last.find()).isTrue();
+        zxid = last.group(1);
+        client("create /late 1");
+    }
+
+    /** All servers lose power at one instant: the case in which somebody has to decide. */
+    @Test
+    @Order(6)
+    void stuckRecovery() throws Exception {
+        awaitFast();
+        client("create /unlucky 1");
+        for (String signal : List.of("STOP", "KILL")) {
+            shell(folder, Map.of(), "kill -%s %d %d %d".formatted(signal, pid(1), pid(2), pid(3)));
+        }
+        SERVERS.forEach(id -> SaucrEnsemble.await("its end", () -> !alive(id)));
+        all("bin/zkServer.sh start");
+        for (int id : SERVERS) {
+            SaucrEnsemble.await(
+                    "servers that wait for each other",
+                    () -> {
+                        JsonNode recovery = status(id).path("recovery");
+                        return recovery.path("recovering").asBoolean()
+                                && recovery.path("answersStillNeeded").asInt() == 1
+                                && recovery.path("missing").size() == 2;
+                    });
+        }
+        noteMetrics(1);
+        server(1, "bin/zkServer.sh stop");
+        assertThat(server(1, "bin/saucr-recovery inspect DATADIR")).contains("lastLogged");
+        String withAgent =
+                "-cp 'lib/*:/opt/saucr-zookeeper-agent.jar' io.saucr.server.tool.RecoveryCommand"
+                        + " inspect DATADIR";
+        assertThat(
+                        server(
+                                1,
+                                "java " + withAgent,
+                                System.getProperty("java.home") + "/bin/java " + withAgent))
+                .containsPattern("crashedInFastMode +true");
+        assertThat(
+                        server(
+                                1,
+                                "bin/saucr-recovery accept-loss DATADIR",
+                                "echo yes | bin/saucr-recovery accept-loss DATADIR"))
+                .contains("accepted the loss");
+        server(1, "bin/zkServer.sh start");
+        all("bin/zkServer.sh await");
+        // These were killed and not cut off from power, so that nothing is really lost.
+        assertThat(client("ls /")).contains("unlucky");
+        noteMetrics(leader());
+    }
+
+    private static boolean alive(int id) throws IOException {
+        return ProcessHandle.of(pid(id)).map(ProcessHandle::isAlive).orElse(false);
+    }
+
+    @Test
+    @Order(7)
+    void restore() throws Exception {
+        all("bin/zkServer.sh stop");
+        for (int id : SERVERS) {
+            server(id, "mv DATADIR/version-2 DATADIR/version-2.before");
+            server(id, "mkdir DATADIR/version-2");
+            String copy = "cp backup DATADIR/version-2/snapshot.ZXID";
+            server(id, copy, copy.replace("ZXID", zxid));
+        }
+        all("bin/zkServer.sh start");
+        all("bin/zkServer.sh await");
+        assertThat(client("ls /")).contains("kept", "saved").doesNotContain("late");
+        awaitFast();
+    }
+
+    /** A follower leaves and returns: the leader would take this client's connection along. */
+    @Test
+    @Order(8)
+    void reconfiguration() throws Exception {
+        int leader = leader();
+        String leaving = leader == 3 ? "2" : "3";
+        String login = "printf '%s\\n' 'addauth digest super:secret' ";
+        String cli = " | bin/zkCli.sh -server localhost:2181";
+        String remove = login + "'reconfig -remove 3'" + cli;
+        assertThat(server(leader, remove, remove.replace("remove 3", "remove " + leaving)))
+                .contains("Committed new configuration")
+                .doesNotContain("server." + leaving + "=");
+        String add = login + "'reconfig -add server.3=HOST:2888:3888;2181'" + cli;
+        String address = places(Integer.parseInt(leaving)).get("HOST:2888:3888;2181");
+        assertThat(
+                        server(
+                                leader,
+                                add,
+                                add.replace("server.3=", "server." + leaving + "=")
+                                        .replace("HOST:2888:3888;2181", address)))
+                .contains("Committed new configuration", "server." + leaving + "=");
+        awaitFast();
+        assertThat(project("./saucr down --wipe")).contains("3 servers stopped");
+    }
+
+    // ---- Whoever builds, tests and measures ----
+
+    @Test
+    @Order(9)
+    void developers() throws Exception {
+        assertThat(
+                        project(
+                                "javap -cp zookeeper-server/target/classes -c"
+                                        + " org.apache.zookeeper.server.quorum.QuorumPeerMain | grep saucr",
+                                System.getProperty("java.home")
+                                        + "/bin/javap -cp zookeeper-server/target/classes -c"
+                                        + " org.apache.zookeeper.server.quorum.QuorumPeerMain | grep saucr"))
+                .contains("io/saucr/server/Boot.quorumPeer");
+        // A build within this build would replace what the other tests run on.
+        for (String command : documented) {
+            if (command.startsWith("mvn ")) {
+                project(
+                        command,
+                        command.replaceFirst("^mvn ", "mvn -q -o ")
+                                .replaceFirst(" (package|verify)\\b", " validate"));
+            }
+        }
+
+        project(
+                "bin/saucr-sim --count 100000 -n 5 --seed 1",
+                java(SimCommand.class) + " --count 200 -n 5 --seed 1");
+        String model = " --servers 3 --entries 1 --noops 1 --elections 1 --liveness";
+        project("bin/saucr-model" + model, java(ModelCommand.class) + model);
+        project(
+                "crash-framework/bin/saucr-crash run -n 5 --count 20 --seed 1 --system"
+                        + " zk-mem,zk-disk --order leader_first,simultaneous",
+                "crash-framework/bin/saucr-crash run -n 5 --count 2 --seed 1 --system"
+                        + " vr-ideal --order leader_first,simultaneous -o "
+                        + folder.resolve("crash"));
+        assertThat(folder.resolve("crash/report.html")).isNotEmptyFile();
+    }
+
+    @Test
+    @Order(10)
+    void campaignsTakeTheOptionsThatTheDocumentsShow() throws Exception {
+        try (URLClassLoader loader = programs()) {
+            assertThatThrownBy(() -> parse(loader, "bin/saucr-sim --counts 3"))
+                    .rootCause()
+                    .hasMessageContaining("--counts");
+            for (String command : documented) {
+                if (CAMPAIGNS.containsKey(program(command))) {
+                    assertThat(ROOT.resolve(program(command)))
+                            .isExecutable()
+                            .content()
+                            .contains(CAMPAIGNS.get(program(command)));
+                    parse(loader, command);
+                    known.add(command);
+                }
+            }
+        }
+    }
+
+    private static String program(String command) {
+        return command.split(" ", 2)[0];
+    }
+
+    /** All of them, apart from this test's own classes: benchmarks are not on its class path. */
+    private static URLClassLoader programs() throws IOException {
+        Path benchmarks = ROOT.resolve("ycsb-binding/target");
+        List<String> entries = new ArrayList<>(List.of(benchmarks.resolve("classes").toString()));
+        entries.addAll(
+                List.of(Files.readString(benchmarks.resolve("bench.classpath")).trim().split(":")));
+        for (String property : List.of("java.class.path", "surefire.test.class.path")) {
+            entries.addAll(List.of(System.getProperty(property, "").split(":")));
+        }
+        List<URL> urls = new ArrayList<>();
+        for (String entry : entries) {
+            if (!entry.isEmpty()) {
+                urls.add(Path.of(entry).toUri().toURL());
+            }
+        }
+        return new URLClassLoader(urls.toArray(URL[]::new), ClassLoader.getPlatformClassLoader());
+    }
+
+    /** As picocli parses it in the program itself; a word that it does not know is an exception. */
+    private static void parse(ClassLoader loader, String command) throws Exception {
+        Path words = Files.createTempFile(folder, "words", "");
+        shell(
+                folder,
+                Map.of(),
+                "printf '%s\\n' " + command.replaceAll(" > .*", "") + " > " + words);
+        List<String> arguments = new ArrayList<>(Files.readAllLines(words));
+        if (program(command).endsWith("saucr-apache-tests")) {
+            // What the script adds.
+            arguments.addAll(List.of("--libraries", "lib", "--out", "out"));
+            if (arguments.get(1).equals("run")) {
+                arguments.addAll(List.of("--server", "jars", "--own-classes", "classes"));
+            }
+        }
+        Class<?> parser = loader.loadClass("picocli.CommandLine");
+        Class<?> program = loader.loadClass(CAMPAIGNS.get(program(command)));
+        Constructor<?> constructor = program.getDeclaredConstructors()[0];
+        constructor.setAccessible(true);
+        Object line =
+                parser.getConstructor(Object.class)
+                        .newInstance(
+                                constructor.getParameterCount() == 0
+                                        ? constructor.newInstance()
+                                        : constructor.newInstance((Object) new String[0]));
+        parser.getMethod("setCaseInsensitiveEnumValuesAllowed", boolean.class).invoke(line, true);
+        Object given = arguments.subList(1, arguments.size()).toArray(String[]::new);
+        parser.getMethod("parseArgs", String[].class).invoke(line, given);
+    }
+
+    // ---- Nothing else is documented ----
+
+    @Test
+    @Order(11)
+    void everyCommandThatIsDocumentedHasBeenRunAndNoOther() {
+        assertThat(new TreeSet<>(known)).isEqualTo(documented);
+    }
+
+    @Test
+    @Order(12)
+    void everyMetricThatIsDocumentedExists() throws Exception {
+        assertThat(metrics).isNotEmpty();
+        for (String metric : new Documentation(ROOT).metrics()) {
+            assertThat(metrics).contains(metric);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+package io.saucr.tests.ensemble;
+
+import io.saucr.core.RecoveryMessage;
+import io.saucr.core.RecoveryWire;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * Speaks the protocol of the election port over a socket, as a server of a higher number does.
+ * Closing it closes the socket. Used by one thread.
+ */
+final class ElectionPortPeer implements AutoCloseable {
+    private static final long PROTOCOL_VERSION = -65536;
+    private static final int MOST_BYTES = 512 * 1024;
+    private static final Duration REPEAT = Duration.ofMillis(500);
+
+    private final Socket socket;
+    private final long sid;
+    private final DataOutputStream out;
+    private final DataInputStream in;
+
+    /** What comes after the greeting and before the first message. */
+    interface Authentication {
+        void authenticate(Socket socket) throws IOException;
+    }
+
+    /**
+     * Greets.
+     *
+     * @param socket connected
+     * @param sid who it says it is; higher than the number of the server at the other end, which
+     *     would else hang up and connect itself
+     */
+    ElectionPortPeer(Socket socket, long sid, Authentication authentication) throws IOException {
+        this.socket = socket;
+        this.sid = sid;
+        socket.setTcpNoDelay(true);
+        out = new DataOutputStream(socket.getOutputStream());
+        byte[] address = "127.0.0.1:1".getBytes(StandardCharsets.UTF_8);
+        ByteBuffer greeting = ByteBuffer.allocate(20 + address.length);
+        greeting.putLong(PROTOCOL_VERSION).putLong(sid).putInt(address.length).put(address);
+        out.write(greeting.array());
+        authentication.authenticate(socket);
+        in = new DataInputStream(socket.getInputStream());
+    }
+
+    void send(RecoveryMessage message) throws IOException {
+        send(RecoveryWire.encode(message));
+    }
+
+    /** One packet of whatever bytes. */
+    void send(ByteBuffer packet) throws IOException {
+        ByteBuffer frame = ByteBuffer.allocate(Integer.BYTES + packet.remaining());
+        frame.putInt(packet.remaining()).put(packet);
+        out.write(frame.array());
+    }
+
+    /**
+     * Asks until there is an answer, as a recovering server does: the channel may lose a question
+     * or its answer, and whoever is about to follow a leader does not answer yet (R20).
+     *
+     * @return empty if the other side has hung up, or says nothing for so long
+     */
+    Optional<RecoveryMessage> ask(RecoveryMessage question, Duration patience) {
+        long deadline = System.nanoTime() + patience.toNanos();
+        try {
+            while (System.nanoTime() - deadline < 0) {
+                send(question);
+                Optional<RecoveryMessage> answer = receive(REPEAT);
+                if (answer.isPresent()) {
+                    return answer;
+                }
+            }
+        } catch (IOException e) {
+            return Optional.empty(); // Hung up.
+        }
+        return Optional.empty();
+    }
+
+    /** Bytes that need not be a packet. */
+    void sendRaw(byte[] bytes) throws IOException {
+        out.write(bytes);
+    }
+
+    /**
+     * The next recovery message to this peer; votes are passed over.
+     *
+     * @return empty if the other side says nothing for so long
+     * @throws IOException if it has hung up
+     */
+    Optional<RecoveryMessage> receive(Duration patience) throws IOException {
+        socket.setSoTimeout((int) patience.toMillis());
+        try {
+            while (true) {
+                int length = in.readInt();
+                if (length < 0 || length > MOST_BYTES) {
+                    throw new IOException("a packet of " + length + " bytes");
+                }
+                ByteBuffer packet = ByteBuffer.wrap(in.readNBytes(length));
+                if (RecoveryWire.isRecoveryMessage(packet)) {
+                    return Optional.of(RecoveryWire.decode(packet));
+                }
+            }
+        } catch (SocketTimeoutException e) {
+            return Optional.empty();
+        }
+    }
+
+    long sid() {
+        return sid;
+    }
+
+    @Override
+    public void close() throws IOException {
+        socket.close();
+    }
+}

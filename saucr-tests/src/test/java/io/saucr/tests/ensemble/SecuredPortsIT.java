@@ -1,0 +1,333 @@
+package io.saucr.tests.ensemble;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.saucr.core.RecoveryMessage;
+import io.saucr.core.RecoveryMessage.LleAnswer;
+import io.saucr.core.RecoveryMessage.LleQuery;
+import io.saucr.core.RecoveryMessage.OutlineAnswer;
+import io.saucr.core.RecoveryMessage.OutlineRequest;
+import io.saucr.crash.process.Ensemble;
+import io.saucr.crash.process.LoopbackHosting.Disk;
+import io.saucr.tests.ensemble.ElectionPortPeer.Authentication;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.time.Duration;
+import java.time.LocalTime;
+import java.util.Map;
+import java.util.Optional;
+import javax.net.SocketFactory;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
+import javax.security.auth.login.AppConfigurationEntry;
+import javax.security.auth.login.AppConfigurationEntry.LoginModuleControlFlag;
+import javax.security.auth.login.Configuration;
+import org.apache.zookeeper.server.auth.DigestLoginModule;
+import org.apache.zookeeper.server.quorum.auth.SaslQuorumAuthLearner;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Life between ports that ask for credentials: election, fast mode, slow mode, and recovery (R18).
+ * A server that lost its memory gets back what it had acknowledged; a peer without credentials, or
+ * with wrong ones, is told nothing. The same peer gets an answer where no credentials are asked
+ * for, and with the right ones.
+ */
+class SecuredPortsIT {
+    private static final int RECOVERING = 3;
+    private static final String PASSWORD = Certificates.PASSWORD;
+    private static final String QUORUM_SERVICE = "zkquorum/" + LoopbackKdc.HOST;
+    private static final String FIPS_MODE = "zookeeper.fips-mode";
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    /** Gets a socket to an election port; the greeting follows. */
+    private interface Connection {
+        Socket open(int port) throws IOException;
+    }
+
+    private static final Connection PLAIN =
+            port -> new Socket(InetAddress.getLoopbackAddress(), port);
+    private static final Authentication NONE = socket -> {};
+
+    @Test
+    void openPortsAnswerAnyPeer() throws Exception {
+        try (SaucrEnsemble ensemble = SaucrEnsemble.start(describe("open-ports"))) {
+            recovers(ensemble, () -> assertAnswered(ensemble, PLAIN, NONE));
+        }
+    }
+
+    @Test
+    void saslLetsARecoveringServerInAndNobodyElse() throws Exception {
+        Path jaas = SaucrEnsemble.folder("sasl-ports-login").resolve("jaas.conf");
+        Files.createDirectories(jaas.getParent());
+        Files.writeString(
+                jaas,
+                """
+                QuorumServer { %1$s required user_peer="%2$s"; };
+                QuorumLearner { %1$s required username="peer" password="%2$s"; };
+                """
+                        .formatted(DigestLoginModule.class.getName(), PASSWORD));
+        try (SaucrEnsemble ensemble =
+                SaucrEnsemble.start(
+                        describe("sasl-ports")
+                                .set("fips-mode", "false")
+                                .set("quorum.auth.enableSasl", "true")
+                                .set("quorum.auth.learnerRequireSasl", "true")
+                                .set("quorum.auth.serverRequireSasl", "true")
+                                .jvmFlag("-Djava.security.auth.login.config=" + jaas))) {
+            recovers(
+                    ensemble,
+                    () -> {
+                        assertNotAnswered(ensemble, PLAIN, NONE);
+                        assertNotAnswered(ensemble, PLAIN, login("wrong horse"));
+                        assertAnswered(ensemble, PLAIN, login(PASSWORD));
+                    });
+            losesItsLeader(ensemble);
+        }
+    }
+
+    @Test
+    void kerberosLetsARecoveringServerInAndNobodyElse() throws Exception {
+        Path folder = Files.createDirectories(SaucrEnsemble.folder("kerberos-ports-kdc"));
+        String stranger = "zkquorum/elsewhere";
+        try (LoopbackKdc kdc = new LoopbackKdc(folder, QUORUM_SERVICE, stranger)) {
+            Path jaas = folder.resolve("jaas.conf");
+            Files.writeString(
+                    jaas,
+                    "QuorumServer { %1$s };\nQuorumLearner { %1$s };\n"
+                            .formatted(kdc.jaasEntry(QUORUM_SERVICE)));
+            try (SaucrEnsemble ensemble =
+                    SaucrEnsemble.start(
+                            describe("kerberos-ports")
+                                    .set("quorum.auth.enableSasl", "true")
+                                    .set("quorum.auth.learnerRequireSasl", "true")
+                                    .set("quorum.auth.serverRequireSasl", "true")
+                                    .set("quorum.auth.kerberos.servicePrincipal", QUORUM_SERVICE)
+                                    .jvmFlag("-Djava.security.krb5.conf=" + kdc.configuration())
+                                    .jvmFlag("-Djava.security.auth.login.config=" + jaas))) {
+                recovers(
+                        ensemble,
+                        () -> {
+                            assertNotAnswered(ensemble, PLAIN, NONE);
+                            assertNotAnswered(ensemble, PLAIN, ticket(kdc, stranger));
+                            assertAnswered(ensemble, PLAIN, ticket(kdc, QUORUM_SERVICE));
+                        });
+                losesItsLeader(ensemble);
+            }
+        }
+    }
+
+    @Test
+    void tlsLetsARecoveringServerInAndNobodyElse() throws Exception {
+        Path folder = Files.createDirectories(SaucrEnsemble.folder("tls-ports-keys"));
+        Path ours = Certificates.keys(folder.resolve("ours.p12"));
+        Path foreign = Certificates.keys(folder.resolve("foreign.p12"));
+        Path trusted = Certificates.certificateOf(ours, folder.resolve("trusted.p12"));
+        try (SaucrEnsemble ensemble =
+                SaucrEnsemble.start(
+                        describe("tls-ports")
+                                .set("sslQuorum", "true")
+                                .set("ssl.quorum.keyStore.location", ours.toString())
+                                .set("ssl.quorum.keyStore.password", PASSWORD)
+                                .set("ssl.quorum.trustStore.location", trusted.toString())
+                                .set("ssl.quorum.trustStore.password", PASSWORD))) {
+            recovers(
+                    ensemble,
+                    () -> {
+                        assertNotAnswered(ensemble, PLAIN, NONE);
+                        assertNotAnswered(ensemble, tls(null, trusted), NONE);
+                        assertNotAnswered(ensemble, tls(foreign, trusted), NONE);
+                        assertAnswered(ensemble, tls(ours, trusted), NONE);
+                    });
+            losesItsLeader(ensemble);
+        }
+    }
+
+    private static Ensemble.Builder describe(String name) throws IOException {
+        return SaucrEnsemble.describe(name, 3)
+                .set("saucr.heartbeatInterval", "200ms")
+                .set("saucr.backgroundFlushInterval", "1h")
+                .set("saucr.idleFlush", "1h")
+                // A handshake may take as long as that on a busy machine.
+                .set("syncLimit", "40")
+                .disk(Disk.SHIM_WITH_JOURNAL);
+    }
+
+    private interface Action {
+        void run() throws Exception;
+    }
+
+    /** A server loses its memory, something happens while it is down, and it recovers. */
+    private static void recovers(SaucrEnsemble ensemble, Action whileDown) throws Exception {
+        ensemble.awaitFast();
+        try (AckedWrites writes = new AckedWrites(ensemble.connect(1, 2), "/load", 8)) {
+            writes.awaitMore(200);
+            LocalTime cut = SaucrEnsemble.now();
+            ensemble.losePower(RECOVERING);
+            ensemble.awaitServing();
+            whileDown.run();
+            ensemble.restart(RECOVERING);
+            ensemble.awaitServing();
+            assertThat(ensemble.log(RECOVERING, cut, "Recovered through")).hasSize(1);
+            writes.awaitMore(20);
+            writes.stop();
+            try (Client reader = ensemble.connect(RECOVERING)) {
+                writes.assertAllIn(reader);
+            }
+        }
+    }
+
+    /** Its leader dies in fast mode, the others go on, it recovers, and all are fast again. */
+    private static void losesItsLeader(SaucrEnsemble ensemble) throws Exception {
+        int first = ensemble.awaitFast();
+        int[] others =
+                ensemble.all().stream().filter(id -> id != first).mapToInt(id -> id).toArray();
+        try (AckedWrites writes =
+                new AckedWrites(ensemble.connect(others[0], others[1]), "/leader", 8)) {
+            writes.awaitMore(100);
+            LocalTime cut = SaucrEnsemble.now();
+            ensemble.losePower(first);
+            ensemble.awaitServing();
+            writes.awaitMore(100);
+            ensemble.restart(first);
+            ensemble.awaitServing();
+            assertThat(ensemble.log(first, cut, "Recovered through")).hasSize(1);
+            ensemble.awaitFast();
+            writes.awaitMore(100);
+            writes.stop();
+            for (int id : ensemble.all()) {
+                try (Client reader = ensemble.connect(id)) {
+                    writes.assertAllIn(reader);
+                }
+            }
+        }
+    }
+
+    private static void assertAnswered(
+            SaucrEnsemble ensemble, Connection connection, Authentication authentication)
+            throws IOException {
+        for (int server = 1; server < RECOVERING; server++) {
+            try (ElectionPortPeer peer = greet(ensemble, server, connection, authentication)) {
+                assertThat(peer.ask(new LleQuery(7, RECOVERING), PATIENCE))
+                        .get()
+                        .isInstanceOf(LleAnswer.class);
+            }
+            try (ElectionPortPeer peer = greet(ensemble, server, connection, authentication)) {
+                assertThat(peer.ask(new OutlineRequest(7, RECOVERING, 8), PATIENCE))
+                        .get()
+                        .isInstanceOf(OutlineAnswer.class);
+            }
+        }
+    }
+
+    /** Either question alone, so that no trouble with the first one hides an answer. */
+    private static void assertNotAnswered(
+            SaucrEnsemble ensemble, Connection connection, Authentication authentication) {
+        for (int server = 1; server < RECOVERING; server++) {
+            for (RecoveryMessage question :
+                    new RecoveryMessage[] {
+                        new LleQuery(7, RECOVERING), new OutlineRequest(7, RECOVERING, 8)
+                    }) {
+                Optional<RecoveryMessage> answer;
+                try (ElectionPortPeer peer = greet(ensemble, server, connection, authentication)) {
+                    answer = peer.ask(question, PATIENCE);
+                } catch (IOException e) {
+                    answer = Optional.empty(); // Hung up at once.
+                }
+                assertThat(answer).isEmpty();
+            }
+        }
+    }
+
+    private static ElectionPortPeer greet(
+            SaucrEnsemble ensemble,
+            int server,
+            Connection connection,
+            Authentication authentication)
+            throws IOException {
+        Socket socket = connection.open(ensemble.server(server).address().electionPort());
+        try {
+            return new ElectionPortPeer(socket, RECOVERING, authentication);
+        } catch (IOException e) {
+            socket.close();
+            throw e;
+        }
+    }
+
+    /** As ZooKeeper's own servers log in, with a password. */
+    private static Authentication login(String password) throws IOException {
+        SaslQuorumAuthLearner learner =
+                learner(
+                        DigestLoginModule.class.getName(),
+                        Map.of("username", "peer", "password", password),
+                        "zkquorum/localhost");
+        return socket -> {
+            System.setProperty(FIPS_MODE, "false"); // It does not allow DIGEST-MD5.
+            try {
+                learner.authenticate(socket, "localhost");
+            } finally {
+                System.clearProperty(FIPS_MODE);
+            }
+        };
+    }
+
+    /** As they log in with a ticket. */
+    private static Authentication ticket(LoopbackKdc kdc, String principal) throws IOException {
+        SaslQuorumAuthLearner learner =
+                learner(LoopbackKdc.LOGIN_MODULE, kdc.login(principal), QUORUM_SERVICE);
+        return socket -> learner.authenticate(socket, LoopbackKdc.HOST);
+    }
+
+    private static SaslQuorumAuthLearner learner(
+            String module, Map<String, String> options, String service) throws IOException {
+        Configuration before = Configuration.getConfiguration();
+        Configuration.setConfiguration(
+                new Configuration() {
+                    @Override
+                    public AppConfigurationEntry[] getAppConfigurationEntry(String name) {
+                        return new AppConfigurationEntry[] {
+                            new AppConfigurationEntry(
+                                    module, LoginModuleControlFlag.REQUIRED, options)
+                        };
+                    }
+                });
+        try {
+            return new SaslQuorumAuthLearner(true, service, "QuorumLearner");
+        } finally {
+            Configuration.setConfiguration(before);
+        }
+    }
+
+    /** A connection that shows these keys, or none, and trusts those. */
+    private static Connection tls(Path keys, Path trusted)
+            throws IOException, GeneralSecurityException {
+        KeyManagerFactory shown =
+                KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+        if (keys != null) {
+            shown.init(load(keys), PASSWORD.toCharArray());
+        } else {
+            shown.init(null, null);
+        }
+        TrustManagerFactory trust =
+                TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        trust.init(load(trusted));
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(shown.getKeyManagers(), trust.getTrustManagers(), null);
+        SocketFactory sockets = context.getSocketFactory();
+        return port -> sockets.createSocket(InetAddress.getLoopbackAddress(), port);
+    }
+
+    private static KeyStore load(Path file) throws IOException, GeneralSecurityException {
+        KeyStore store = KeyStore.getInstance("PKCS12");
+        try (InputStream in = Files.newInputStream(file)) {
+            store.load(in, PASSWORD.toCharArray());
+        }
+        return store;
+    }
+}

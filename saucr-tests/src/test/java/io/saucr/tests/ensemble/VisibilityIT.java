@@ -1,0 +1,272 @@
+package io.saucr.tests.ensemble;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.net.URI;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+
+/**
+ * What operators see: the AdminServer's answers and page, Prometheus metrics, alerts, dashboard.
+ */
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class VisibilityIT {
+    private static final int VOTERS = 3;
+
+    /** A PromQL word that is no function. */
+    private static final Pattern WORD = Pattern.compile("\\b([a-z_:][a-z0-9_:]*)\\b(?!\\s*\\()");
+
+    private static final String SLOW_EVENTS =
+            "document.querySelectorAll('#timeline .event.slow').length";
+
+    private static final Set<String> PROMQL =
+            Set.of("by", "on", "and", "or", "unless", "without", "ignoring", "bool", "offset");
+
+    private static SaucrEnsemble ensemble;
+
+    /** The one server with that provider; what it says in mntr are decimal fractions. */
+    private static int prometheus;
+
+    @BeforeAll
+    static void start() throws Exception {
+        ensemble =
+                SaucrEnsemble.start(
+                        AdminServer.describe("visibility", VOTERS)
+                                .set("saucr.heartbeatInterval", "2s")
+                                .set("saucr.fastModeConfirmations", "1"));
+    }
+
+    @AfterAll
+    static void stop() {
+        ensemble.close();
+    }
+
+    @Test
+    @Order(1)
+    void thePageShowsTheEnsembleLive() throws Exception {
+        int leader = ensemble.awaitFast();
+        int follower = ensemble.followers().get(0);
+        AdminServer admin = new AdminServer(ensemble.server(leader));
+        HttpResponse<String> page = admin.get("saucr/ui");
+        assertThat(page.statusCode()).isEqualTo(200);
+        assertThat(page.headers().firstValue("Content-Type").orElseThrow()).startsWith("text/html");
+        assertThat(page.body()).as("no assets").doesNotContain("src=", "href=", "url(", "import");
+
+        try (AckedWrites writes = new AckedWrites(ensemble.connect(leader), "/page", 4);
+                Browser browser =
+                        new Browser(
+                                BuiltDistribution.target().resolve("browser"),
+                                admin.url("saucr/ui"),
+                                1280,
+                                900)) {
+            SaucrEnsemble.await(
+                    "fast mode of all on the page",
+                    () -> shows(browser, "#mode", "fast") && rows(browser, "fast") == VOTERS);
+            assertThat(browser.text())
+                    .contains("Server " + leader + " leads; prompt: 1, 2, 3 of 3 servers.");
+            long shown = updates(browser);
+
+            // Not loaded anew from here on.
+            ensemble.kill(follower);
+            exposeToPrometheus(follower);
+            SaucrEnsemble.await(
+                    "slow mode and the dead server on the page",
+                    () ->
+                            shows(browser, "#mode", "slow")
+                                    && shows(
+                                            browser,
+                                            "tr[data-server='" + follower + "'] .mode",
+                                            "unreachable")
+                                    && browser.evaluate(SLOW_EVENTS).asInt() > 0);
+            writes.awaitMore(20);
+            ensemble.restart(follower);
+            ensemble.awaitServing();
+            ensemble.awaitFast();
+            SaucrEnsemble.await(
+                    "fast mode of all again",
+                    () -> shows(browser, "#mode", "fast") && rows(browser, "fast") == VOTERS);
+            writes.stop();
+            SaucrEnsemble.await(
+                    "the switches with their reasons, and flushes",
+                    () -> {
+                        String text = browser.text();
+                        return text.contains("turned to slow")
+                                && text.contains("server " + follower)
+                                && text.contains("turned to fast")
+                                && text.contains("flushed");
+                    });
+            assertThat(updates(browser)).isGreaterThan(shown + 2);
+            byte[] picture = browser.screenshot();
+            assertThat(picture.length).isGreaterThan(10_000);
+            Files.write(BuiltDistribution.target().resolve("saucr-ui.png"), picture);
+        }
+    }
+
+    @Test
+    @Order(2)
+    void theAdminServerTellsSwitchesAndFlushesWithReasonAndDuration() throws Exception {
+        int leader = ensemble.awaitFast();
+        AdminServer admin = new AdminServer(ensemble.server(leader));
+        // A session is a fast write; it is flushed when nothing follows.
+        ensemble.connect(leader).close();
+        SaucrEnsemble.await("a flush", () -> !admin.saucr().get("lastFlushes").isEmpty());
+        JsonNode status = admin.saucr();
+        assertThat(status.get("role").asText()).isEqualTo("leading");
+        assertThat(status.get("mode").asText()).isEqualTo("fast");
+        assertThat(status.get("pinnedSlow").isNull()).isTrue();
+        assertThat(status.get("promptSet")).hasSize(VOTERS);
+        assertThat(status.get("followers")).hasSize(VOTERS - 1);
+        assertThat(status.get("lleMap")).hasSize(VOTERS);
+        assertThat(status.get("recovery").get("recovering").asBoolean()).isFalse();
+        assertThat(status.get("lastSwitches"))
+                .anySatisfy(
+                        event -> {
+                            assertThat(event.get("what").asText()).isEqualTo("slow");
+                            assertThat(event.get("reason").asText()).contains("server");
+                            assertThat(event.get("micros").asLong()).isPositive();
+                        });
+        assertThat(status.get("lastFlushes"))
+                .isNotEmpty()
+                .allSatisfy(
+                        event -> {
+                            assertThat(event.get("reason").asText()).isNotEmpty();
+                            assertThat(event.get("micros").asLong()).isNotNegative();
+                        });
+    }
+
+    @Test
+    @Order(3)
+    void prometheusHasTheSummariesAndEveryMetricOfAlertsAndDashboardExists() throws Exception {
+        String exposed = exposed();
+        for (String summary :
+                List.of(
+                        "saucr_flush_time_us",
+                        "saucr_mode_switch_time_us",
+                        "saucr_recovery_time_ms")) {
+            assertThat(exposed)
+                    .contains(summary + "{quantile=\"0.99\",")
+                    .contains(summary + "_count")
+                    .contains(summary + "_sum");
+        }
+        Set<String> metrics = new TreeSet<>();
+        for (String line : exposed.lines().toList()) {
+            if (!line.startsWith("#") && !line.isBlank()) {
+                metrics.add(line.split("[ {]", 2)[0]);
+            }
+        }
+        assertThat(metrics).contains("saucr_mode", "saucr_pinned_slow", "saucr_flush_causes");
+
+        List<String> expressions = new ArrayList<>();
+        String alerts = Files.readString(conf("saucr-alerts.yml"));
+        for (String line : alerts.lines().toList()) {
+            if (line.strip().startsWith("expr:")) {
+                expressions.add(line.strip().substring("expr:".length()));
+            }
+        }
+        assertThat(expressions).as("alerts").hasSizeGreaterThanOrEqualTo(6);
+        JsonNode dashboard = new ObjectMapper().readTree(conf("saucr-grafana.json").toFile());
+        int inAlerts = expressions.size();
+        dashboard.findValues("expr").forEach(expression -> expressions.add(expression.asText()));
+        assertThat(expressions.size() - inAlerts).as("panels").isGreaterThanOrEqualTo(8);
+
+        for (String expression : expressions) {
+            Set<String> used = metricsOf(expression);
+            assertThat(used).as(expression).isNotEmpty();
+            assertThat(metrics).as(expression).containsAll(used);
+        }
+    }
+
+    /** Every alert of the rules is explained to operators. */
+    @Test
+    @Order(4)
+    void theGuideExplainsEveryAlertAndEveryMetric() throws Exception {
+        String guide = Files.readString(BuiltDistribution.home().resolve("docs/operating.md"));
+        Matcher alert =
+                Pattern.compile("alert: (\\w+)")
+                        .matcher(Files.readString(conf("saucr-alerts.yml")));
+        while (alert.find()) {
+            assertThat(guide).contains("`" + alert.group(1) + "`");
+        }
+        ensemble.server(ensemble.leader()).mntr().keySet().stream()
+                .filter(key -> key.contains("saucr"))
+                .map(key -> key.replaceFirst("^zk_((avg|min|max|cnt|sum|p\\d+)_)?", ""))
+                .map(key -> key.replaceFirst("^.*saucr_flush_causes$", "saucr_flush_causes"))
+                .forEach(metric -> assertThat(guide).contains("`" + metric + "`"));
+    }
+
+    static Set<String> metricsOf(String expression) {
+        String bare = expression.replaceAll("\\{[^}]*}|\"[^\"]*\"|\\[[^\\]]*]", " ");
+        bare = bare.replaceAll("\\b(by|without|on|ignoring)\\s*\\([^)]*\\)", " ");
+        Set<String> result = new TreeSet<>();
+        Matcher word = WORD.matcher(bare);
+        while (word.find()) {
+            if (!PROMQL.contains(word.group(1))) {
+                result.add(word.group(1));
+            }
+        }
+        return result;
+    }
+
+    private static boolean shows(Browser browser, String selector, String text) throws Exception {
+        return browser.evaluate("document.querySelector(\"" + selector + "\")?.textContent")
+                .asText()
+                .equals(text);
+    }
+
+    private static int rows(Browser browser, String mode) throws Exception {
+        return browser.evaluate("document.querySelectorAll('#servers .mode." + mode + "').length")
+                .asInt();
+    }
+
+    private static long updates(Browser browser) throws Exception {
+        return browser.evaluate("document.body.dataset.updates").asLong();
+    }
+
+    private static Path conf(String name) {
+        return BuiltDistribution.home().resolve("conf").resolve(name);
+    }
+
+    /** From its next start on. */
+    private static void exposeToPrometheus(int id) throws Exception {
+        ensemble.server(id)
+                .configure(
+                        "metricsProvider.className",
+                        "org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider");
+        ensemble.server(id).configure("metricsProvider.httpHost", "127.0.0.1");
+        ensemble.server(id).configure("metricsProvider.httpPort", "0");
+        prometheus = id;
+    }
+
+    /** The provider says in the log which port it has got. */
+    private static String exposed() throws Exception {
+        Pattern started =
+                Pattern.compile("ServerConnector@.*\\{(?:localhost|127\\.0\\.0\\.1):(\\d+)}");
+        int admin = ensemble.server(prometheus).address().adminPort();
+        for (String line : Files.readAllLines(ensemble.server(prometheus).logFile())) {
+            Matcher port = started.matcher(line);
+            if (port.find() && Integer.parseInt(port.group(1)) != admin) {
+                URI metrics = URI.create("http://127.0.0.1:" + port.group(1) + "/metrics");
+                try (var body = metrics.toURL().openStream()) {
+                    return new String(body.readAllBytes(), StandardCharsets.UTF_8);
+                }
+            }
+        }
+        throw new AssertionError("no port of Prometheus in the log of server " + prometheus);
+    }
+}

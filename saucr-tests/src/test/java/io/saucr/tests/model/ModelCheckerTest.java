@@ -1,0 +1,121 @@
+package io.saucr.tests.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.saucr.tests.model.ModelChecker.Result;
+import io.saucr.tests.model.ModelChecker.Task;
+import io.saucr.tests.world.Bounds;
+import io.saucr.tests.world.BrokenRule;
+import io.saucr.tests.world.Schedules;
+import io.saucr.tests.world.Step;
+import io.saucr.tests.world.World;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Small worlds, seen whole. Larger ones: {@code bin/saucr-model}. */
+class ModelCheckerTest {
+    private static final long LIMIT = TimeUnit.MINUTES.toNanos(20);
+
+    /**
+     * Whole state spaces without a violation, in every order of steps and in the canonical one
+     * alone; the numbers are the bounds in their order.
+     */
+    @ParameterizedTest(name = "{0} {1}")
+    @CsvSource({
+        "START,     1 1 1 0 0 0 0 0, 800",
+        "FAST,      1 0 0 1 0 0 0 0, 2000",
+        "FAST,      1 0 1 1 0 0 0 1, 20000",
+        "FAST,      1 1 0 0 1 0 0 0, 900",
+        "COMMITTED, 0 0 1 2 0 0 0 0, 4000"
+    })
+    void nothingBreaks(String from, String numbers, int atLeast) {
+        Result result = check(from, numbers, Set.of(), false, from.equals("START"));
+        assertThat(result.violation()).as(result.explanation()).isNull();
+        assertThat(result.complete()).isTrue();
+        assertThat(result.states()).isGreaterThan(atLeast);
+        Result reduced = check(from, numbers, Set.of(), true, false);
+        assertThat(reduced.violation()).as(reduced.explanation()).isNull();
+        assertThat(reduced.complete()).isTrue();
+        assertThat(reduced.states()).isLessThan(result.states());
+    }
+
+    /** Larger ones, in the canonical order alone. */
+    @ParameterizedTest(name = "{0} {1}")
+    @CsvSource({
+        "ACKED, 0 1 0 1 0 0 1 0, 60000",
+        "FAST,  1 0 1 2 1 0 0 0, 20000",
+        "FAST,  2 0 1 1 1 0 0 0, 15000"
+    })
+    void nothingBreaksInCanonicalOrder(String from, String numbers, int atLeast) {
+        Result reduced = check(from, numbers, Set.of(), true, false);
+        assertThat(reduced.violation()).as(reduced.explanation()).isNull();
+        assertThat(reduced.complete()).isTrue();
+        assertThat(reduced.states()).isGreaterThan(atLeast);
+    }
+
+    /**
+     * How many steps the shortest counterexample has, after the prefix; and that the canonical
+     * order does not hide it.
+     */
+    @ParameterizedTest
+    @CsvSource({
+        "R3_SLOW_ACK_FROM_MEMORY,        SLOW,     1 0 0 0 0 0 0 0, marker truth, 3",
+        "R12_NO_FAST_SWITCH,             FAST,     1 0 0 0 0 0 0 0, marker truth, 3",
+        "R13_MARKER_BEFORE_FORCE,        FAST,     1 0 0 0 0 0 0 0, marker truth, 4",
+        "R13_NO_CRITICAL_SECTION,        FAST,     2 0 0 0 0 0 0 1, marker truth, 7",
+        "R15_RECOVERING_TAKES_PART,      FAST,     1 0 0 1 0 0 0 0, S3, 6",
+        "R16_RECOVERING_ANSWERS,         COMMITTED,0 0 1 2 0 0 0 0, S1, 13",
+        "R16_ONE_ANSWER_TOO_FEW,         COMMITTED,0 0 1 2 0 0 0 0, S1, 11",
+        "R2_REJOINED_IN_EVERY_SET,       ACKED,    0 0 0 1 0 0 1 0, S4, 14",
+        "R4_DURABLE_ACK_COUNTS_TOWARDS_F,ACKED,    0 1 0 1 0 0 1 0, S4, 16",
+        "R20_NO_NOTICE,                  ACKED,    0 0 0 1 0 0 0 0, S4, 9",
+        "R21_OLD_CONNECTION_COUNTS,      ACKED,    0 0 0 1 0 0 1 0, mode safety, 6",
+        "S4_STALE_MAP_ON_DISK,           FAST,     1 1 0 0 1 0 0 0, S4, 12",
+        "H14_MEMORY_AHEAD_OF_LOG,        SLOW,     2 0 0 0 0 0 1 0, log order, 12"
+    })
+    void aBrokenRuleIsNoticed(
+            BrokenRule rule, String from, String numbers, String invariant, int steps) {
+        Result result = check(from, numbers, Set.of(rule), false, false);
+        assertThat(result.violation()).isEqualTo(invariant);
+        assertThat(result.steps()).hasSize(Schedules.named(from).size() + steps);
+
+        Result reduced = check(from, numbers, Set.of(rule), true, false);
+        assertThat(reduced.states()).isLessThan(result.states());
+        World world = new World(3, Bounds.none(), Set.of(rule));
+        int last = reduced.steps().size() - 1;
+        for (int i = 0; i <= last; i++) {
+            assertThat(world.apply(Step.parse(reduced.steps().get(i)))).isEqualTo(i < last);
+        }
+        assertThat(world.violation()).isEqualTo(reduced.violation());
+    }
+
+    private static Bounds bounds(String numbers) {
+        int[] n = Arrays.stream(numbers.trim().split(" ")).mapToInt(Integer::parseInt).toArray();
+        return new Bounds(n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], false);
+    }
+
+    private static Result check(
+            String from,
+            String numbers,
+            Set<BrokenRule> broken,
+            boolean reduced,
+            boolean liveness) {
+        List<String> prefix = Schedules.named(from);
+        Task task =
+                new Task(
+                        3,
+                        bounds(numbers),
+                        broken,
+                        prefix,
+                        reduced,
+                        liveness,
+                        2,
+                        10_000_000,
+                        LIMIT);
+        return new ModelChecker(task, (states, waiting, depth, nanos) -> {}).run();
+    }
+}

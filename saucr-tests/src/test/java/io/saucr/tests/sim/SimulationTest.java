@@ -1,0 +1,104 @@
+package io.saucr.tests.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.saucr.tests.world.BrokenRule;
+import io.saucr.tests.world.Liveness;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class SimulationTest {
+    private static final int[] ALL_SIZES = {3, 4, 5, 6, 7};
+    private static final long NEW_SEEDS_NANOS = 60_000_000_000L;
+    private static final int CORES = 2;
+
+    @Test
+    void newSeedsBreakNothingAndReachEverything() throws InterruptedException {
+        long first = System.currentTimeMillis() << 20;
+        try (Campaign campaign = new Campaign(ALL_SIZES, Set.of(), CORES, first, new Coverage())) {
+            List<Campaign.Found> found = new ArrayList<>();
+            long start = System.nanoTime();
+            while (found.isEmpty() && System.nanoTime() - start < NEW_SEEDS_NANOS) {
+                found.addAll(campaign.round(Long.MAX_VALUE));
+            }
+            System.out.printf(
+                    "Simulator: seeds %d to %d, %s%n",
+                    first, campaign.nextSeed() - 1, campaign.coverage().counts());
+            assertThat(found).isEmpty();
+            assertThat(campaign.coverage().missing()).isEmpty();
+        }
+    }
+
+    @Test
+    void theSameSeedIsTheSameSchedule() {
+        for (int n : ALL_SIZES) {
+            Simulation one = new Simulation(n, Set.of());
+            Simulation other = new Simulation(n, Set.of());
+            one.run(1);
+            for (int seed = 10; seed < 13; seed++) {
+                one.run(seed);
+                other.run(seed);
+                assertThat(one.steps()).isEqualTo(other.steps());
+            }
+        }
+    }
+
+    @Test
+    void recordedStepsLeadToTheSameEndWithoutTime() {
+        Simulation simulation = new Simulation(5, Set.of());
+        Replay replay = new Replay(5, Set.of());
+        for (int seed = 0; seed < 10; seed++) {
+            assertThat(simulation.run(seed)).isTrue();
+            assertThat(replay.play(simulation.steps(), true)).as(replay.explanation()).isNull();
+            assertThat(replay.played()).isEqualTo(simulation.steps());
+        }
+    }
+
+    /**
+     * A leader that had just turned slow could be fast again before its no-op was proposed; acks
+     * counted towards F from followers that were still joining; a fast entry that was forced
+     * together with a slow one left neither a marker nor a map.
+     */
+    @ParameterizedTest
+    @CsvSource({"7,504", "6,363", "4,21", "7,9", "5,3724"})
+    void seedsThatOnceBroke(int servers, long seed) {
+        Simulation simulation = new Simulation(servers, Set.of());
+        assertThat(simulation.run(seed)).as(simulation.explanation()).isTrue();
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            names = {
+                "R3_SLOW_ACK_FROM_MEMORY",
+                "R6_NO_NOOP",
+                "R6_STUCK_ENTRY",
+                "R12_NO_FAST_SWITCH",
+                "R13_NO_CRITICAL_SECTION",
+                "R15_RECOVERING_TAKES_PART",
+                "R21_OLD_CONNECTION_COUNTS",
+                "S4_STALE_MAP_ON_DISK",
+                "H14_MEMORY_AHEAD_OF_LOG"
+            })
+    void aBrokenRuleIsFoundAndShrunk(BrokenRule rule) throws InterruptedException {
+        Set<BrokenRule> rules = EnumSet.of(rule);
+        try (Campaign campaign = new Campaign(ALL_SIZES, rules, CORES, 0, new Coverage())) {
+            List<Campaign.Found> found = new ArrayList<>();
+            while (found.isEmpty() && campaign.nextSeed() < 3_000) {
+                found.addAll(campaign.round(500));
+            }
+            assertThat(found).isNotEmpty();
+            Campaign.Found first = found.get(0);
+            Replay replay = new Replay(first.servers(), rules);
+            int[] shrunk = replay.shrink(first.steps());
+            assertThat(shrunk.length).isLessThanOrEqualTo(first.steps().length);
+            boolean alone = first.broken().equals(Liveness.NAME);
+            assertThat(replay.play(shrunk, alone)).isEqualTo(first.broken());
+        }
+    }
+}

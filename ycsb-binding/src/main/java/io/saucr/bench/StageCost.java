@@ -1,0 +1,19 @@
+package io.saucr.bench;
+
+/**
+ * What the threads of one stage of the pipeline used for an operation. Immutable.
+ *
+ * @param role leader, or followers (all of them together)
+ * @param stage the threads, by what they do
+ * @param cpuMicros on a processor, microseconds for one operation
+ * @param waitMicros ready to run but without a processor, microseconds for one operation
+ * @param switches times that a thread was put on a processor, for one operation
+ */
+record StageCost(
+        String configuration,
+        String role,
+        int round,
+        String stage,
+        double cpuMicros,
+        double waitMicros,
+        double switches) {}

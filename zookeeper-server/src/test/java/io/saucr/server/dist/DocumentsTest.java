@@ -1,0 +1,209 @@
+package io.saucr.server.dist;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.saucr.server.SaucrSettings;
+import io.saucr.server.SaucrSettings.InvalidSettingException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Guides and sample configurations against the code: settings, ranges, links. */
+class DocumentsTest {
+    private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
+
+    /** A row of the table of settings: key, default, range. */
+    private static final Pattern ROW =
+            Pattern.compile("^\\| `(saucr\\.\\w+)` \\| (.*?) \\| (.*?) \\| ", Pattern.MULTILINE);
+
+    private static final Pattern CODE = Pattern.compile("`([^`]+)`");
+    private static final Pattern MENTIONED = Pattern.compile("(?<![\\w.])saucr\\.([a-z]\\w*)");
+
+    /** Files, and properties of the tests' and the tools' JVMs. */
+    private static final Set<String> NO_SETTINGS =
+            Set.of("fastSwitch", "latestOnDisk", "audit", "crash", "log");
+
+    private static final Pattern LINK = Pattern.compile("]\\(([^)\\s]+)\\)");
+    private static final Pattern SAMPLE = Pattern.compile("([lw]an)-(\\d)\\.cfg");
+
+    @TempDir Path folder;
+
+    /** The parser turns keys that it does not know into system properties. */
+    @AfterEach
+    void forgetProperties() {
+        for (String name : System.getProperties().stringPropertyNames()) {
+            if (name.startsWith("zookeeper.")) {
+                System.clearProperty(name);
+            }
+        }
+    }
+
+    private static SaucrSettings parse(Map<String, String> settings)
+            throws InvalidSettingException {
+        Properties properties = new Properties();
+        settings.forEach((key, value) -> properties.setProperty("zookeeper." + key, value));
+        return SaucrSettings.parse("zoo.cfg", properties);
+    }
+
+    /** The refusal of an unknown key names those that there are. */
+    private static Set<String> keysOfTheCode() {
+        try {
+            parse(Map.of("saucr.unknown", "1"));
+        } catch (InvalidSettingException e) {
+            String known = e.getMessage().substring(e.getMessage().indexOf("known are "));
+            return new TreeSet<>(List.of(known.substring("known are ".length()).split(", ")));
+        }
+        throw new AssertionError("an unknown key was accepted");
+    }
+
+    private static List<Path> pages() throws IOException {
+        List<Path> pages = new ArrayList<>(List.of(ROOT.resolve("README.md")));
+        pages.addAll(files(ROOT.resolve("docs"), ".md"));
+        return pages;
+    }
+
+    private static List<Path> files(Path folder, String ending) throws IOException {
+        try (Stream<Path> files = Files.walk(folder)) {
+            return files.filter(file -> file.toString().endsWith(ending)).sorted().toList();
+        }
+    }
+
+    private static Map<String, MatchResult> rows() throws IOException {
+        Map<String, MatchResult> rows = new TreeMap<>();
+        ROW.matcher(Files.readString(ROOT.resolve("docs/settings.md")))
+                .results()
+                .forEach(row -> rows.put(row.group(1), row));
+        return rows;
+    }
+
+    private static List<String> code(String cell) {
+        return CODE.matcher(cell).results().map(found -> found.group(1)).toList();
+    }
+
+    @Test
+    void theTableOfSettingsHasEveryKeyWithItsDefaultAndItsRange() throws Exception {
+        Map<String, MatchResult> rows = rows();
+        assertThat(rows.keySet()).isEqualTo(keysOfTheCode());
+        SaucrSettings defaults = parse(Map.of());
+        for (Map.Entry<String, MatchResult> row : rows.entrySet()) {
+            String key = row.getKey();
+            List<String> preset = code(row.getValue().group(2));
+            if (row.getValue().group(2).startsWith("`")) {
+                assertThat(parse(Map.of(key, preset.get(0)))).as(key).isEqualTo(defaults);
+            }
+            String range = row.getValue().group(3);
+            if (range.contains(" to ")) {
+                for (String end : code(range)) {
+                    assertThat(parse(Map.of(key, end))).as(key).isNotNull();
+                }
+                for (String beyond : List.of("0", "100h", "100000000")) {
+                    assertThatThrownBy(() -> parse(Map.of(key, beyond)))
+                            .as(key + "=" + beyond)
+                            .hasMessageContaining(code(range).get(0) + " to " + code(range).get(1));
+                }
+            }
+        }
+    }
+
+    @Test
+    void everySettingThatIsMentionedExists() throws Exception {
+        Set<String> known = keysOfTheCode();
+        List<Path> files = new ArrayList<>(pages());
+        files.addAll(files(ROOT.resolve("conf"), ".cfg"));
+        for (Path file : files) {
+            for (MatchResult found : MENTIONED.matcher(Files.readString(file)).results().toList()) {
+                if (!NO_SETTINGS.contains(found.group(1))) {
+                    assertThat(known).as(file.toString()).contains("saucr." + found.group(1));
+                }
+            }
+        }
+    }
+
+    static List<Path> configurations() throws IOException {
+        return files(ROOT.resolve("conf"), ".cfg");
+    }
+
+    @ParameterizedTest
+    @MethodSource("configurations")
+    void theServerAcceptsEverySampleConfiguration(Path file) throws Exception {
+        Path data = Files.createDirectories(folder.resolve("data"));
+        Files.writeString(data.resolve("myid"), "1\n");
+        String text =
+                Files.readString(file)
+                        .replaceAll("(?m)^dataDir=.*$", "dataDir=" + data)
+                        .replaceAll("(?m)^dataLogDir=.*$", "dataLogDir=" + data)
+                        // Nobody is asked for addresses of names that do not exist.
+                        .replaceAll("zk(\\d)[\\w.]*\\.example", "127.0.0.$1");
+        QuorumPeerConfig config = new QuorumPeerConfig();
+        config.parse(Files.writeString(folder.resolve("zoo.cfg"), text).toString());
+        SaucrSettings settings = SaucrSettings.parse("zoo.cfg", System.getProperties());
+        var sample = SAMPLE.matcher(file.getFileName().toString());
+        if (sample.matches()) {
+            assertThat(settings.enabled()).isTrue();
+            assertThat(config.getQuorumVerifier().getVotingMembers())
+                    .hasSize(Integer.parseInt(sample.group(2)));
+            assertThat(settings.tolerance().toMillis())
+                    .isEqualTo(sample.group(1).equals("wan") ? 200 : 20);
+        }
+    }
+
+    @Test
+    void thereAreSamplesForThreeFiveAndSevenServers() throws Exception {
+        assertThat(files(ROOT.resolve("conf/samples"), ".cfg"))
+                .extracting(file -> file.getFileName().toString())
+                .containsExactly(
+                        "lan-3.cfg",
+                        "lan-5.cfg",
+                        "lan-7.cfg",
+                        "wan-3.cfg",
+                        "wan-5.cfg",
+                        "wan-7.cfg");
+    }
+
+    @Test
+    void everyLinkLeadsSomewhere() throws Exception {
+        String index = Files.readString(ROOT.resolve("docs/index.md"));
+        for (Path page : pages()) {
+            for (MatchResult link : LINK.matcher(Files.readString(page)).results().toList()) {
+                if (!link.group(1).contains("://")) {
+                    String[] target = link.group(1).split("#", 2);
+                    Path file = target[0].isEmpty() ? page : page.resolveSibling(target[0]);
+                    assertThat(file.normalize()).as("%s in %s", link.group(1), page).exists();
+                    if (target.length == 2) {
+                        assertThat(anchors(file)).as(link.group(1)).contains(target[1]);
+                    }
+                }
+            }
+            if (page.startsWith(ROOT.resolve("docs")) && !page.endsWith("index.md")) {
+                assertThat(index).contains("(" + page.getFileName() + ")");
+            }
+        }
+    }
+
+    /** As the usual renderers make them of headings. */
+    private static List<String> anchors(Path page) throws IOException {
+        return Files.readAllLines(page).stream()
+                .filter(line -> line.startsWith("#"))
+                .map(line -> line.replaceAll("^#+ ", "").toLowerCase(Locale.ROOT))
+                .map(line -> line.replaceAll("[^\\w -]", "").replace(' ', '-'))
+                .toList();
+    }
+}

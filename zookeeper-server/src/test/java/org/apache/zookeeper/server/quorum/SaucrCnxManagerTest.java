@@ -1,0 +1,128 @@
+package org.apache.zookeeper.server.quorum;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.saucr.core.RecoveryMessage.LleQuery;
+import io.saucr.core.RecoveryWire;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.server.quorum.QuorumCnxManager.Message;
+import org.apache.zookeeper.server.quorum.QuorumPeer.QuorumServer;
+import org.apache.zookeeper.server.quorum.auth.NullQuorumAuthLearner;
+import org.apache.zookeeper.server.quorum.auth.NullQuorumAuthServer;
+import org.apache.zookeeper.server.quorum.flexible.QuorumMaj;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What server 1 of three lets through its election channel while it recovers, and after that. */
+class SaucrCnxManagerTest {
+    private final List<Long> askers = new ArrayList<>();
+    private boolean recovering = true;
+    private ServerSocket other;
+    private SaucrCnxManager channel;
+
+    @BeforeEach
+    void open() throws Exception {
+        other = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        Map<Long, QuorumServer> servers = new HashMap<>();
+        for (long sid = 1; sid <= 3; sid++) {
+            InetSocketAddress election =
+                    new InetSocketAddress(
+                            InetAddress.getLoopbackAddress(), sid == 2 ? other.getLocalPort() : 1);
+            servers.put(sid, new QuorumServer(sid, election, election));
+        }
+        QuorumPeer self = new QuorumPeer();
+        self.setMyid(1);
+        self.setQuorumVerifier(new QuorumMaj(servers), false);
+        channel =
+                new SaucrCnxManager(
+                        self,
+                        servers,
+                        new NullQuorumAuthServer(),
+                        new NullQuorumAuthLearner(),
+                        1_000,
+                        new SaucrCnxManager.Recovery() {
+                            @Override
+                            public void received(long from, ByteBuffer message) {
+                                askers.add(from);
+                            }
+
+                            @Override
+                            public boolean recovering() {
+                                return recovering;
+                            }
+                        });
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        channel.halt();
+        other.close();
+    }
+
+    private static ByteBuffer vote(int round) {
+        return ByteBuffer.allocate(40).putInt(0).putLong(round).clear();
+    }
+
+    private Message heard() throws InterruptedException {
+        return channel.pollRecvQueue(0, TimeUnit.NANOSECONDS);
+    }
+
+    @Test
+    void r15NoVoteIsHeardBeforeTheRecoveryIsOverAndThenTheNewestOfEachVoter() throws Exception {
+        channel.addToRecvQueue(new Message(vote(1), 2));
+        channel.addToRecvQueue(new Message(vote(2), 2));
+        channel.addToRecvQueue(new Message(vote(3), 3));
+        channel.addToRecvQueue(new Message(vote(4), 9));
+        channel.addToRecvQueue(new Message(RecoveryWire.encode(new LleQuery(7, 3)), 3));
+        assertThat(heard()).isNull();
+        assertThat(askers).containsExactly(3L);
+        recovering = false;
+        channel.releaseVotes();
+        Map<Long, ByteBuffer> votes = new HashMap<>();
+        for (Message message = heard(); message != null; message = heard()) {
+            votes.put(message.sid, message.buffer);
+        }
+        assertThat(votes).isEqualTo(Map.of(2L, vote(2), 3L, vote(3)));
+        channel.addToRecvQueue(new Message(vote(5), 2));
+        assertThat(heard().buffer).isEqualTo(vote(5));
+    }
+
+    @Test
+    void r15NoVoteIsSentWhileRecovering() {
+        channel.toSend(3L, vote(1));
+        assertThat(channel.queueSendMap.get(3L)).isEmpty();
+        recovering = false;
+        channel.toSend(3L, vote(2));
+        assertThat(channel.queueSendMap.get(3L)).containsExactly(vote(2));
+    }
+
+    @Test
+    void aServerThatCannotBeReachedIsTriedLessAndLessOften() throws Exception {
+        // Number 2 wins the right to connect, so each attempt is a connection that is hung up.
+        long began = System.nanoTime();
+        other.setSoTimeout(20);
+        for (int attempts = 0; attempts < 4; ) {
+            channel.send(2, new LleQuery(7, 1));
+            try {
+                other.accept().close();
+                attempts++;
+            } catch (SocketTimeoutException e) {
+                // None is due.
+            }
+        }
+        // At 0, 0.1, 0.3 and 0.7 s at the earliest.
+        assertThat(Duration.ofNanos(System.nanoTime() - began))
+                .isGreaterThan(Duration.ofMillis(700));
+    }
+}
