@@ -144,7 +144,7 @@ class CrashCommandIT {
                 "--gaps",
                 "0,3000",
                 "--heartbeats",
-                "50",
+                "200",
                 "--order",
                 "leader_first",
                 "--rounds",
@@ -164,7 +164,7 @@ class CrashCommandIT {
                 .contains("table 2 of the paper")
                 .contains("Clients under faults")
                 .contains("servers safe on disk");
-        assertThat(out.resolve("report.txt")).content().contains("heartbeat   50 ms, leader first");
+        assertThat(out.resolve("report.txt")).content().contains("heartbeat  200 ms, leader first");
     }
 
     /** Where the tests themselves have no rights, all others here show the same. */

@@ -7,7 +7,9 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
@@ -24,6 +26,11 @@ import org.apache.zookeeper.data.Stat;
 final class AckedWrites implements AutoCloseable {
     /** So many that the parent's list of children still fits into one packet. */
     private static final int MOST = 60_000;
+
+    /** From here on the writer takes its time, so that it is not done before the test is. */
+    private static final int MANY = 40_000;
+
+    private static final long PACE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
     private final Client client;
     private final String parent;
@@ -55,6 +62,9 @@ final class AckedWrites implements AutoCloseable {
     private void write() {
         for (int i = 0; i < MOST && !stopped; i++) {
             String name = "n" + Integer.toHexString(i);
+            if (i >= MANY) {
+                LockSupport.parkNanos(PACE_NANOS);
+            }
             inFlight.acquireUninterruptibly();
             client.create(
                     parent + "/" + name,

@@ -43,7 +43,8 @@ class ClientTlsIT {
                 SaucrEnsemble.prepare(
                         builder.hosting(hosting)
                                 .set("serverCnxnFactory", NettyServerCnxnFactory.class.getName())
-                                .set("saucr.heartbeatInterval", "200ms")
+                                .set("saucr.heartbeatInterval", "2s")
+                                .set("saucr.fastModeConfirmations", "1")
                                 .set("saucr.backgroundFlushInterval", "1h")
                                 .set("secureClientPortAddress", "127.0.0.1")
                                 .set("ssl.keyStore.location", keys.toString())
@@ -85,6 +86,7 @@ class ClientTlsIT {
                 plain.awaitMore(200);
                 int leader = ensemble.awaitFast();
                 int victim = ensemble.followers().get(0);
+                ensemble.awaitMemoryAlone(victim);
                 LocalTime cut = SaucrEnsemble.now();
                 ensemble.losePower(victim);
                 ensemble.awaitSlow(leader);

@@ -65,7 +65,8 @@ class CuratorRecipesIT {
                 SaucrEnsemble.start(
                         SaucrEnsemble.describe("curator-recipes", VOTERS)
                                 .set("maxSessionTimeout", Integer.toString(SESSION_MILLIS))
-                                .set("saucr.heartbeatInterval", "500ms")
+                                .set("saucr.heartbeatInterval", "2s")
+                                .set("saucr.fastModeConfirmations", "1")
                                 .set("saucr.backgroundFlushInterval", "1h")
                                 .set("saucr.idleFlush", "1h")
                                 .disk(Disk.SHIM_WITH_JOURNAL))) {
@@ -157,6 +158,7 @@ class CuratorRecipesIT {
             }
         }
         Barriers barriers = new Barriers("/barriers/" + victim, members);
+        ensemble.awaitMemoryAlone(victim);
         LocalTime cut = SaucrEnsemble.now();
         if (power) {
             ensemble.losePower(victim);

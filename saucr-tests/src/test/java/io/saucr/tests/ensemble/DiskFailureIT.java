@@ -28,9 +28,10 @@ class DiskFailureIT {
         ensemble =
                 SaucrEnsemble.start(
                         SaucrEnsemble.describe("disk-failure", 3)
-                                .set("saucr.heartbeatInterval", "500ms")
+                                .set("saucr.heartbeatInterval", "2s")
+                                .set("saucr.fastModeConfirmations", "1")
                                 .set("saucr.backgroundFlushInterval", "50ms")
-                                .set("saucr.idleFlush", "200ms")
+                                .set("saucr.idleFlush", "1s")
                                 .disk(Disk.SHIM));
     }
 
@@ -53,6 +54,7 @@ class DiskFailureIT {
         int failing = ensemble.followers().get(0);
         try (AckedWrites writes = new AckedWrites(ensemble.connect(leader), "/failing", 8)) {
             writes.awaitMore(100);
+            ensemble.awaitMemoryAlone(failing);
             ensemble.shim(failing).failForces(true);
             SaucrEnsemble.await("the end of the server", () -> !ensemble.server(failing).isAlive());
             assertThat(ensemble.server(failing).exitStatus().orElseThrow()).isNotZero();

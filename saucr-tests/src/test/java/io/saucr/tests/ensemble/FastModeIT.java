@@ -33,12 +33,12 @@ class FastModeIT {
         ensemble =
                 SaucrEnsemble.start(
                         SaucrEnsemble.describe("fast-mode", 5)
-                                .set("saucr.heartbeatInterval", "1s")
+                                .set("saucr.heartbeatInterval", "2s")
                                 .set("saucr.fastModeConfirmations", "1")
                                 .set(
                                         "saucr.backgroundFlushInterval",
                                         FLUSH_INTERVAL.toMillis() + "ms")
-                                .set("saucr.idleFlush", "1s")
+                                .set("saucr.idleFlush", "2s")
                                 .disk(Disk.SHIM));
     }
 

@@ -53,8 +53,9 @@ class LargeDataIT {
                                 .set("tickTime", "2000")
                                 .set("maxSessionTimeout", Integer.toString(SESSION_MILLIS))
                                 // A collection of such a heap may take as long as that.
-                                .set("saucr.heartbeatInterval", "500ms")
-                                .set("saucr.missedHeartbeatsBeforeElection", "20")
+                                .set("saucr.heartbeatInterval", "2s")
+                                .set("saucr.fastModeConfirmations", "1")
+                                .set("saucr.missedHeartbeatsBeforeElection", "5")
                                 .set("saucr.backgroundFlushInterval", "1h")
                                 .set("saucr.idleFlush", "1h"));
     }
@@ -73,6 +74,14 @@ class LargeDataIT {
         int leader = ensemble.awaitFast();
         int follower = ensemble.followers().get(0);
         for (int victim : new int[] {follower, leader}) {
+            try (Client client = ensemble.connect()) {
+                SaucrEnsemble.await(
+                        "entries in memory alone",
+                        () -> {
+                            client.setData("/", new byte[0], -1);
+                            return ensemble.markers(victim).crashedInFastMode();
+                        });
+            }
             LocalTime before = SaucrEnsemble.now();
             long start = System.nanoTime();
             ensemble.kill(victim);
@@ -89,10 +98,6 @@ class LargeDataIT {
                             + " was back and all were fast "
                             + Duration.ofNanos(System.nanoTime() - start).toMillis()
                             + " ms after its death");
-            // So that the next one dies in fast mode.
-            try (Client client = ensemble.connect()) {
-                client.setData("/", new byte[0], -1);
-            }
         }
         check.run();
     }

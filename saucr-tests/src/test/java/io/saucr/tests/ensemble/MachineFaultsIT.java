@@ -32,9 +32,10 @@ class MachineFaultsIT {
         ensemble =
                 SaucrEnsemble.start(
                         SaucrEnsemble.describe("machine-faults", 3)
-                                .set("saucr.heartbeatInterval", "500ms")
+                                .set("saucr.heartbeatInterval", "2s")
+                                .set("saucr.fastModeConfirmations", "1")
                                 .set("saucr.backgroundFlushInterval", "50ms")
-                                .set("saucr.idleFlush", "300ms")
+                                .set("saucr.idleFlush", "2s")
                                 .hosting(
                                         new LoopbackHosting(
                                                 folder, 3, Disk.SHIM, boundByPermissions())));
@@ -81,6 +82,7 @@ class MachineFaultsIT {
         int victim = ensemble.followers().get(0);
         try (AckedWrites writes = new AckedWrites(ensemble.connect(leader), "/read-only", 8)) {
             writes.awaitMore(100);
+            ensemble.awaitMemoryAlone(victim);
             ensemble.shim(victim).readOnlyDisk(true);
             awaitEnd(victim);
             assertThat(ensemble.markers(victim).crashedInFastMode()).isTrue();
@@ -100,6 +102,7 @@ class MachineFaultsIT {
         Path folder = ensemble.server(victim).dataDirectory().resolve("version-2");
         try (AckedWrites writes = new AckedWrites(ensemble.connect(leader), "/forbidden", 8)) {
             writes.awaitMore(100);
+            ensemble.awaitMemoryAlone(victim);
             Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("r-xr-xr-x"));
             writes.stop(); // The marker of an idle server is due.
             awaitEnd(victim);
@@ -142,7 +145,7 @@ class MachineFaultsIT {
             // Recovery, too, with clocks that differ.
             ensemble.shim(leader).shiftClock(DAY);
             ensemble.shim(follower).shiftClock(DAY.negated());
-            writes.awaitMore(100);
+            ensemble.awaitMemoryAlone(follower);
             ensemble.kill(follower);
             assertThat(ensemble.markers(follower).crashedInFastMode()).isTrue();
             writes.awaitMore(100);

@@ -41,7 +41,8 @@ class MixedEnsembleIT {
         try (SaucrEnsemble ensemble =
                 SaucrEnsemble.start(
                         SaucrEnsemble.describe("mixed-on", 5)
-                                .set("saucr.heartbeatInterval", "500ms")
+                                .set("saucr.heartbeatInterval", "2s")
+                                .set("saucr.fastModeConfirmations", "1")
                                 .distribution(stock, Distribution.stock()))) {
             // The highest id wins an election of equals, so one of ours leads.
             int leader = ensemble.awaitFast();

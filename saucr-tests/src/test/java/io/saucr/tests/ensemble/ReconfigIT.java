@@ -39,7 +39,8 @@ class ReconfigIT {
                                 .set("reconfigEnabled", "true")
                                 .set("standaloneEnabled", "false")
                                 .set("skipACL", "yes")
-                                .set("saucr.heartbeatInterval", "500ms"));
+                                .set("saucr.heartbeatInterval", "2s")
+                                .set("saucr.fastModeConfirmations", "1"));
     }
 
     @AfterAll

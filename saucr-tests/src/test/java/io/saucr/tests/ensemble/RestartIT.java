@@ -20,7 +20,8 @@ class RestartIT {
         try (SaucrEnsemble ensemble =
                 SaucrEnsemble.start(
                         SaucrEnsemble.describe("restart-" + voters, voters)
-                                .set("saucr.heartbeatInterval", "500ms")
+                                .set("saucr.heartbeatInterval", "2s")
+                                .set("saucr.fastModeConfirmations", "1")
                                 .set("saucr.backgroundFlushInterval", "50ms")
                                 .set("saucr.idleFlush", "100ms"))) {
             int leader = ensemble.awaitFast();

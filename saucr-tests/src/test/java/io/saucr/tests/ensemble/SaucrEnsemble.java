@@ -178,6 +178,15 @@ final class SaucrEnsemble implements AutoCloseable {
                 () -> ids.stream().allMatch(id -> metric(id, "zk_saucr_on_disk") == 1));
     }
 
+    /**
+     * Waits until a crash of this server would be one in fast mode (R12). Clients have to write
+     * meanwhile: a busy machine may have made the ensemble slow for a moment, and then everything
+     * is on disk until the next fast write.
+     */
+    void awaitMemoryAlone(int id) {
+        await("entries in memory alone", () -> markers(id).crashedInFastMode());
+    }
+
     /** The markers as they are on the server's disk now. */
     Markers markers(int id) throws IOException {
         Path logs = server(id).dataDirectory().resolve("version-2");

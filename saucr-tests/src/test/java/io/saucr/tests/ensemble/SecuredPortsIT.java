@@ -151,7 +151,8 @@ class SecuredPortsIT {
 
     private static Ensemble.Builder describe(String name) throws IOException {
         return SaucrEnsemble.describe(name, 3)
-                .set("saucr.heartbeatInterval", "200ms")
+                .set("saucr.heartbeatInterval", "2s")
+                .set("saucr.fastModeConfirmations", "1")
                 .set("saucr.backgroundFlushInterval", "1h")
                 .set("saucr.idleFlush", "1h")
                 // A handshake may take as long as that on a busy machine.
@@ -168,6 +169,7 @@ class SecuredPortsIT {
         ensemble.awaitFast();
         try (AckedWrites writes = new AckedWrites(ensemble.connect(1, 2), "/load", 8)) {
             writes.awaitMore(200);
+            ensemble.awaitMemoryAlone(RECOVERING);
             LocalTime cut = SaucrEnsemble.now();
             ensemble.losePower(RECOVERING);
             ensemble.awaitServing();
@@ -191,6 +193,7 @@ class SecuredPortsIT {
         try (AckedWrites writes =
                 new AckedWrites(ensemble.connect(others[0], others[1]), "/leader", 8)) {
             writes.awaitMore(100);
+            ensemble.awaitMemoryAlone(first);
             LocalTime cut = SaucrEnsemble.now();
             ensemble.losePower(first);
             ensemble.awaitServing();
