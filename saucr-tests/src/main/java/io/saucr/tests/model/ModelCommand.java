@@ -65,6 +65,9 @@ public final class ModelCommand implements Callable<Integer> {
     @Option(names = "--forces", defaultValue = "0", description = "forces by a flush")
     private int forces;
 
+    @Option(names = "--syncs", defaultValue = "0", description = "syncs that clients ask for")
+    private int syncs;
+
     @Option(
             names = "--partial-crashes",
             description = "a crash may leave a part of what was not forced")
@@ -119,6 +122,7 @@ public final class ModelCommand implements Callable<Integer> {
                         confirmations,
                         disconnects,
                         forces,
+                        syncs,
                         partialCrashes);
         Task task =
                 new Task(

@@ -6,13 +6,16 @@ import io.saucr.tests.world.Step.Kind;
  * What one schedule is like: how slow, how busy, how faulty. Drawn anew for each, so that schedules
  * differ from each other more than steps of one do.
  */
+@SuppressWarnings("EnumOrdinal") // weights live as long as a schedule
 final class Conditions {
-    private static final Kind[] KINDS = Kind.values();
     private static final int[] LATENCIES = {0, 0, 8, 32, 120};
     private static final int[] FAULT_GAPS = {40, 100, 200, 400, 800, 1600};
 
-    /** How much likelier than others a server takes this step when it may. */
-    final int[] weights = new int[KINDS.length];
+    /**
+     * How much likelier than others a server takes this step when it may. What syncs of clients ask
+     * for is not weighed against the rest, which it does not change.
+     */
+    final int[] weights = new int[Kind.CLIENT_SYNC.ordinal()];
 
     /** Messages and forces take up to this many ticks. */
     int latency;
@@ -49,7 +52,18 @@ final class Conditions {
     int slowDisks;
     int suspicions;
 
-    void draw(Dice dice) {
+    /** Turns of a leader between its clients' syncs. */
+    int betweenSyncs;
+
+    /** Turns that a question or an answer takes. */
+    int untilAnswered;
+
+    /**
+     * @param clients for what clients' syncs are like
+     */
+    void draw(Dice dice, Dice clients) {
+        betweenSyncs = 1 << clients.below(6);
+        untilAnswered = 1 << clients.below(8);
         for (int i = 0; i < weights.length; i++) {
             weights[i] = 1 << dice.below(4);
         }

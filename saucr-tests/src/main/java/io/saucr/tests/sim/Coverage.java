@@ -16,6 +16,7 @@ final class Coverage {
     long slowCommits;
     long turnsToFast;
     long turnsToSlow;
+    long syncs;
     long simultaneousCrashes;
     long partialCrashes;
     long fastCrashes;
@@ -34,6 +35,7 @@ final class Coverage {
         slowCommits += other.slowCommits;
         turnsToFast += other.turnsToFast;
         turnsToSlow += other.turnsToSlow;
+        syncs += other.syncs;
         simultaneousCrashes += other.simultaneousCrashes;
         partialCrashes += other.partialCrashes;
         fastCrashes += other.fastCrashes;
@@ -53,6 +55,7 @@ final class Coverage {
         counts.put("slow commits", slowCommits);
         counts.put("turns to fast", turnsToFast);
         counts.put("turns to slow", turnsToSlow);
+        counts.put("syncs answered", syncs);
         counts.put("crashes in fast mode", fastCrashes);
         counts.put("crashes in the same instant as another", simultaneousCrashes);
         counts.put("crashes that leave a part", partialCrashes);
@@ -75,6 +78,7 @@ final class Coverage {
         coverage.slowCommits = value(counts, "slow commits");
         coverage.turnsToFast = value(counts, "turns to fast");
         coverage.turnsToSlow = value(counts, "turns to slow");
+        coverage.syncs = value(counts, "syncs answered");
         coverage.fastCrashes = value(counts, "crashes in fast mode");
         coverage.simultaneousCrashes = value(counts, "crashes in the same instant as another");
         coverage.partialCrashes = value(counts, "crashes that leave a part");

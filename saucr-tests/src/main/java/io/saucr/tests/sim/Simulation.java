@@ -28,11 +28,11 @@ import java.util.Set;
  * </ul>
  *
  * <p>No disk loses what was forced, no server lies, and the configuration stays the same. A tick is
- * a chance of one server to do something.
+ * a chance of one server to do something. Leaders' clients ask for syncs all the time (R22).
  *
- * <p>After {@value #STEPS} steps faults end, some or all of those that are down start again, and if
- * a bare majority is up with R recovered servers, the ensemble must serve ({@link Liveness}). Owned
- * by one thread.
+ * <p>After {@value #STEPS} steps, those for syncs not counted, faults end, some or all of those
+ * that are down start again, and if a bare majority is up with R recovered servers, the ensemble
+ * must serve ({@link Liveness}). Owned by one thread.
  */
 final class Simulation {
     /** Steps in a schedule, before it is seen whether the ensemble serves again. */
@@ -49,6 +49,10 @@ final class Simulation {
     private final int recoveryQuorum;
     private final Liveness liveness;
     private final Dice dice = new Dice();
+
+    /** For clients' syncs, so that whether there are any changes nothing else. */
+    private final Dice clients = new Dice();
+
     private final Conditions conditions = new Conditions();
     private final Coverage coverage = new Coverage();
 
@@ -73,6 +77,7 @@ final class Simulation {
 
     private int[] taken = new int[STEPS + 64];
     private int takenCount;
+    private int takenForSyncs;
     private String violation;
     private String explanation = "";
 
@@ -118,13 +123,17 @@ final class Simulation {
      */
     boolean run(long seed) {
         begin(seed);
-        while (takenCount < STEPS && now < MOST_TICKS && violation == null) {
+        while (takenCount - takenForSyncs < STEPS && now < MOST_TICKS && violation == null) {
             now++;
             if (now >= nextFault) {
                 fault();
                 nextFault = now + 1 + dice.below(2 * conditions.faultGap);
             } else {
-                turn(dice.below(n));
+                int i = dice.below(n);
+                turn(i);
+                if (violation == null) {
+                    serveSyncs(i);
+                }
             }
         }
         if (violation == null) {
@@ -139,7 +148,8 @@ final class Simulation {
 
     private void begin(long seed) {
         dice.seed(seed);
-        conditions.draw(dice);
+        clients.seed(~seed);
+        conditions.draw(dice, clients);
         world.reset();
         now = 0;
         nextFault = 200 + dice.below(2 * conditions.faultGap);
@@ -153,6 +163,7 @@ final class Simulation {
         partition = 0;
         partitionEnds = 0;
         takenCount = 0;
+        takenForSyncs = 0;
         violation = null;
         explanation = "";
     }
@@ -189,6 +200,7 @@ final class Simulation {
         coverage.slowCommits = world.slowCommits();
         coverage.turnsToFast = world.turnsToFast();
         coverage.turnsToSlow = world.turnsToSlow();
+        coverage.syncs = world.syncsAnswered();
     }
 
     private void take(int step) {
@@ -315,6 +327,7 @@ final class Simulation {
                         candidate(step, 16);
                     }
                 }
+                case REPLY -> {}
                 default -> candidate(step);
             }
         }
@@ -392,7 +405,35 @@ final class Simulation {
                         candidate(step, 16);
                     }
                 }
+                case CLIENT_SYNC, ASK, HEAR -> {}
                 default -> candidate(step);
+            }
+        }
+    }
+
+    /** Clients ask for syncs, and questions and answers are read (R22). */
+    private void serveSyncs(int i) {
+        if (now < pausedUntil[i]) {
+            return;
+        }
+        int count = world.enabledForSyncs(i, offered);
+        for (int k = 0; k < count && violation == null; k++) {
+            int step = offered[k];
+            boolean happens =
+                    switch (Step.kind(step)) {
+                        case CLIENT_SYNC -> clients.oneIn(conditions.betweenSyncs);
+                        case ASK -> clients.oneIn(2 * conditions.untilAnswered);
+                        case REPLY ->
+                                connected(i, world.leaderOf(i))
+                                        && clients.oneIn(conditions.untilAnswered);
+                        default ->
+                                connected(i, Step.other(step))
+                                        && clients.oneIn(conditions.untilAnswered);
+                    };
+            if (happens) {
+                take(step);
+                takenForSyncs++;
+                return;
             }
         }
     }

@@ -15,6 +15,7 @@ public final class AcknowledgedHistory {
     private int length;
     private boolean lost;
     private boolean contradicted;
+    private boolean stale;
     private String explanation = "";
 
     /** How many entries were committed. */
@@ -32,7 +33,12 @@ public final class AcknowledgedHistory {
         return contradicted;
     }
 
-    /** What was lost or contradicted, "" if nothing was. */
+    /** Whether a client was told that it reads everything, and did not. */
+    public boolean stale() {
+        return stale;
+    }
+
+    /** What was lost, contradicted or not read, "" if nothing was. */
     public String explanation() {
         return explanation;
     }
@@ -76,6 +82,25 @@ public final class AcknowledgedHistory {
         }
     }
 
+    /**
+     * A leader answers a sync of a client, who reads these entries of its history.
+     *
+     * @param acknowledged how many had been committed when the sync came in
+     */
+    void synced(int leader, long[] history, int read, int acknowledged) {
+        for (int i = 0; i < acknowledged && !stale; i++) {
+            if (i >= read || history[i] != entries[i]) {
+                stale = true;
+                explanation =
+                        "a client of server "
+                                + (leader + 1)
+                                + " reads after its sync, and "
+                                + Entry.toString(entries[i])
+                                + " was committed before it";
+            }
+        }
+    }
+
     private void compare(int leader, long now, long before) {
         if (now == before) {
             return;
@@ -105,6 +130,7 @@ public final class AcknowledgedHistory {
         length = 0;
         lost = false;
         contradicted = false;
+        stale = false;
         explanation = "";
     }
 

@@ -13,6 +13,7 @@ package io.saucr.tests.world;
  * @param confirmations turns to fast mode, or no-ops that prepare one
  * @param disconnects connections that break while both ends are alive, and leaders that step down
  * @param forces forces by a flush
+ * @param syncs syncs that clients ask for
  * @param partialCrashes whether a crash may also leave a part of what was not forced
  */
 public record Bounds(
@@ -24,11 +25,12 @@ public record Bounds(
         int confirmations,
         int disconnects,
         int forces,
+        int syncs,
         boolean partialCrashes) {
 
     /** No bounds but the world's capacity. */
     public static Bounds none() {
         int most = Integer.MAX_VALUE;
-        return new Bounds(most, most, most, most, most, most, most, most, true);
+        return new Bounds(most, most, most, most, most, most, most, most, most, true);
     }
 }

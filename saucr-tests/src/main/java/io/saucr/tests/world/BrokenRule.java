@@ -41,6 +41,12 @@ public enum BrokenRule {
     R20_NO_NOTICE,
     /** A new connection leaves the old one's acks, and those still unread, counted. */
     R21_OLD_CONNECTION_COUNTS,
+    /** A leader answers syncs without having heard who still follows. */
+    R22_NO_QUESTION,
+    /** An answer says for the newest question that its server follows, not for the one it is to. */
+    R22_ANSWERS_WITHOUT_NUMBER,
+    /** An entry that was proposed before a sync came in shows, too, that its followers follow. */
+    R22_EARLIER_ENTRY,
     /** A fast entry that is acked from disk leaves the map on disk as it was. */
     S4_STALE_MAP_ON_DISK,
     /** What a follower gets before UPTODATE is treated as its tag says. */

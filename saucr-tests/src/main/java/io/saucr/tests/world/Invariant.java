@@ -45,7 +45,8 @@ public interface Invariant {
                 new OneValuePerZxid(),
                 new RecoveringTakesNoPart(),
                 new LogOrder(),
-                new MarkerTruth());
+                new MarkerTruth(),
+                new SyncedReadsAreNotStale());
     }
 
     /** Those that are looked at when an entry commits. */

@@ -45,6 +45,18 @@ final class Link {
     final int[] noticeBefore = new int[MAX_NOTICES];
     int notices;
 
+    // R22. Their place among acks does not matter, and an unread one before a newer one says
+    // nothing that the newer one does not. 0 is none.
+
+    /** The newest question that the leader has put into it. */
+    long asked;
+
+    /** A question that the follower has not read. */
+    long question;
+
+    /** An answer that the leader has not read: the question's number. */
+    long answer;
+
     boolean synced() {
         return upToDateAck == READ;
     }
@@ -66,6 +78,13 @@ final class Link {
         acksRead = firstAck;
         acksSent = firstAck;
         notices = 0;
+        forgetQuestions();
+    }
+
+    private void forgetQuestions() {
+        asked = 0;
+        question = 0;
+        answer = 0;
     }
 
     /** The follower's end begins. */
@@ -87,6 +106,7 @@ final class Link {
         joinedAt = 0;
         countsFrom = Server.NOWHERE;
         notices = 0;
+        forgetQuestions();
     }
 
     /** Whether there is a notice of this restart that is unread. */

@@ -6,9 +6,9 @@ import java.util.Arrays;
 /**
  * L1 and L2: when nothing fails any more, a bare majority is up and R of it are recovered, then the
  * ensemble serves again, everybody who is up has recovered, whatever is proposed commits, and so
- * does a new write. Whoever is down stays down. Also what L1 relies on: once a leader has turned
- * slow and is quiet, what it has committed is on a bare majority of disks (R6). Decides without
- * chance. Owned by one thread.
+ * does a new write, and a sync after it is answered (R22). Whoever is down stays down. Also what L1
+ * relies on: once a leader has turned slow and is quiet, what it has committed is on a bare
+ * majority of disks (R6). Decides without chance. Owned by one thread.
  */
 public final class Liveness {
     /** What is broken when the world does not serve again. */
@@ -97,11 +97,18 @@ public final class Liveness {
         if (!settle()) {
             return "it never comes to rest";
         }
-        return world.committedLength(leader) > before
+        if (world.committedLength(leader) == before) {
+            return "server "
+                    + (leader + 1)
+                    + " leads a bare majority, but a new write never commits";
+        }
+        take(Step.of(Kind.CLIENT_SYNC, leader, 0, 0));
+        if (!settle()) {
+            return "it never comes to rest";
+        }
+        return world.waitingSyncs(leader) == 0
                 ? null
-                : "server "
-                        + (leader + 1)
-                        + " leads a bare majority, but a new write never commits";
+                : "server " + (leader + 1) + " never answers a client's sync";
     }
 
     private String notOnDisk(int leader) {
@@ -174,7 +181,7 @@ public final class Liveness {
             case LEAVE -> !world.attached(i) || !usable(world.leaderOf(i));
             case CLOSE -> !follows(Step.other(step), i);
             case STEP_DOWN -> !usable(i);
-            case PROPOSE, FORCE, MARK, CONFIRM, SUSPECT, CRASH, RESTART -> false;
+            case PROPOSE, FORCE, MARK, CONFIRM, SUSPECT, CRASH, RESTART, CLIENT_SYNC -> false;
             default -> true;
         };
     }

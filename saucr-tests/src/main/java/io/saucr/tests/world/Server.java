@@ -10,7 +10,9 @@ import io.saucr.core.Mode;
 import io.saucr.core.ModeController;
 import io.saucr.core.ProposalTag;
 import io.saucr.core.ReplicationSet;
+import io.saucr.core.SyncBarrier;
 import io.saucr.core.Zxid;
+import java.util.ArrayDeque;
 import java.util.Arrays;
 
 /** One server of a {@link World}: its disk, its log's buffer, and what its role needs. */
@@ -120,6 +122,26 @@ final class Server {
     ProposalTag tag;
     final Link[] links;
 
+    /** What answers its clients' syncs, and what that has been told. */
+    SyncBarrier<ClientSync> syncs;
+
+    /** The syncs that wait, in order. */
+    final ArrayDeque<ClientSync> waiting = new ArrayDeque<>();
+
+    /** The number of the newest question. */
+    long asked;
+
+    /** The newest question that each server has answered. */
+    final long[] answered;
+
+    /**
+     * A sync that waits.
+     *
+     * @param question the first one that serves it
+     * @param acknowledged how many entries had been committed anywhere when it came in
+     */
+    record ClientSync(long lastProposed, long question, int acknowledged) {}
+
     // ---- A recovering server ----
 
     Recovery recovery;
@@ -132,6 +154,7 @@ final class Server {
         queue = new long[capacity];
         queueTags = new ProposalTag[capacity];
         links = new Link[servers];
+        answered = new long[servers];
         for (int i = 0; i < servers; i++) {
             links[i] = new Link();
         }
@@ -249,6 +272,10 @@ final class Server {
         controller = null;
         fence = null;
         tag = null;
+        syncs = null;
+        waiting.clear();
+        asked = 0;
+        Arrays.fill(answered, 0);
         for (Link link : links) {
             link.close();
         }

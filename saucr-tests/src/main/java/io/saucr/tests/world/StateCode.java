@@ -21,6 +21,7 @@ import io.saucr.core.RecoveryMessage.Unavailable;
 import io.saucr.core.RecoveryProcedure.Finish;
 import io.saucr.core.ReplicationSet;
 import io.saucr.core.Zxid;
+import io.saucr.tests.world.Server.ClientSync;
 import io.saucr.tests.world.Server.Role;
 import java.util.ArrayList;
 import java.util.List;
@@ -341,6 +342,7 @@ public final class StateCode {
         number(led ? w.confirmations : USED_UP);
         number(w.disconnects);
         number(w.forces);
+        number(led ? w.syncs : USED_UP);
         number(w.terms);
         AcknowledgedHistory history = w.history;
         number(history.length());
@@ -369,7 +371,7 @@ public final class StateCode {
         }
         switch (s.role) {
             case FOLLOWING -> writeFollower(w, s);
-            case LEADING -> writeLeader(s);
+            case LEADING -> writeLeader(w, s);
             case RECOVERING -> writeRecovery(s.recovery);
             case DOWN, LOOKING -> {}
         }
@@ -414,7 +416,7 @@ public final class StateCode {
         optional(w.attached(s.index) ? place[s.leader] : -1);
     }
 
-    private void writeLeader(Server s) {
+    private void writeLeader(World w, Server s) {
         number(s.term);
         number((s.established ? 1 : 0) | (s.noopOwed ? 2 : 0));
         int acks = 0;
@@ -439,6 +441,30 @@ public final class StateCode {
         if (s.count instanceof LooseAckCount loose) {
             loose.write(this);
         }
+        writeSyncs(w, s);
+    }
+
+    /** Questions count from the first one that can still serve a sync. */
+    private void writeSyncs(World w, Server s) {
+        long first = w.firstThatMatters(s);
+        number((int) (s.asked + 1 - first));
+        number(s.waiting.size());
+        for (ClientSync sync : s.waiting) {
+            zxid(sync.lastProposed());
+            number((int) (sync.question() - first));
+            number(sync.acknowledged());
+        }
+        for (int i = 0; i < n; i++) {
+            Link link = s.links[order[i]];
+            question(s.answered[order[i]], first);
+            question(link.asked, first);
+            question(link.question, first);
+            question(link.answer, first);
+        }
+    }
+
+    private void question(long question, long first) {
+        number(question < first ? 0 : (int) (question + 1 - first));
     }
 
     /** Whether the next proposal of one mode says nothing new. */
@@ -678,6 +704,7 @@ public final class StateCode {
         w.confirmations = readSmall();
         w.disconnects = readSmall();
         w.forces = readSmall();
+        w.syncs = readSmall();
         w.terms = readSmall();
         int length = readSmall();
         for (int i = 0; i < length; i++) {
@@ -798,6 +825,34 @@ public final class StateCode {
             if (s.links[j].open) {
                 s.fence.connected(j + 1L, s.links[j].connection, s.links[j].incarnation);
             }
+        }
+        readSyncs(s);
+    }
+
+    /** Tells a new barrier what the old one was told, in the same order. */
+    private void readSyncs(Server s) {
+        s.asked = readSmall();
+        int waiting = readSmall();
+        long asked = 0;
+        for (int i = 0; i < waiting; i++) {
+            long lastProposed = readZxid();
+            ClientSync sync = new ClientSync(lastProposed, 1L + readSmall(), readSmall());
+            while (asked + 1 < sync.question()) {
+                asked = s.syncs.ask();
+            }
+            s.waiting.add(sync);
+            s.syncs.add(sync, lastProposed);
+        }
+        while (asked < s.asked) {
+            asked = s.syncs.ask();
+        }
+        for (int j = 0; j < n; j++) {
+            Link link = s.links[j];
+            s.answered[j] = readSmall();
+            s.syncs.answered(j + 1L, s.answered[j]);
+            link.asked = readSmall();
+            link.question = readSmall();
+            link.answer = readSmall();
         }
     }
 

@@ -63,7 +63,15 @@ public final class Step {
         /** A recovering server gives its silent source up. */
         GIVE_UP,
         /** A recovering server writes its markers: it is recovered. */
-        FINISH;
+        FINISH,
+        /** A client of the leader asks for a sync (R22). */
+        CLIENT_SYNC,
+        /** The leader asks those again who follow, for syncs that wait (R22). */
+        ASK,
+        /** A follower answers its leader's question (R22). */
+        REPLY,
+        /** The leader reads a follower's answer (R22). */
+        HEAR;
 
         private static final Kind[] ALL = values();
     }
@@ -133,7 +141,7 @@ public final class Step {
         }
         int other =
                 switch (kind) {
-                    case RECEIVE, CLOSE, LEARN, CONNECT, ANSWER -> names[other(step)];
+                    case RECEIVE, CLOSE, LEARN, CONNECT, ANSWER, HEAR -> names[other(step)];
                     default -> 0;
                 };
         return of(kind, names[server(step)], other, argument);
@@ -146,7 +154,7 @@ public final class Step {
                 new StringBuilder(kind.name().toLowerCase(Locale.ROOT).replace('_', '-'));
         out.append(' ').append(server(step) + 1);
         switch (kind) {
-            case RECEIVE, CLOSE, LEARN -> out.append(" from ").append(other(step) + 1);
+            case RECEIVE, CLOSE, LEARN, HEAR -> out.append(" from ").append(other(step) + 1);
             case CONNECT, ANSWER -> out.append(" to ").append(other(step) + 1);
             case ELECT -> {
                 char separator = ' ';

@@ -23,7 +23,9 @@ import io.saucr.core.RecoveryProcedure.Append;
 import io.saucr.core.RecoveryProcedure.Finish;
 import io.saucr.core.RecoveryProcedure.Truncate;
 import io.saucr.core.ReplicationSet;
+import io.saucr.core.SyncBarrier;
 import io.saucr.core.Zxid;
+import io.saucr.tests.world.Server.ClientSync;
 import io.saucr.tests.world.Server.Role;
 import io.saucr.tests.world.Step.Kind;
 import java.util.ArrayList;
@@ -40,7 +42,7 @@ import java.util.Set;
  * things happen, and {@link #violation} names the invariant that this broke.
  *
  * <p>What is modelled and what is abstracted is said in this package's description. Owned by one
- * thread. Steps allocate nothing but when connections, leaders or recoveries begin.
+ * thread. Steps allocate nothing but when connections, leaders or recoveries begin, and for syncs.
  */
 public final class World {
     /** An ensemble has 3 to this many voters. */
@@ -50,6 +52,9 @@ public final class World {
     public static final int MAX_ENABLED = 1024;
 
     private static final int HISTORY_BYTES = 1024;
+
+    /** More than these do not wait at one leader. */
+    private static final int MOST_SYNCS = 4;
 
     /** One confirmation is enough: more of them only make fewer schedules possible. */
     private static final int CONFIRMATIONS = 1;
@@ -78,6 +83,7 @@ public final class World {
     int confirmations;
     int disconnects;
     int forces;
+    int syncs;
 
     /** How many leaders there were; elections, unlike these, start anew with the bounds. */
     int terms;
@@ -86,6 +92,7 @@ public final class World {
     private long slowCommits;
     private long turnsToFast;
     private long turnsToSlow;
+    private long syncsAnswered;
 
     private String violation;
     private String explanation = "";
@@ -100,6 +107,7 @@ public final class World {
     private final boolean h6;
     private final boolean h14;
     private final boolean r8;
+    private final boolean r22Unnumbered;
 
     /** Everybody up, looking for a leader, with empty logs. */
     public World(int voters, Bounds bounds) {
@@ -127,6 +135,7 @@ public final class World {
         r13Order = broken.contains(BrokenRule.R13_MARKER_BEFORE_FORCE);
         r20 = broken.contains(BrokenRule.R20_NO_NOTICE);
         r21 = broken.contains(BrokenRule.R21_OLD_CONNECTION_COUNTS);
+        r22Unnumbered = broken.contains(BrokenRule.R22_ANSWERS_WITHOUT_NUMBER);
         h5 = broken.contains(BrokenRule.H5_FAST_BEFORE_UPTODATE);
         h6 = broken.contains(BrokenRule.H6_OLD_TAGS);
         h14 = broken.contains(BrokenRule.H14_MEMORY_AHEAD_OF_LOG);
@@ -191,6 +200,7 @@ public final class World {
         confirmations = 0;
         disconnects = 0;
         forces = 0;
+        syncs = 0;
     }
 
     /** Number of voters. */
@@ -233,6 +243,16 @@ public final class World {
     /** How often leaders turned from fast to slow mode. */
     public long turnsToSlow() {
         return turnsToSlow;
+    }
+
+    /** How many syncs of clients leaders have answered. */
+    public long syncsAnswered() {
+        return syncsAnswered;
+    }
+
+    /** How many syncs of clients wait at this leader. */
+    public int waitingSyncs(int leader) {
+        return servers[leader].waiting.size();
     }
 
     /**
@@ -357,6 +377,16 @@ public final class World {
      */
     public int enabled(int server, int[] steps, boolean breaks) {
         return stepsOf(servers[server], steps, 0, breaks);
+    }
+
+    /** Of {@link #enabled(int, int[], boolean)}, those that only syncs of clients ask for. */
+    public int enabledForSyncs(int server, int[] steps) {
+        Server s = servers[server];
+        return switch (s.role) {
+            case FOLLOWING -> replySteps(s, steps, 0);
+            case LEADING -> syncSteps(s, steps, 0);
+            case DOWN, RECOVERING, LOOKING -> 0;
+        };
     }
 
     /** Whether a server that looks for a leader may connect to this one. */
@@ -518,7 +548,46 @@ public final class World {
         if (breaks || !attached(s)) {
             steps[count++] = Step.of(Kind.LEAVE, i);
         }
+        return replySteps(s, steps, count);
+    }
+
+    private int replySteps(Server s, int[] steps, int count) {
+        if (attached(s) && matters(servers[s.leader], s.link.question)) {
+            steps[count++] = Step.of(Kind.REPLY, s.index);
+        }
         return count;
+    }
+
+    private int syncSteps(Server l, int[] steps, int count) {
+        int i = l.index;
+        if (l.established && syncs < bounds.syncs() && l.waiting.size() < MOST_SYNCS) {
+            steps[count++] = Step.of(Kind.CLIENT_SYNC, i);
+        }
+        boolean somebodyWasNotAsked = false;
+        for (int j = 0; j < n; j++) {
+            Link link = l.links[j];
+            if (matters(l, link.answer)) {
+                steps[count++] = Step.of(Kind.HEAR, i, j);
+            }
+            somebodyWasNotAsked |=
+                    link.open && link.synced() && link.otherEnd != null && link.asked < l.asked;
+        }
+        if (somebodyWasNotAsked && !l.waiting.isEmpty()) {
+            steps[count++] = Step.of(Kind.ASK, i);
+        }
+        return count;
+    }
+
+    /** Whether an answer to this question can serve a sync. */
+    private boolean matters(Server l, long question) {
+        return question != 0 && question >= firstThatMatters(l);
+    }
+
+    long firstThatMatters(Server l) {
+        if (r22Unnumbered) {
+            return 1;
+        }
+        return l.waiting.isEmpty() ? l.asked + 1 : l.waiting.peek().question();
     }
 
     private int logSteps(Server s, int[] steps, int count) {
@@ -587,7 +656,7 @@ public final class World {
         if (breaks) {
             steps[count++] = Step.of(Kind.STEP_DOWN, i);
         }
-        return count;
+        return syncSteps(s, steps, count);
     }
 
     /**
@@ -700,6 +769,16 @@ public final class World {
             case HISTORY -> historyReceived(s);
             case GIVE_UP -> queryAnew(s);
             case FINISH -> finish(s);
+            case CLIENT_SYNC -> {
+                syncs++;
+                clientSync(s);
+            }
+            case ASK -> ask(s);
+            case REPLY -> {
+                s.link.answer = s.link.question;
+                s.link.question = 0;
+            }
+            case HEAR -> hear(s, other);
         }
         for (Invariant invariant : afterSteps) {
             String broke = invariant.after(this, step);
@@ -753,6 +832,7 @@ public final class World {
         l.set = new ReplicationSet(l.sid, l.knowledge.snapshot(), start);
         l.controller = new ModeController(n, CONFIRMATIONS, 1);
         l.fence = new IncarnationFence();
+        l.syncs = new SyncBarrier<>(l.sid);
     }
 
     private AckCount newCount(long sid, long epochStart) {
@@ -889,6 +969,7 @@ public final class World {
         }
         history.committed(l.index, l.acceptedEpoch, l.queue, from, to);
         for (int position = from; position < to; position++) {
+            answerBefore(l, position);
             if (l.count.mode(Entry.zxid(l.queue[position])) == Mode.FAST) {
                 fastCommits++;
             } else {
@@ -903,6 +984,73 @@ public final class World {
         }
         l.committed = to;
         l.count.committed(through);
+        answerSyncs(l);
+    }
+
+    // ---- Syncs of clients (R22) ----
+
+    private void clientSync(Server l) {
+        ClientSync sync = new ClientSync(lastProposed(l), l.asked + 1, history.length());
+        l.waiting.add(sync);
+        l.syncs.add(sync, sync.lastProposed());
+        answerSyncs(l);
+    }
+
+    /** An entry commits whose acks show who follows. */
+    private void answerBefore(Server l, int position) {
+        boolean any = broken.contains(BrokenRule.R22_EARLIER_ENTRY);
+        long zxid = any ? Long.MAX_VALUE : Entry.zxid(l.queue[position]);
+        for (ClientSync sync = l.syncs.nextBefore(zxid);
+                sync != null;
+                sync = l.syncs.nextBefore(zxid)) {
+            answered(l, sync, any ? position + 1 : position);
+        }
+    }
+
+    private void answerSyncs(Server l) {
+        long lastCommitted =
+                l.committed > l.epochStart
+                        ? Entry.zxid(l.queue[l.committed - 1])
+                        : Zxid.of(l.acceptedEpoch, 0);
+        for (ClientSync sync = l.syncs.next(lastCommitted, this::majority);
+                sync != null;
+                sync = l.syncs.next(lastCommitted, this::majority)) {
+            answered(l, sync, l.committed);
+        }
+        if (l.syncs.questionDue()) {
+            ask(l);
+        }
+    }
+
+    private boolean majority(Set<Long> sids) {
+        return sids.size() >= bareMajority || broken.contains(BrokenRule.R22_NO_QUESTION);
+    }
+
+    private void answered(Server l, ClientSync sync, int read) {
+        syncsAnswered++;
+        if (!l.waiting.remove().equals(sync)) {
+            throw new IllegalStateException("a sync is answered before an earlier one");
+        }
+        history.synced(l.index, l.queue, read, sync.acknowledged());
+    }
+
+    private static void ask(Server l) {
+        l.asked = l.syncs.ask();
+        for (Link link : l.links) {
+            if (link.open && link.synced() && link.otherEnd != null) {
+                link.asked = l.asked;
+                link.question = l.asked;
+            }
+        }
+    }
+
+    private void hear(Server l, Server from) {
+        Link link = l.links[from.index];
+        long question = r22Unnumbered ? l.asked : link.answer;
+        link.answer = 0;
+        l.answered[from.index] = Math.max(l.answered[from.index], question);
+        l.syncs.answered(from.sid, question);
+        answerSyncs(l);
     }
 
     /** As the server's leader forgets a connection (R2, R6). */

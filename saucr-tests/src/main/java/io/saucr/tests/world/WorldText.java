@@ -31,6 +31,7 @@ public final class WorldText {
         } else if (s.role == Role.LEADING) {
             out.append(s.established ? world.fastMode(server) ? " fast" : " slow" : " not yet");
             out.append(", committed ").append(s.committed);
+            out.append(s.waiting.isEmpty() ? "" : ", syncs " + s.waiting.size());
         }
         out.append(", epoch ").append(s.currentEpoch).append(", log");
         for (int i = 0; i < s.length; i++) {

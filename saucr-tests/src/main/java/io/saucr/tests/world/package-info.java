@@ -22,8 +22,8 @@
  * <h2>What is the product's own</h2>
  *
  * CommitRule, ReplicationSet, ModeController, LogDurability, LleKnowledge with LleMap and
- * ProposalTag, RecoveryProcedure, HistoryAnswerer and IncarnationFence decide; the world does what
- * the server does around them, in the same order.
+ * ProposalTag, RecoveryProcedure, HistoryAnswerer, IncarnationFence and SyncBarrier decide; the
+ * world does what the server does around them, in the same order.
  *
  * <h2>What is modelled</h2>
  *
@@ -39,6 +39,8 @@
  *       NEWLEADER, is logged and forced before its ack; what is outstanding is sent again with its
  *       old packets and logged after UPTODATE; a follower that has more than its leader committed
  *       is truncated, even of entries that the leader is going to send again.
+ *   <li>Syncs of a leader's clients, its questions and the answers (R22). A client reads what its
+ *       leader has committed when the sync is answered; a follower's client reads no less.
  *   <li>Recovery message by message; the messages of a recovery may get lost by not happening. A
  *       query may arrive after enough others have answered; it still tells the leader (R20).
  * </ul>
@@ -66,11 +68,16 @@
  *   <li>An answer is not sent twice by one server to one process while the first one counts: the
  *       later one could only know more.
  *   <li>The configuration never changes.
+ *   <li>Questions and answers of R22 overtake proposals and acks, which only allows more. Of
+ *       several unread ones in a connection there is the newest: it serves what they serve. One
+ *       that can serve no sync any more is not read. The entry that is proposed when nobody answers
+ *       is left out: every server here answers.
  * </ul>
  *
  * <h2>Invariants</h2>
  *
  * Each is a class that implements {@link io.saucr.tests.world.Invariant}: S1 to S4, log order,
- * marker truth, mode safety. Liveness is looked at by running a world on without faults.
+ * marker truth, mode safety, synced reads. Liveness is looked at by running a world on without
+ * faults.
  */
 package io.saucr.tests.world;

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class StateCodeTest {
-    private static final Bounds BOUNDS = new Bounds(12, 8, 6, 6, 3, 6, 6, 6, true);
+    private static final Bounds BOUNDS = new Bounds(12, 8, 6, 6, 3, 6, 6, 6, 6, true);
 
     /** A world goes on from its code exactly as it would have without. */
     @ParameterizedTest
@@ -25,7 +25,8 @@ class StateCodeTest {
         "5,",
         "3,R2_REJOINED_IN_EVERY_SET",
         "3,R13_NO_CRITICAL_SECTION",
-        "3,R17_MARKER_LEFT"
+        "3,R17_MARKER_LEFT",
+        "3,R22_ANSWERS_WITHOUT_NUMBER"
     })
     void aDecodedWorldGoesOnAsTheOneThatWasEncoded(int servers, BrokenRule broken) {
         EnumSet<BrokenRule> rules =
