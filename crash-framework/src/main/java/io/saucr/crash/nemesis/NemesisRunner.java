@@ -97,10 +97,14 @@ public final class NemesisRunner {
         for (ServerProcess server : ensemble.servers()) {
             backend.harden(server.id());
         }
-        long end = System.nanoTime() + plan.length().toNanos();
-        Nemesis nemesis = new Nemesis(plan, ensemble, backend, recorder, end);
+        Nemesis nemesis;
         try (RegisterLoad load =
                 new RegisterLoad(plan, registers, ensemble.connectString(), recorder, processes)) {
+            if (!load.awaitAnswers(START_PATIENCE)) {
+                throw new IOException("not every client is answered before any fault");
+            }
+            long end = System.nanoTime() + plan.length().toNanos();
+            nemesis = new Nemesis(plan, ensemble, backend, recorder, end);
             nemesis.run();
             long left = (end - System.nanoTime()) / 1_000_000;
             Thread.sleep(Math.max(0, left));

@@ -2,9 +2,12 @@ package io.saucr.crash.nemesis;
 
 import io.saucr.crash.history.HistoryRecorder;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -17,6 +20,7 @@ import java.util.concurrent.atomic.AtomicReference;
 final class RegisterLoad implements AutoCloseable {
     private static final int AT_A_TIME = 3;
     private static final int CALLS_PER_REGISTER = 150;
+    private static final int RETRY_MILLIS = 50;
 
     private final int callsPerSecond;
     private final int clients;
@@ -26,6 +30,7 @@ final class RegisterLoad implements AutoCloseable {
     private final AtomicLong calls = new AtomicLong();
     private final AtomicReference<Exception> failure = new AtomicReference<>();
     private final List<Thread> threads = new ArrayList<>();
+    private final CountDownLatch unanswered;
     private volatile boolean stopped;
 
     /**
@@ -43,6 +48,7 @@ final class RegisterLoad implements AutoCloseable {
         this.clients = plan.clients();
         this.registers = registers;
         this.recorder = recorder;
+        unanswered = new CountDownLatch(clients);
         for (int i = 0; i < clients; i++) {
             Random random = new Random(plan.seed() * 1000 + i);
             Thread thread = new Thread(() -> ask(connectString, processes, random), "client " + i);
@@ -60,6 +66,10 @@ final class RegisterLoad implements AutoCloseable {
 
     private void ask(String connectString, AtomicInteger processes, Random random) {
         try (RegisterClient client = new RegisterClient(connectString, recorder, processes)) {
+            while (!stopped && !(client.ready() && client.read(0))) {
+                Thread.sleep(RETRY_MILLIS);
+            }
+            unanswered.countDown();
             while (!stopped) {
                 Thread.sleep(random.nextInt(2 * 1000 * clients / callsPerSecond + 1));
                 if (client.ready()) {
@@ -86,6 +96,15 @@ final class RegisterLoad implements AutoCloseable {
         } else {
             client.compareAndSet(key, values.incrementAndGet());
         }
+    }
+
+    /**
+     * Waits until each client has been answered: a fault that comes before is no fault to them.
+     *
+     * @return false if that takes longer
+     */
+    boolean awaitAnswers(Duration limit) throws InterruptedException {
+        return unanswered.await(limit.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     /**
