@@ -15,12 +15,13 @@ import java.util.concurrent.atomic.AtomicReference;
 /**
  * Clients that ask registers without pause, each in a thread of its own: half reads, a third
  * writes, the rest compare-and-set. Three registers are in use at a time, each for so many calls
- * that it can still be judged; then the next one takes its place. Every value is written once.
+ * that it can still be judged; then the next one takes its place. Every value is written once. A
+ * client that is connected, for the first time or again, reads all three before anything else: what
+ * is written over before it is read cannot be seen to be lost.
  */
 final class RegisterLoad implements AutoCloseable {
     private static final int AT_A_TIME = 3;
     private static final int CALLS_PER_REGISTER = 150;
-    private static final int RETRY_MILLIS = 50;
 
     private final int callsPerSecond;
     private final int clients;
@@ -66,14 +67,20 @@ final class RegisterLoad implements AutoCloseable {
 
     private void ask(String connectString, AtomicInteger processes, Random random) {
         try (RegisterClient client = new RegisterClient(connectString, recorder, processes)) {
-            while (!stopped && !(client.ready() && client.read(0))) {
-                Thread.sleep(RETRY_MILLIS);
-            }
-            unanswered.countDown();
+            boolean answered = false;
+            boolean hasRead = false;
             while (!stopped) {
                 Thread.sleep(random.nextInt(2 * 1000 * clients / callsPerSecond + 1));
-                if (client.ready()) {
+                if (!client.ready()) {
+                    hasRead = false;
+                } else if (hasRead) {
                     call(client, random);
+                } else {
+                    hasRead = readAll(client);
+                    if (hasRead && !answered) {
+                        answered = true;
+                        unanswered.countDown();
+                    }
                 }
             }
         } catch (InterruptedException e) {
@@ -83,11 +90,25 @@ final class RegisterLoad implements AutoCloseable {
         }
     }
 
+    /** The first of the registers that are in use. */
+    private int first(long call) {
+        long group = call / ((long) AT_A_TIME * CALLS_PER_REGISTER);
+        return (int) Math.min(group * AT_A_TIME, registers - AT_A_TIME);
+    }
+
+    private boolean readAll(RegisterClient client) throws IOException, InterruptedException {
+        int first = first(calls.get());
+        for (int key = first; key < first + AT_A_TIME; key++) {
+            if (!client.read(key)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     private void call(RegisterClient client, Random random)
             throws IOException, InterruptedException {
-        long group = calls.getAndIncrement() / ((long) AT_A_TIME * CALLS_PER_REGISTER);
-        int first = (int) Math.min(group * AT_A_TIME, registers - AT_A_TIME);
-        int key = first + random.nextInt(AT_A_TIME);
+        int key = first(calls.getAndIncrement()) + random.nextInt(AT_A_TIME);
         int what = random.nextInt(6);
         if (what < 3) {
             client.read(key);
