@@ -313,6 +313,7 @@ class LearnerGarbageIT {
                     ensemble.restart(follower);
                     ensemble.awaitServing();
                     ensemble.awaitFast();
+                    writes.awaitMore(50);
                     ensemble.awaitMemoryAlone(follower);
                     LocalTime before = SaucrEnsemble.now();
                     ensemble.kill(follower);

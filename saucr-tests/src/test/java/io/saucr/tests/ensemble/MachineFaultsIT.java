@@ -145,6 +145,7 @@ class MachineFaultsIT {
             // Recovery, too, with clocks that differ.
             ensemble.shim(leader).shiftClock(DAY);
             ensemble.shim(follower).shiftClock(DAY.negated());
+            writes.awaitMore(100);
             ensemble.awaitMemoryAlone(follower);
             ensemble.kill(follower);
             assertThat(ensemble.markers(follower).crashedInFastMode()).isTrue();
