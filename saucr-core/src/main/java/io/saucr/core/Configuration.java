@@ -24,6 +24,20 @@ public record Configuration(long version, List<Long> voters) {
      * R: how many recovered voters must answer. Never less than 1: nobody recovers from nothing.
      */
     public int recoveryQuorum() {
-        return Math.max(1, voters.size() - (voters.size() / 2 + 1));
+        return Math.max(1, voters.size() - bareMajority());
+    }
+
+    /**
+     * How many recovered voters must answer one that lost its disk (R26): n - B + 1. A durable ack
+     * counted together with those of B - 1 others at least, and of n - 1 others so many include one
+     * of them.
+     */
+    public int lostDiskQuorum() {
+        return voters.size() - bareMajority() + 1;
+    }
+
+    /** B: the smallest majority. */
+    public int bareMajority() {
+        return voters.size() / 2 + 1;
     }
 }

@@ -5,14 +5,22 @@ import java.util.function.Function;
 import java.util.zip.CRC32C;
 
 /**
- * The bytes of the two marker files (R12, R13): ASCII lines that an operator can read, guarded by a
- * checksum.
+ * The bytes of the marker files (R12, R13, R26): ASCII lines that an operator can read, guarded by
+ * a checksum.
  *
  * <pre>
  * saucr-fast-switch 1          saucr-latest-on-disk 1
  * zxid=100000005               zxid=100000009
  * crc32c=1f2e3d4c              lle=1=100000009,2=100000009
  *                              crc32c=0a0b0c0d
+ *
+ * saucr-identity 1
+ * server=2
+ * log=9f8e7d6c5b4a3928
+ * epoch=1
+ * extent=100000009
+ * marker=100000005
+ * crc32c=0b1c2d3e
  * </pre>
  *
  * The checksum is over every byte before its line. Reading accepts exactly what writing produces.
@@ -24,6 +32,7 @@ public final class MarkerFile {
 
     private static final String FAST_SWITCH = "saucr-fast-switch";
     private static final String LATEST_ON_DISK = "saucr-latest-on-disk";
+    private static final String IDENTITY = "saucr-identity";
     private static final String VERSION = "1";
 
     private MarkerFile() {}
@@ -74,6 +83,35 @@ public final class MarkerFile {
         LleMap map = lines.lle();
         lines.end();
         return new LatestOnDisk(zxid, map);
+    }
+
+    /** What the log folder says of itself. */
+    public static byte[] encodeIdentity(LogIdentity identity) {
+        return sealed(
+                header(IDENTITY)
+                        + ("server=" + identity.server() + "\n")
+                        + ("log=" + Long.toHexString(identity.log()) + "\n")
+                        + ("epoch=" + identity.epoch() + "\n")
+                        + ("extent=" + Long.toHexString(identity.extent()) + "\n")
+                        + ("marker=" + Long.toHexString(identity.marker()) + "\n"));
+    }
+
+    /**
+     * Reads what {@link #encodeIdentity} wrote.
+     *
+     * @throws MalformedMarkerException when the bytes are anything but a whole file of a known
+     *     version
+     */
+    public static LogIdentity decodeIdentity(byte[] bytes) throws MalformedMarkerException {
+        Lines lines = new Lines("identity", bytes);
+        lines.header(IDENTITY);
+        long server = lines.number("server=");
+        long log = lines.zxid("log=");
+        long epoch = lines.number("epoch=");
+        long extent = lines.zxid("extent=");
+        long marker = lines.zxid("marker=");
+        lines.end();
+        return new LogIdentity(server, log, epoch, extent, marker);
     }
 
     private static String header(String kind) {
@@ -133,7 +171,23 @@ public final class MarkerFile {
         }
 
         long zxid() throws MalformedMarkerException {
-            return parse("zxid=", in -> in.hex("a zxid in hex"));
+            return zxid("zxid=");
+        }
+
+        long zxid(String key) throws MalformedMarkerException {
+            return parse(key, in -> in.hex("a zxid in hex"));
+        }
+
+        long number(String key) throws MalformedMarkerException {
+            return parse(
+                    key,
+                    in -> {
+                        long value = in.decimal("a number");
+                        if (value < 0) {
+                            throw new IllegalArgumentException(key + value + " is negative");
+                        }
+                        return value;
+                    });
         }
 
         LleMap lle() throws MalformedMarkerException {

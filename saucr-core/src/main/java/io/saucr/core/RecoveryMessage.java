@@ -71,6 +71,35 @@ public sealed interface RecoveryMessage {
             Optional<Configuration> pending)
             implements RecoveryMessage {}
 
+    /**
+     * "What may I have logged and promised?", from a server that lost its disk, or has an empty
+     * one, to every voter (R26).
+     */
+    record LostQuery(long nonce, long sender) implements RecoveryMessage {}
+
+    /**
+     * A recovered voter's answer to a {@link LostQuery}.
+     *
+     * @param acceptedEpoch the newest epoch that the answering server has promised to, at least its
+     *     current one
+     * @param answer what it would answer to an {@link LleQuery}
+     */
+    record LostAnswer(long nonce, long sender, long acceptedEpoch, LleAnswer answer)
+            implements RecoveryMessage {
+        public LostAnswer {
+            if (answer.nonce() != nonce || answer.sender() != sender) {
+                throw new IllegalArgumentException("the answer of " + sender + " is another's");
+            }
+        }
+    }
+
+    /**
+     * What a voter says to a {@link LostQuery} that it may not answer (R26).
+     *
+     * @param blank whether it has never had any history: it is new; if not, it recovers
+     */
+    record NoAnswer(long nonce, long sender, boolean blank) implements RecoveryMessage {}
+
     /** "Where does your log end in each epoch?" */
     record OutlineRequest(long nonce, long sender, long requestId) implements RecoveryMessage {}
 

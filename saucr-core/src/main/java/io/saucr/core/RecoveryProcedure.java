@@ -7,6 +7,9 @@ import io.saucr.core.RecoveryMessage.Entry;
 import io.saucr.core.RecoveryMessage.EntryPart;
 import io.saucr.core.RecoveryMessage.LleAnswer;
 import io.saucr.core.RecoveryMessage.LleQuery;
+import io.saucr.core.RecoveryMessage.LostAnswer;
+import io.saucr.core.RecoveryMessage.LostQuery;
+import io.saucr.core.RecoveryMessage.NoAnswer;
 import io.saucr.core.RecoveryMessage.OutlineAnswer;
 import io.saucr.core.RecoveryMessage.OutlineRequest;
 import io.saucr.core.RecoveryMessage.SnapshotPart;
@@ -27,13 +30,15 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * How a server that crashed in fast mode becomes a recovered one (R15 to R19).
+ * How a server that crashed in fast mode, or lost its disk, becomes a recovered one (R15 to R19,
+ * R26).
  *
  * <table>
  * <caption>Transitions</caption>
  * <tr><th>from</th><th>on</th><th>to</th></tr>
  * <tr><td>NEW</td><td>start</td><td>QUERYING</td></tr>
  * <tr><td>QUERYING</td><td>R answers, own log not behind the source's</td><td>RECOVERED</td></tr>
+ * <tr><td>QUERYING</td><td>an empty disk, and the ensemble is new</td><td>RECOVERED</td></tr>
  * <tr><td>QUERYING</td><td>R answers, own log behind</td><td>COMPARING</td></tr>
  * <tr><td>COMPARING</td><td>the source's outline, a common prefix, something to append</td><td>COPYING</td></tr>
  * <tr><td>COMPARING</td><td>the source's outline, a common prefix, nothing to append</td><td>RECOVERED</td></tr>
@@ -82,9 +87,30 @@ import java.util.TreeSet;
  *       a half-replaced log with the old current epoch could pass for one that is not behind.
  * </ul>
  *
+ * <p>A server that <b>lost its disk</b> (R26) lacks what it acked durably, too, and what it
+ * promised. It asks for n - B + 1 answers: whatever counted with its ack, durable or not, at least
+ * one of the answering servers has, and at least one of them has seen whatever epoch came about
+ * with its promise. Nothing that its own disk still holds is believed to be complete: it takes the
+ * source for ahead, keeps the prefix that both logs share, copies everything the source has, and
+ * promises what anybody who answered has promised.
+ *
+ * <p>A server with an <b>empty disk</b> may be new, with all the others. It is, if so many voters
+ * that they could have elected a leader say that they are empty, too, and nobody says otherwise; or
+ * if every voter has spoken and none has a single entry. Else it has lost its disk.
+ *
  * <p>Not thread-safe: owned by the thread that starts the server. Times are monotonic nanoseconds.
  */
 public final class RecoveryProcedure {
+
+    /** What the server has lost. */
+    public enum Loss {
+        /** What was in its memory alone: it crashed in fast mode. */
+        MEMORY,
+        /** All or a part of its disk (R26). */
+        DISK,
+        /** Everything, unless it never had anything (R26). */
+        EVERYTHING
+    }
 
     /** Where the procedure is; shown to operators (R19). */
     public enum State {
@@ -180,14 +206,17 @@ public final class RecoveryProcedure {
 
     /**
      * The last step, in this order: force the log; if staged, replace log and snapshots by the
-     * staging area's as one atomic step; persist the accepted and the current epoch if they are
-     * lower than {@code currentEpoch}; write the latest-on-disk marker with the map; write the
-     * fast-switch marker.
+     * staging area's as one atomic step; persist the accepted epoch if it is lower than {@code
+     * acceptedEpoch}, and the current epoch if it differs from {@code currentEpoch}; write the
+     * latest-on-disk marker with the map; write the fast-switch marker.
      *
      * @param lastLogged how long the log is
-     * @param currentEpoch at least this
-     * @param latestOnDisk the marker, never less than before (R13)
+     * @param currentEpoch what the log stands for; lower than what is on disk only after the loss
+     *     of a disk
+     * @param latestOnDisk the marker, never less than before (R13), but after the loss of a disk
      * @param fastSwitch the marker, not ahead of {@code latestOnDisk} any more
+     * @param acceptedEpoch what this server has promised at least; not less than {@code
+     *     currentEpoch}
      * @param staged whether there is a staging area that becomes the server's own
      */
     public record Finish(
@@ -196,6 +225,7 @@ public final class RecoveryProcedure {
             long latestOnDisk,
             LleMap lleMap,
             long fastSwitch,
+            long acceptedEpoch,
             boolean staged)
             implements Decision {}
 
@@ -204,6 +234,7 @@ public final class RecoveryProcedure {
      *
      * @param answered the voters that answered
      * @param missing the voters that did not
+     * @param blank those that said that they are empty and new (R26)
      * @param stillNeeded how many answers are missing at least, 0 once there are enough
      * @param source who is copied from
      * @param lastLogged how long the own log, or the staged one, is
@@ -215,6 +246,7 @@ public final class RecoveryProcedure {
             State state,
             SortedSet<Long> answered,
             SortedSet<Long> missing,
+            SortedSet<Long> blank,
             int stillNeeded,
             OptionalLong source,
             long lastLogged,
@@ -224,6 +256,7 @@ public final class RecoveryProcedure {
     private final long self;
     private final long nonce;
     private final OnDisk onDisk;
+    private final Loss loss;
     private final Patience patience;
     private final int maxEntryLength;
 
@@ -235,11 +268,20 @@ public final class RecoveryProcedure {
 
     private LleMap map;
     private final SortedMap<Long, LleAnswer> answers = new TreeMap<>();
+    private final SortedSet<Long> blank = new TreeSet<>();
+
+    /** Servers that have, or had, a history. */
+    private final SortedSet<Long> notBlank = new TreeSet<>();
+
+    private long promisedEpoch;
     private long sentAt;
     private String problem = "";
 
     // While there is a source.
     private long source;
+
+    /** The current epoch that the source said to have, when its log reached {@link #claimed}. */
+    private long sourceEpoch;
 
     /** The last entry that the source said to have. */
     private long claimed;
@@ -269,12 +311,43 @@ public final class RecoveryProcedure {
      */
     public RecoveryProcedure(
             long self, long nonce, OnDisk onDisk, Patience patience, int maxEntryLength) {
+        this(self, nonce, onDisk, Loss.MEMORY, patience, maxEntryLength);
         if (!onDisk.markers().crashedInFastMode()) {
             throw new IllegalArgumentException("nothing to recover: " + onDisk.markers());
         }
+    }
+
+    /**
+     * Of a server that lost its disk, or finds an empty one (R26).
+     *
+     * @param onDisk what is left of it; the markers' map may be empty
+     * @param loss {@link Loss#EVERYTHING} only if nothing on the disk says that this server ever
+     *     took part in an ensemble
+     */
+    public static RecoveryProcedure ofLostDisk(
+            long self,
+            long nonce,
+            OnDisk onDisk,
+            Loss loss,
+            Patience patience,
+            int maxEntryLength) {
+        if (loss == Loss.MEMORY) {
+            throw new IllegalArgumentException("the disk of server " + self + " is not lost");
+        }
+        return new RecoveryProcedure(self, nonce, onDisk, loss, patience, maxEntryLength);
+    }
+
+    private RecoveryProcedure(
+            long self,
+            long nonce,
+            OnDisk onDisk,
+            Loss loss,
+            Patience patience,
+            int maxEntryLength) {
         this.self = self;
         this.nonce = nonce;
         this.onDisk = onDisk;
+        this.loss = loss;
         this.patience = patience;
         this.maxEntryLength = maxEntryLength;
         log = onDisk.log();
@@ -300,8 +373,19 @@ public final class RecoveryProcedure {
             return List.of();
         }
         if (message instanceof LleAnswer answer) {
-            if (state == State.QUERYING) {
+            if (state == State.QUERYING && loss == Loss.MEMORY) {
                 answered(answer, now);
+            }
+        } else if (message instanceof LostAnswer answer) {
+            if (state == State.QUERYING && loss != Loss.MEMORY) {
+                promisedEpoch = Math.max(promisedEpoch, answer.acceptedEpoch());
+                speaks(from, false);
+                answered(answer.answer(), now);
+            }
+        } else if (message instanceof NoAnswer standing) {
+            if (state == State.QUERYING && loss != Loss.MEMORY) {
+                speaks(from, standing.blank());
+                beginIfNew();
             }
         } else if (message instanceof SourceAnswer answer) {
             if (hasSource() && from == source && answer.requestId() == requestId) {
@@ -310,6 +394,54 @@ public final class RecoveryProcedure {
             }
         }
         return taken();
+    }
+
+    /**
+     * A server that may not speak SAUCR has voted, and its vote shows whether it has any history.
+     *
+     * @param isBlank whether the vote names neither an entry nor an epoch nor a leader
+     */
+    public List<Decision> voted(long from, boolean isBlank) {
+        requireStarted();
+        if (state == State.QUERYING && loss == Loss.EVERYTHING && from != self) {
+            speaks(from, isBlank);
+            beginIfNew();
+        }
+        return taken();
+    }
+
+    private void speaks(long from, boolean isBlank) {
+        (isBlank ? blank : notBlank).add(from);
+        (isBlank ? notBlank : blank).remove(from);
+    }
+
+    /**
+     * R26: whether this server and the ensemble are new. Whoever has lost nothing and is empty says
+     * so only as long as it is: what counts is everybody's last word.
+     */
+    private void beginIfNew() {
+        if (loss != Loss.EVERYTHING || state != State.QUERYING) {
+            return;
+        }
+        boolean couldHaveElected = true;
+        boolean allHaveSpoken = true;
+        boolean nobodyHasEntries = true;
+        for (Configuration configuration : configurations()) {
+            int empty = 0;
+            for (long voter : configuration.voters()) {
+                if (voter == self || blank.contains(voter)) {
+                    empty++;
+                } else if (!answers.containsKey(voter)) {
+                    allHaveSpoken = false;
+                } else {
+                    nobodyHasEntries &= answers.get(voter).lastLogged() == Zxid.NONE;
+                }
+            }
+            couldHaveElected &= empty >= configuration.bareMajority();
+        }
+        if ((couldHaveElected && notBlank.isEmpty()) || (allHaveSpoken && nobodyHasEntries)) {
+            finish();
+        }
     }
 
     /** Time has passed; to be called at least once per {@link Patience#repeat}. */
@@ -350,12 +482,17 @@ public final class RecoveryProcedure {
                     missing.add(voter);
                 }
             }
-            stillNeeded = Math.max(stillNeeded, configuration.recoveryQuorum() - count);
+            int needed =
+                    loss == Loss.MEMORY
+                            ? configuration.recoveryQuorum()
+                            : configuration.lostDiskQuorum();
+            stillNeeded = Math.max(stillNeeded, needed - count);
         }
         return new Status(
                 state,
                 answered,
                 missing,
+                new TreeSet<>(blank),
                 stillNeeded,
                 hasSource() ? OptionalLong.of(source) : OptionalLong.empty(),
                 copied().last(),
@@ -370,7 +507,12 @@ public final class RecoveryProcedure {
     private void query(long now) {
         sentAt = now;
         for (long voter : status().missing()) {
-            decisions.add(new Send(voter, new LleQuery(nonce, self)));
+            decisions.add(
+                    new Send(
+                            voter,
+                            loss == Loss.MEMORY
+                                    ? new LleQuery(nonce, self)
+                                    : new LostQuery(nonce, self)));
         }
     }
 
@@ -378,6 +520,7 @@ public final class RecoveryProcedure {
         answers.put(answer.sender(), answer);
         Status status = status();
         if (status.stillNeeded() > 0) {
+            beginIfNew();
             return;
         }
         LleAnswer best = null;
@@ -392,13 +535,14 @@ public final class RecoveryProcedure {
             merged = merged.merge(candidate.lleMap());
         }
         map = merged;
-        if (!isBehind(onDisk.currentEpoch(), log.last(), best)) {
+        if (loss == Loss.MEMORY && !isBehind(onDisk.currentEpoch(), log.last(), best)) {
             finish();
             return;
         }
         source = best.sender();
         claimed = best.lastLogged();
-        through = recoveredLle;
+        sourceEpoch = best.currentEpoch();
+        through = loss == Loss.MEMORY ? recoveredLle : Math.max(recoveredLle, claimed);
         heardAt = now;
         enter(State.COMPARING);
         ask(new OutlineRequest(nonce, self, ++requestId), now);
@@ -625,14 +769,25 @@ public final class RecoveryProcedure {
 
     private void finish() {
         long lastLogged = copied().last();
-        long latestOnDisk = Math.max(onDisk.markers().latestOnDisk(), lastLogged);
+        // A log that was lost may have been of an epoch that never came about; the copy is of the
+        // source's.
+        long currentEpoch =
+                Math.max(
+                        loss == Loss.MEMORY ? onDisk.currentEpoch() : sourceEpoch,
+                        Zxid.epoch(lastLogged));
+        // The markers of a lost disk speak of a log that is gone.
+        long latestOnDisk =
+                loss == Loss.MEMORY
+                        ? Math.max(onDisk.markers().latestOnDisk(), lastLogged)
+                        : lastLogged;
         decisions.add(
                 new Finish(
                         lastLogged,
-                        Math.max(onDisk.currentEpoch(), Zxid.epoch(lastLogged)),
+                        currentEpoch,
                         latestOnDisk,
                         map,
                         Math.min(onDisk.markers().fastSwitch(), latestOnDisk),
+                        Math.max(promisedEpoch, Math.max(currentEpoch, onDisk.currentEpoch())),
                         staged));
         enter(State.RECOVERED);
     }

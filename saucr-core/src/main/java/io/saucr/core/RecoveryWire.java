@@ -7,6 +7,9 @@ import io.saucr.core.RecoveryMessage.Entry;
 import io.saucr.core.RecoveryMessage.EntryPart;
 import io.saucr.core.RecoveryMessage.LleAnswer;
 import io.saucr.core.RecoveryMessage.LleQuery;
+import io.saucr.core.RecoveryMessage.LostAnswer;
+import io.saucr.core.RecoveryMessage.LostQuery;
+import io.saucr.core.RecoveryMessage.NoAnswer;
 import io.saucr.core.RecoveryMessage.OutlineAnswer;
 import io.saucr.core.RecoveryMessage.OutlineRequest;
 import io.saucr.core.RecoveryMessage.Reason;
@@ -53,6 +56,9 @@ public final class RecoveryWire {
     private static final byte SNAPSHOT_REQUEST = 8;
     private static final byte SNAPSHOT_PART = 9;
     private static final byte UNAVAILABLE = 10;
+    private static final byte LOST_QUERY = 11;
+    private static final byte LOST_ANSWER = 12;
+    private static final byte NO_ANSWER = 13;
 
     /** A value's position is its code on the wire. */
     private static final List<Compression> COMPRESSIONS =
@@ -81,12 +87,16 @@ public final class RecoveryWire {
             header(out, LLE_QUERY, m, 0);
         } else if (message instanceof LleAnswer m) {
             header(out, LLE_ANSWER, m, 0);
-            out.putLong(m.currentEpoch()).putLong(m.lastLogged());
-            byte[] map = m.lleMap().encode().getBytes(StandardCharsets.US_ASCII);
-            out.putInt(map.length).put(map);
-            put(out, m.committed());
-            out.put((byte) (m.pending().isPresent() ? 1 : 0));
-            m.pending().ifPresent(pending -> put(out, pending));
+            put(out, m);
+        } else if (message instanceof LostQuery m) {
+            header(out, LOST_QUERY, m, 0);
+        } else if (message instanceof LostAnswer m) {
+            header(out, LOST_ANSWER, m, 0);
+            out.putLong(m.acceptedEpoch());
+            put(out, m.answer());
+        } else if (message instanceof NoAnswer m) {
+            header(out, NO_ANSWER, m, 0);
+            out.put((byte) (m.blank() ? 1 : 0));
         } else if (message instanceof OutlineRequest m) {
             header(out, OUTLINE_REQUEST, m, m.requestId());
         } else if (message instanceof OutlineAnswer m) {
@@ -163,16 +173,20 @@ public final class RecoveryWire {
                 return new LleQuery(nonce, sender);
             case LLE_ANSWER:
                 in.expect(requestId == 0, "request id " + requestId);
-                return new LleAnswer(
+                return in.lleAnswer(nonce, sender);
+            case LOST_QUERY:
+                in.expect(requestId == 0, "request id " + requestId);
+                return new LostQuery(nonce, sender);
+            case LOST_ANSWER:
+                in.expect(requestId == 0, "request id " + requestId);
+                return new LostAnswer(
                         nonce,
                         sender,
-                        in.nonNegative("current epoch"),
-                        in.nonNegative("last logged zxid"),
-                        in.map(),
-                        in.configuration(),
-                        in.flag("pending configuration")
-                                ? Optional.of(in.configuration())
-                                : Optional.empty());
+                        in.nonNegative("accepted epoch"),
+                        in.lleAnswer(nonce, sender));
+            case NO_ANSWER:
+                in.expect(requestId == 0, "request id " + requestId);
+                return new NoAnswer(nonce, sender, in.flag("blank"));
             case OUTLINE_REQUEST:
                 return new OutlineRequest(nonce, sender, requestId);
             case OUTLINE_ANSWER:
@@ -236,8 +250,11 @@ public final class RecoveryWire {
     private static int length(RecoveryMessage message) {
         long length = HEADER_LENGTH;
         if (message instanceof LleAnswer m) {
-            length += 8 + 8 + 4 + m.lleMap().encode().length() + length(m.committed()) + 1;
-            length += m.pending().map(RecoveryWire::length).orElse(0);
+            length += length(m);
+        } else if (message instanceof LostAnswer m) {
+            length += 8 + length(m.answer());
+        } else if (message instanceof NoAnswer) {
+            length += 1;
         } else if (message instanceof OutlineAnswer m) {
             length += 8 + 4 + 8L * m.outline().ends().length;
         } else if (message instanceof EntriesRequest) {
@@ -263,6 +280,16 @@ public final class RecoveryWire {
         return (int) length;
     }
 
+    private static int length(LleAnswer answer) {
+        return 8
+                + 8
+                + 4
+                + answer.lleMap().encode().length()
+                + length(answer.committed())
+                + 1
+                + answer.pending().map(RecoveryWire::length).orElse(0);
+    }
+
     private static int length(Configuration configuration) {
         return 8 + 4 + 8 * configuration.voters().size();
     }
@@ -270,6 +297,15 @@ public final class RecoveryWire {
     private static void header(ByteBuffer out, byte type, RecoveryMessage message, long requestId) {
         out.putInt(MAGIC).put(VERSION).put(type).putShort((short) 0).putInt(0);
         out.putLong(message.nonce()).putLong(message.sender()).putLong(requestId).putInt(0);
+    }
+
+    private static void put(ByteBuffer out, LleAnswer answer) {
+        out.putLong(answer.currentEpoch()).putLong(answer.lastLogged());
+        byte[] map = answer.lleMap().encode().getBytes(StandardCharsets.US_ASCII);
+        out.putInt(map.length).put(map);
+        put(out, answer.committed());
+        out.put((byte) (answer.pending().isPresent() ? 1 : 0));
+        answer.pending().ifPresent(pending -> put(out, pending));
     }
 
     private static void put(ByteBuffer out, Configuration configuration) {
@@ -367,6 +403,19 @@ public final class RecoveryWire {
             Configuration configuration = new Configuration(version, voters);
             expect(configuration.voters().equals(voters), "voters not ascending: " + voters);
             return configuration;
+        }
+
+        LleAnswer lleAnswer(long nonce, long sender) {
+            return new LleAnswer(
+                    nonce,
+                    sender,
+                    nonNegative("current epoch"),
+                    nonNegative("last logged zxid"),
+                    map(),
+                    configuration(),
+                    flag("pending configuration")
+                            ? Optional.of(configuration())
+                            : Optional.empty());
         }
 
         LogOutline outline() {

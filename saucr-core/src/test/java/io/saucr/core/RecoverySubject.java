@@ -7,6 +7,9 @@ import io.saucr.core.RecoveryMessage.Entry;
 import io.saucr.core.RecoveryMessage.EntryPart;
 import io.saucr.core.RecoveryMessage.LleAnswer;
 import io.saucr.core.RecoveryMessage.LleQuery;
+import io.saucr.core.RecoveryMessage.LostAnswer;
+import io.saucr.core.RecoveryMessage.LostQuery;
+import io.saucr.core.RecoveryMessage.NoAnswer;
 import io.saucr.core.RecoveryMessage.OutlineAnswer;
 import io.saucr.core.RecoveryMessage.OutlineRequest;
 import io.saucr.core.RecoveryMessage.Reason;
@@ -39,21 +42,7 @@ final class RecoverySubject implements ScenarioSubject {
         long id = in.number("request", request);
         switch (in.command()) {
             case "new":
-                recovery =
-                        new RecoveryProcedure(
-                                in.number(),
-                                NONCE,
-                                new RecoveryProcedure.OnDisk(
-                                        in.number("epoch", 0),
-                                        in.outline("log"),
-                                        new Markers(
-                                                in.zxid("fastSwitch"),
-                                                in.zxid("latestOnDisk"),
-                                                in.map("map")),
-                                        configuration(in, "voters", "version"),
-                                        pending(in)),
-                                new RecoveryProcedure.Patience(100 * MILLI, 1000 * MILLI),
-                                1 << 20);
+                recovery = create(in);
                 return List.of();
             case "start":
                 return show(recovery.start(now));
@@ -71,6 +60,25 @@ final class RecoverySubject implements ScenarioSubject {
                                 in.map("map"),
                                 configuration(in, "voters", "version"),
                                 pending(in)));
+            case "lost":
+                return receive(
+                        from,
+                        new LostAnswer(
+                                nonce,
+                                from,
+                                in.number("accepted", 0),
+                                new LleAnswer(
+                                        nonce,
+                                        from,
+                                        in.number("epoch", 0),
+                                        in.zxid("last"),
+                                        in.map("map"),
+                                        configuration(in, "voters", "version"),
+                                        pending(in))));
+            case "none":
+                return receive(from, new NoAnswer(nonce, from, in.has("blank")));
+            case "voted":
+                return show(recovery.voted(from, in.has("blank")));
             case "outline":
                 return receive(from, new OutlineAnswer(nonce, from, id, in.outline("log")));
             case "entries":
@@ -134,6 +142,28 @@ final class RecoverySubject implements ScenarioSubject {
         }
     }
 
+    private static RecoveryProcedure create(ScenarioInput in) {
+        long self = in.number();
+        RecoveryProcedure.OnDisk onDisk =
+                new RecoveryProcedure.OnDisk(
+                        in.number("epoch", 0),
+                        in.outline("log"),
+                        new Markers(in.zxid("fastSwitch"), in.zxid("latestOnDisk"), in.map("map")),
+                        configuration(in, "voters", "version"),
+                        pending(in));
+        RecoveryProcedure.Patience patience =
+                new RecoveryProcedure.Patience(100 * MILLI, 1000 * MILLI);
+        return in.has("loss")
+                ? RecoveryProcedure.ofLostDisk(
+                        self,
+                        NONCE,
+                        onDisk,
+                        RecoveryProcedure.Loss.valueOf(in.text("loss", "")),
+                        patience,
+                        1 << 20)
+                : new RecoveryProcedure(self, NONCE, onDisk, patience, 1 << 20);
+    }
+
     private static Configuration configuration(ScenarioInput in, String voters, String version) {
         List<Long> sids = in.sids(voters);
         return new Configuration(
@@ -155,7 +185,9 @@ final class RecoverySubject implements ScenarioSubject {
         Map<String, List<Long>> queries = new TreeMap<>();
         for (RecoveryProcedure.Decision decision : decisions) {
             if (decision instanceof RecoveryProcedure.Send send) {
-                if (send.message() instanceof LleQuery) {
+                if (send.message() instanceof LostQuery) {
+                    queries.computeIfAbsent("lost", key -> new ArrayList<>()).add(send.to());
+                } else if (send.message() instanceof LleQuery) {
                     queries.computeIfAbsent("query", key -> new ArrayList<>()).add(send.to());
                 } else {
                     lines.add("ask " + send.to() + " " + show(send.message()));
@@ -193,10 +225,15 @@ final class RecoverySubject implements ScenarioSubject {
                                 + ScenarioInput.show(finish.fastSwitch())
                                 + " map="
                                 + ScenarioInput.show(finish.lleMap())
+                                + (finish.acceptedEpoch() == finish.currentEpoch()
+                                        ? ""
+                                        : " accepted=" + finish.acceptedEpoch())
                                 + (finish.staged() ? " with what is staged" : ""));
             }
         }
-        queries.values().forEach(sids -> lines.add("query " + sids));
+        queries.forEach(
+                (kind, sids) ->
+                        lines.add((kind.equals("query") ? "" : "lost: ") + "query " + sids));
         return lines;
     }
 

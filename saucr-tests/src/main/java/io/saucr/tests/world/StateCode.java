@@ -958,7 +958,13 @@ public final class StateCode {
             long fastSwitch = readZxid();
             s.recovery.finish =
                     new Finish(
-                            lastLogged, currentEpoch, latestOnDisk, readMap(), fastSwitch, false);
+                            lastLogged,
+                            currentEpoch,
+                            latestOnDisk,
+                            readMap(),
+                            fastSwitch,
+                            currentEpoch,
+                            false);
             return;
         }
         long currentEpoch = readSmall() - 1L;

@@ -1444,6 +1444,7 @@ public final class World {
                         onDisk,
                         merged,
                         Math.min(s.fastSwitch, onDisk),
+                        Math.max(s.currentEpoch, Zxid.epoch(last)),
                         false);
         s.recovery.finish = finish;
         carryOut(s, List.of(finish));

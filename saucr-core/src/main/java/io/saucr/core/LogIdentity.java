@@ -1,0 +1,72 @@
+package io.saucr.core;
+
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What a server's log folder says of itself (R26): whose it is, and how much it must at least hold.
+ * It stands in a marker file beside the log; whose log it is stands in the epoch file, too, in the
+ * other folder, behind the number that ZooKeeper reads. So each folder tells when the other one is
+ * gone or is another one. Immutable.
+ *
+ * @param server id of the server, at least 0
+ * @param log drawn at random, not negative, when the folder was first used; no two folders have the
+ *     same
+ * @param epoch the server's current epoch when this was written, at least 0
+ * @param extent the log, or the snapshot before it, reached at least this far when this was written
+ * @param marker the latest-on-disk marker when this was written; one that has moved on since says
+ *     more than {@code extent}
+ */
+public record LogIdentity(long server, long log, long epoch, long extent, long marker) {
+    private static final Pattern STAMP =
+            Pattern.compile("saucr server=(\\d{1,18}) log=([0-9a-f]{1,16})");
+
+    public LogIdentity {
+        if (server < 0 || log < 0 || epoch < 0 || extent < 0 || marker < 0) {
+            throw new IllegalArgumentException(
+                    "server "
+                            + server
+                            + ", log "
+                            + log
+                            + ", epoch "
+                            + epoch
+                            + ", extent "
+                            + extent
+                            + ", marker "
+                            + marker);
+        }
+    }
+
+    /** Whose log belongs to an epoch file. */
+    public record Stamp(long server, long log) {
+        /** The second line of an epoch file; ZooKeeper reads the first one alone. */
+        public String encode() {
+            return String.format("saucr server=%d log=%x", server, log);
+        }
+
+        /** The stamp in a line, empty if it is anything else. */
+        public static Optional<Stamp> decode(String line) {
+            Matcher matcher = STAMP.matcher(line.trim());
+            return matcher.matches()
+                    ? Optional.of(
+                            new Stamp(
+                                    Long.parseLong(matcher.group(1)),
+                                    Long.parseUnsignedLong(matcher.group(2), 16)))
+                    : Optional.empty();
+        }
+    }
+
+    /** What the epoch file says of this log. */
+    public Stamp stamp() {
+        return new Stamp(server, log);
+    }
+
+    /**
+     * What the log must reach, given the latest-on-disk marker beside it. A truncation lowers the
+     * extent, but not the marker.
+     */
+    public long leastEnd(long latestOnDisk) {
+        return latestOnDisk > marker ? latestOnDisk : extent;
+    }
+}

@@ -1,0 +1,147 @@
+package io.saucr.core;
+
+import io.saucr.core.LogIdentity.Stamp;
+import java.util.Optional;
+
+/**
+ * What a server that starts still has of what it acknowledged (R15, R25, R26), and why.
+ *
+ * @param verdict what follows from it
+ * @param reason a clause that says what was found, for the log and for operators
+ */
+public record StartAssessment(Verdict verdict, String reason) {
+
+    /** What follows for the server. */
+    public enum Verdict {
+        /** Everything that it acknowledged is on its disk: it takes part. */
+        COMPLETE,
+        /** Everything is in the page cache at least (R25): once it is forced, it takes part. */
+        COMPLETE_IN_PAGE_CACHE,
+        /** It crashed in fast mode and may lack what was in memory alone (R15). */
+        MEMORY_LOST,
+        /** Its log, or another part of its disk, is not what it was (R26). */
+        DISK_LOST,
+        /** Its disk is empty: it is new, or it has lost everything (R26). */
+        EMPTY,
+        /** Its disk is another server's: it must not start. */
+        FOREIGN
+    }
+
+    /**
+     * What is on a server's disk.
+     *
+     * @param sid the server's id
+     * @param currentEpoch what the epoch file says, -1 if there is none
+     * @param stamp what the epoch file says of the log
+     * @param identity what the log folder says of itself
+     * @param fastSwitchPresent whether that marker is there
+     * @param latestOnDiskPresent whether that marker is there
+     * @param markers their values
+     * @param lastLogged the log's last sound entry, or the newest usable snapshot if that is later;
+     *     0 if there is neither
+     * @param damaged whether the log makes no sense from there on, although nothing that a crash
+     *     may leave behind explains it
+     * @param pageCacheProven whether the page cache is the one of the process that died (R25)
+     */
+    public record Findings(
+            long sid,
+            long currentEpoch,
+            Optional<Stamp> stamp,
+            Optional<LogIdentity> identity,
+            boolean fastSwitchPresent,
+            boolean latestOnDiskPresent,
+            Markers markers,
+            long lastLogged,
+            boolean damaged,
+            boolean pageCacheProven) {
+        boolean anyMarker() {
+            return fastSwitchPresent || latestOnDiskPresent;
+        }
+    }
+
+    /** Looks at everything; changes nothing. */
+    public static StartAssessment of(Findings found) {
+        Optional<Long> owner =
+                found.identity
+                        .map(LogIdentity::server)
+                        .filter(server -> server != found.sid)
+                        .or(
+                                () ->
+                                        found.stamp
+                                                .map(Stamp::server)
+                                                .filter(server -> server != found.sid));
+        if (owner.isPresent()) {
+            return new StartAssessment(
+                    Verdict.FOREIGN,
+                    "the data are those of server " + owner.get() + ", not of server " + found.sid);
+        }
+        if (found.currentEpoch <= 0
+                && found.lastLogged == Zxid.NONE
+                && found.identity.isEmpty()
+                && !found.anyMarker()) {
+            return new StartAssessment(Verdict.EMPTY, "there is no history on its disk");
+        }
+        if (found.identity.isEmpty()) {
+            if (found.stamp.isPresent()) {
+                return lost(
+                        found.anyMarker()
+                                ? "saucr.identity is missing in the log folder"
+                                : "the log folder is not the one that it had: there is no marker"
+                                        + " in it");
+            }
+            // Apache's server was here, or a version that knows no identity.
+            return byMarkers(found);
+        }
+        LogIdentity identity = found.identity.get();
+        if (found.stamp.isPresent() && !found.stamp.get().equals(identity.stamp())) {
+            return lost("the log folder is another one than the epoch file names");
+        }
+        if (found.currentEpoch < identity.epoch()) {
+            return lost(
+                    "its current epoch was "
+                            + identity.epoch()
+                            + ", and "
+                            + (found.currentEpoch < 0
+                                    ? "the epoch file is gone"
+                                    : "the epoch file says " + found.currentEpoch));
+        }
+        if (!found.fastSwitchPresent || !found.latestOnDiskPresent) {
+            return lost(
+                    (found.fastSwitchPresent ? "saucr.latestOnDisk" : "saucr.fastSwitch")
+                            + " is missing in the log folder");
+        }
+        long least = identity.leastEnd(found.markers.latestOnDisk());
+        if (found.lastLogged < least) {
+            return lost(
+                    "the log ends at "
+                            + Zxid.toString(found.lastLogged)
+                            + " and was forced through "
+                            + Zxid.toString(least));
+        }
+        return byMarkers(found);
+    }
+
+    private static StartAssessment byMarkers(Findings found) {
+        Markers markers = found.markers;
+        if (!markers.crashedInFastMode()) {
+            return found.damaged
+                    ? lost("the log is damaged after " + Zxid.toString(found.lastLogged))
+                    : new StartAssessment(Verdict.COMPLETE, "everything is on its disk");
+        }
+        String fast =
+                "it crashed in fast mode (fast since "
+                        + Zxid.toString(markers.fastSwitch())
+                        + ", on disk through "
+                        + Zxid.toString(markers.latestOnDisk())
+                        + ")";
+        // The entry that the marker names was in the page cache before the marker was written.
+        return found.pageCacheProven && !found.damaged && found.lastLogged >= markers.fastSwitch()
+                ? new StartAssessment(
+                        Verdict.COMPLETE_IN_PAGE_CACHE, fast + ", but its machine kept running")
+                : new StartAssessment(Verdict.MEMORY_LOST, fast);
+    }
+
+    private static StartAssessment lost(String reason) {
+        return new StartAssessment(Verdict.DISK_LOST, reason);
+    }
+}
