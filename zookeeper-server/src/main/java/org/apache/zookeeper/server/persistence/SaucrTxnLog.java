@@ -35,8 +35,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The transaction log of a SAUCR server: ZooKeeper's file format, but {@link #commit()} forces only
- * what is slow (R3), a background thread forces the rest (R11), and the markers are kept true (R10
- * to R14).
+ * what is slow (R3) and writes the rest to the page cache, so that it outlives the process (R25); a
+ * background thread forces that (R11), and the markers are kept true (R10 to R14).
  *
  * <p>Locks, always taken in this order: {@code markerLock} (the markers and every decision about
  * them; held while a marker is written), {@code forceLock} (one force at a time), {@code
@@ -61,6 +61,7 @@ public final class SaucrTxnLog implements TxnLog {
 
     private final Path directory;
     private final MarkerStore markerStore;
+    private final ProofOfCache proof;
     private final SaucrSettings settings;
     private final LogMetrics metrics;
     private final Thread flusher;
@@ -94,6 +95,7 @@ public final class SaucrTxnLog implements TxnLog {
     private final Adler32 checksum = new Adler32();
     private FilePadding padding = new FilePadding();
     private FileChannel file;
+    private Path newestFile;
     private long filePosition;
     private long fileSize;
     private long closedFilesSize;
@@ -136,16 +138,19 @@ public final class SaucrTxnLog implements TxnLog {
      * @param directory where the log's files are
      * @param markers what the marker files say, of a server that did not crash in fast mode
      * @param outline of the log on disk
+     * @param proof kept true of the page cache
      */
     SaucrTxnLog(
             Path directory,
             MarkerStore markerStore,
             Markers markers,
             LogOutline outline,
+            ProofOfCache proof,
             SaucrSettings settings,
             LogMetrics metrics) {
         this.directory = directory;
         this.markerStore = markerStore;
+        this.proof = proof;
         this.settings = settings;
         this.metrics = metrics;
         this.durability = new LogDurability(markers);
@@ -295,8 +300,8 @@ public final class SaucrTxnLog implements TxnLog {
 
     /**
      * Everything appended so far may be acked when this returns: slow entries are on disk, and the
-     * markers tell of fast ones (R3, R12, R13). Fast entries stay in the buffer until the next
-     * force or reader, or until it is full: nothing of the file stands on their way.
+     * markers tell of fast ones (R3, R12, R13). Fast entries are in the page cache, one write for
+     * all of them: they outlive this process (R25).
      */
     @Override
     public void commit() throws IOException {
@@ -304,6 +309,8 @@ public final class SaucrTxnLog implements TxnLog {
         try {
             if (durability.mustForce()) {
                 markOnDiskIfOwed(force());
+            } else {
+                makeReadable();
             }
             settle();
         } catch (IOException e) {
@@ -327,6 +334,7 @@ public final class SaucrTxnLog implements TxnLog {
         try {
             long zxid = durability.fastSwitchNeeded();
             if (zxid != 0) {
+                proveCache();
                 markerStore.writeFastSwitch(zxid);
                 durability.markedFastSwitch(zxid);
                 claimsOnDisk = false;
@@ -336,6 +344,15 @@ public final class SaucrTxnLog implements TxnLog {
             durability.acked();
         } finally {
             markerLock.unlock();
+        }
+    }
+
+    private void proveCache() throws IOException {
+        appendLock.lock();
+        try {
+            proof.logFile(newestFile);
+        } finally {
+            appendLock.unlock();
         }
     }
 
@@ -527,6 +544,7 @@ public final class SaucrTxnLog implements TxnLog {
     }
 
     private IOException endProcess(String what, IOException cause) {
+        proof.withdraw();
         failed = true;
         LOG.error(
                 "{} failed; what the disk holds is unknown now, so this server stops", what, cause);
@@ -545,7 +563,9 @@ public final class SaucrTxnLog implements TxnLog {
                         StandardOpenOption.CREATE,
                         StandardOpenOption.TRUNCATE_EXISTING,
                         StandardOpenOption.WRITE);
+        newestFile = path;
         directoryChanged = true;
+        proof.logFile(path);
         filePosition = 0;
         padding = new FilePadding();
         buffer.putInt(FileTxnLog.TXNLOG_MAGIC).putInt(FileTxnLog.VERSION).putLong(0);

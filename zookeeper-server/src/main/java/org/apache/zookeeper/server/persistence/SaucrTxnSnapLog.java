@@ -70,12 +70,18 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
         }
     }
 
+    /** As {@link #open(Markers, ProofOfCache)}, with nothing that proves the page cache. */
+    public void open(Markers markers) throws IOException {
+        open(markers, ProofOfCache.NONE);
+    }
+
     /**
      * Starts the log for a server that is not recovering. Until then it can only be read.
      *
      * @param markers as they are on disk, not of a crash in fast mode
+     * @param proof kept true of the page cache by the log
      */
-    public void open(Markers markers) throws IOException {
+    public void open(Markers markers, ProofOfCache proof) throws IOException {
         LogHistory history = new LogHistory(getDataLogDir().toPath(), getSnapDir().toPath());
         LogHistory.Scan scan = history.scan(markers.latestOnDisk());
         LogHistory.Damage damage = scan.damage();
@@ -111,6 +117,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
                         markerStore,
                         markers,
                         scan.outline(),
+                        proof,
                         settings,
                         metrics);
     }

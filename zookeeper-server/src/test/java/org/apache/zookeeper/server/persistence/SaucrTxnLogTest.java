@@ -53,9 +53,23 @@ class SaucrTxnLogTest {
 
     private final List<Integer> exits = new CopyOnWriteArrayList<>();
     private final LogMetrics metrics = new LogMetrics();
+    private final List<String> proofs = new CopyOnWriteArrayList<>();
+    private final ProofOfCache proof = new RecordedProof();
     private final Random random = new Random(42);
     private SaucrTxnSnapLog snapLog;
     private SaucrTxnLog log;
+
+    private final class RecordedProof implements ProofOfCache {
+        @Override
+        public void logFile(Path newest) throws IOException {
+            proofs.add(newest.getFileName() + (onDisk().crashedInFastMode() ? " fast" : " disk"));
+        }
+
+        @Override
+        public void withdraw() {
+            proofs.add("withdrawn");
+        }
+    }
 
     @BeforeEach
     void catchExits() {
@@ -81,7 +95,7 @@ class SaucrTxnLogTest {
         SaucrSettings settings = SaucrSettings.parse("test", properties);
         Path data = folder.resolve("saucr");
         snapLog = new SaucrTxnSnapLog(data.toFile(), data.toFile(), settings, metrics);
-        snapLog.open(snapLog.markerStore().read());
+        snapLog.open(snapLog.markerStore().read(), proof);
         log = snapLog.log();
     }
 
@@ -267,6 +281,33 @@ class SaucrTxnLogTest {
             write(zxid, FAST);
         }
         assertThat(metrics.forces()).isEqualTo(first + 2);
+    }
+
+    @Test
+    void r25AFastEntryIsInThePageCacheBeforeItsAck() throws Exception {
+        open(NEVER, NEVER);
+        for (long zxid = FIRST; zxid < FIRST + 5; zxid++) {
+            write(zxid, FAST);
+            assertThat(Transactions.read(version(), version(), 0)).endsWith(zxid);
+        }
+        assertThat(metrics.forces()).isZero();
+    }
+
+    @Test
+    void r25TheProofNamesEachNewFileAndComesBeforeTheFirstFastAck() throws Exception {
+        open(NEVER, NEVER);
+        write(FIRST, SLOW);
+        assertThat(proofs).containsExactly("log.100000001 disk");
+        write(FIRST + 1, FAST);
+        write(FIRST + 2, FAST);
+        assertThat(proofs).containsExactly("log.100000001 disk", "log.100000001 disk");
+        log.rollLog();
+        write(FIRST + 3, FAST);
+        assertThat(proofs).hasSize(3).endsWith("log.100000004 fast");
+        log.flushAndMark(FlushCause.OPERATOR, "test");
+        log.rollLog();
+        write(FIRST + 4, FAST);
+        assertThat(proofs).hasSize(5).endsWith("log.100000005 disk", "log.100000005 disk");
     }
 
     @Test
@@ -486,6 +527,7 @@ class SaucrTxnLogTest {
 
     private void claimsNothingAndEnds(long fastSince) throws IOException {
         assertThat(exits).isNotEmpty();
+        assertThat(proofs).as("the proof (R25)").contains("withdrawn");
         assertThat(log.flushAndMark(FlushCause.OPERATOR, "test")).isFalse();
         log.flushForEver("test");
         log.close();

@@ -1,0 +1,34 @@
+package org.apache.zookeeper.server.persistence;
+
+import java.io.IOException;
+import java.nio.file.Path;
+
+/**
+ * What tells the next process of this server that the page cache is still the one that this process
+ * wrote to (R25): after the death of a process alone nothing is missing that it acknowledged.
+ */
+public interface ProofOfCache {
+    /** Proves nothing: every death of the process counts as a loss of power. */
+    ProofOfCache NONE =
+            new ProofOfCache() {
+                @Override
+                public void logFile(Path newest) {}
+
+                @Override
+                public void withdraw() {}
+            };
+
+    /**
+     * From now on the log ends in this file. Called under the log's append lock when the file has
+     * been created, and before the first fast ack after a time of "everything on disk".
+     *
+     * @throws IOException ends the process, as any failed write of the log does
+     */
+    void logFile(Path newest) throws IOException;
+
+    /**
+     * A write or a force failed: the page cache may lack what was written. Called before anything
+     * else is done about it, perhaps under locks of the log and more than once; must not throw.
+     */
+    void withdraw();
+}
