@@ -30,7 +30,7 @@ public record StartAssessment(Verdict verdict, String reason) {
     /**
      * What is on a server's disk.
      *
-     * @param sid the server's id
+     * @param sid the server's id, -1 if it has none: then whose disk it is cannot be told
      * @param currentEpoch what the epoch file says, -1 if there is none
      * @param stamp what the epoch file says of the log
      * @param identity what the log folder says of itself
@@ -62,14 +62,16 @@ public record StartAssessment(Verdict verdict, String reason) {
     /** Looks at everything; changes nothing. */
     public static StartAssessment of(Findings found) {
         Optional<Long> owner =
-                found.identity
-                        .map(LogIdentity::server)
-                        .filter(server -> server != found.sid)
-                        .or(
-                                () ->
-                                        found.stamp
-                                                .map(Stamp::server)
-                                                .filter(server -> server != found.sid));
+                found.sid < 0
+                        ? Optional.empty()
+                        : found.identity
+                                .map(LogIdentity::server)
+                                .filter(server -> server != found.sid)
+                                .or(
+                                        () ->
+                                                found.stamp
+                                                        .map(Stamp::server)
+                                                        .filter(server -> server != found.sid));
         if (owner.isPresent()) {
             return new StartAssessment(
                     Verdict.FOREIGN,

@@ -1,6 +1,7 @@
 package io.saucr.server;
 
 import io.saucr.core.LleMap;
+import io.saucr.core.LogIdentity;
 import io.saucr.core.MalformedMarkerException;
 import io.saucr.core.MarkerFile;
 import io.saucr.core.Markers;
@@ -12,9 +13,10 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.Optional;
 
 /**
- * The two marker files of a server, beside its log (R12, R13, R14). A write that returns is on
+ * The marker files of a server, beside its log (R12, R13, R14, R26). A write that returns is on
  * disk: the file is forced, renamed over the old one, and the directory is forced.
  *
  * <p>Not thread-safe: the log's marker lock owns it.
@@ -24,6 +26,8 @@ public final class MarkerStore {
     static final String FAST_SWITCH = "saucr.fastSwitch";
 
     static final String LATEST_ON_DISK = "saucr.latestOnDisk";
+
+    static final String IDENTITY = "saucr.identity";
 
     private final Path directory;
 
@@ -60,6 +64,64 @@ public final class MarkerStore {
             throw unreadable(disk, e);
         }
         return new Markers(fastSwitch, latest.zxid(), latest.lleMap());
+    }
+
+    /** Whether the fast-switch marker is there. */
+    public boolean hasFastSwitch() {
+        return Files.exists(directory.resolve(FAST_SWITCH));
+    }
+
+    /** Whether the latest-on-disk marker is there. */
+    public boolean hasLatestOnDisk() {
+        return Files.exists(directory.resolve(LATEST_ON_DISK));
+    }
+
+    /**
+     * What the log folder says of itself (R26).
+     *
+     * @throws IOException if the file is there and cannot be read or is corrupt
+     */
+    public Optional<LogIdentity> identity() throws IOException {
+        Path file = directory.resolve(IDENTITY);
+        try {
+            return Optional.of(MarkerFile.decodeIdentity(Files.readAllBytes(file)));
+        } catch (NoSuchFileException e) {
+            return Optional.empty();
+        } catch (MalformedMarkerException | IOException e) {
+            throw unreadable(file, e);
+        }
+    }
+
+    /** Says whose log this is and how far it reaches at least (R26). */
+    public void writeIdentity(LogIdentity identity) throws IOException {
+        replace(IDENTITY, MarkerFile.encodeIdentity(identity));
+    }
+
+    /**
+     * The log is about to be cut after this entry, or to be replaced by one that ends there: from
+     * now on that is no loss (R26). Does nothing for a log without an identity.
+     */
+    public void lowerExtent(long zxid) throws IOException {
+        Optional<LogIdentity> now = identity();
+        if (now.isPresent()) {
+            LogIdentity is = now.get();
+            long marker = read().latestOnDisk();
+            long least = Math.min(is.leastEnd(marker), zxid);
+            writeIdentity(new LogIdentity(is.server(), is.log(), is.epoch(), least, marker));
+        }
+    }
+
+    /**
+     * What is on this disk is not all that the server had, and stays so, whatever happens, until
+     * the latest-on-disk marker is written again (R26).
+     *
+     * @param owner whose disk it is
+     */
+    public void markLost(LogIdentity owner) throws IOException {
+        writeIdentity(owner);
+        if (Files.deleteIfExists(directory.resolve(LATEST_ON_DISK))) {
+            forceDirectory(directory);
+        }
     }
 
     /** Everything from this zxid on may be in memory alone (R12). */
@@ -104,9 +166,8 @@ public final class MarkerStore {
                         + " cannot be used: "
                         + cause.getMessage()
                         + ". Without it nobody knows whether this server's log is complete, so it must not vote."
-                        + " Restore the file from a copy; or, only while a majority of the other servers is"
-                        + " serving, empty this server's data directory but for myid, so that it copies"
-                        + " everything from them.",
+                        + " Delete the file, and never put an older one in its place: the server then gets what it"
+                        + " may lack from the others before it takes part again.",
                 cause);
     }
 }

@@ -19,6 +19,9 @@ import java.util.regex.Pattern;
  * @param backgroundFlushInterval how often the log is forced in fast mode, 1 millisecond to 1 hour
  * @param idleFlush time without writes after which disk and markers say "on disk", 1 millisecond to
  *     1 hour
+ * @param bootId replaces the machine's boot id (R25); empty for the machine's own. Only for test
+ *     beds that take power from a server without a reboot: 1 to 64 letters, digits, dots, dashes
+ *     and underscores
  * @param adminServers host and port of other servers' AdminServers, by server id; immutable
  */
 public record SaucrSettings(
@@ -28,6 +31,7 @@ public record SaucrSettings(
         int fastModeConfirmations,
         Duration backgroundFlushInterval,
         Duration idleFlush,
+        String bootId,
         Map<Long, String> adminServers) {
 
     /** ZooKeeper turns an unknown key of zoo.cfg into a system property with this prefix. */
@@ -39,6 +43,7 @@ public record SaucrSettings(
     private static final String CONFIRMATIONS = "saucr.fastModeConfirmations";
     private static final String BACKGROUND = "saucr.backgroundFlushInterval";
     private static final String IDLE = "saucr.idleFlush";
+    private static final String BOOT_ID = "saucr.bootId";
     private static final String ADMIN_SERVERS = "saucr.adminServers";
 
     private static final Map<String, String> ALLOWED =
@@ -50,12 +55,14 @@ public record SaucrSettings(
                             CONFIRMATIONS, "1 to 1000",
                             BACKGROUND, "1ms to 1h, for example 100ms",
                             IDLE, "1ms to 1h, for example 500ms",
+                            BOOT_ID, "1 to 64 letters, digits, dots, dashes and underscores",
                             ADMIN_SERVERS,
                                     "ID=HOST:PORT, separated by commas, for example"
                                             + " 1=zk1:8080,2=zk2:8080"));
 
     private static final Pattern ADMIN_SERVER =
             Pattern.compile("(\\d{1,9})=([\\w.-]+:\\d{1,5}|\\[[\\da-fA-F:.]+]:\\d{1,5})");
+    private static final Pattern BOOT = Pattern.compile("[A-Za-z0-9._-]{1,64}");
     private static final Pattern DURATION = Pattern.compile("(\\d{1,9})(us|ms|s|m|h)?");
     private static final Duration DEFAULT_HEARTBEAT = Duration.ofMillis(50);
     private static final Duration DEFAULT_ELECTION_SILENCE = Duration.ofSeconds(2);
@@ -119,6 +126,7 @@ public record SaucrSettings(
                         Duration.ofHours(1)),
                 reader.duration(
                         IDLE, Duration.ofMillis(500), Duration.ofMillis(1), Duration.ofHours(1)),
+                reader.matching(BOOT_ID, BOOT),
                 reader.addresses(ADMIN_SERVERS));
     }
 
@@ -191,6 +199,17 @@ public record SaucrSettings(
                 throw invalid(key, value);
             }
             return duration;
+        }
+
+        String matching(String key, Pattern allowed) throws InvalidSettingException {
+            String value = given.get(key);
+            if (value == null) {
+                return "";
+            }
+            if (!allowed.matcher(value).matches()) {
+                throw invalid(key, value);
+            }
+            return value;
         }
 
         Map<Long, String> addresses(String key) throws InvalidSettingException {

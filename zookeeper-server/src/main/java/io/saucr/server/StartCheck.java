@@ -1,10 +1,12 @@
 package io.saucr.server;
 
-import io.saucr.core.Markers;
-import io.saucr.core.Zxid;
+import io.saucr.core.StartAssessment;
+import io.saucr.core.StartAssessment.Verdict;
 import io.saucr.server.SaucrSettings.InvalidSettingException;
 import java.io.File;
 import java.io.IOException;
+import java.nio.file.Path;
+import org.apache.zookeeper.server.persistence.StartExamination;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
 import org.apache.zookeeper.server.quorum.flexible.QuorumMaj;
 import org.apache.zookeeper.server.quorum.flexible.QuorumVerifier;
@@ -12,6 +14,7 @@ import org.apache.zookeeper.server.quorum.flexible.QuorumVerifier;
 /** What must hold before a server starts from a configuration; nothing is changed by looking. */
 final class StartCheck {
     private static final int LEAST_VOTERS = 3;
+    private static final String VERSION_FOLDER = "version-2";
 
     private StartCheck() {}
 
@@ -20,9 +23,16 @@ final class StartCheck {
      */
     static void check(QuorumPeerConfig config, String path) throws InvalidSettingException {
         SaucrSettings settings = SaucrSettings.parse(path, System.getProperties());
-        Markers markers = markers(config, path);
+        StartAssessment assessment = assess(config, path);
+        if (assessment.verdict() == Verdict.FOREIGN) {
+            throw new InvalidSettingException(
+                    path
+                            + ": dataDir or dataLogDir is not this server's: "
+                            + assessment.reason()
+                            + ". Name the folders of this server, or give an empty one to it");
+        }
         if (!settings.enabled()) {
-            refuseLossOfMemory(path, markers);
+            refuseLoss(path, assessment);
             return;
         }
         QuorumVerifier verifier = config.getQuorumVerifier();
@@ -50,28 +60,33 @@ final class StartCheck {
     }
 
     /** H13: with SAUCR off the server would vote with what its disk happens to hold. */
-    private static void refuseLossOfMemory(String path, Markers markers)
+    private static void refuseLoss(String path, StartAssessment assessment)
             throws InvalidSettingException {
-        if (markers.crashedInFastMode()) {
+        if (assessment.verdict() != Verdict.COMPLETE && assessment.verdict() != Verdict.EMPTY) {
             throw new InvalidSettingException(
                     path
-                            + ": saucr.enabled=false is not allowed now: this server crashed in fast mode (fast since "
-                            + Zxid.toString(markers.fastSwitch())
-                            + ", on disk through "
-                            + Zxid.toString(markers.latestOnDisk())
-                            + ") and may lack acknowledged writes. Start it with saucr.enabled=true until it has"
-                            + " recovered, stop it, then disable SAUCR.");
+                            + ": saucr.enabled=false is not allowed now: this server may lack"
+                            + " acknowledged writes, because "
+                            + assessment.reason()
+                            + ". Start it with saucr.enabled=true until it has recovered, stop it, then"
+                            + " disable SAUCR.");
         }
     }
 
-    private static Markers markers(QuorumPeerConfig config, String path)
+    private static StartAssessment assess(QuorumPeerConfig config, String path)
             throws InvalidSettingException {
-        File logs = config.getDataLogDir() == null ? config.getDataDir() : config.getDataLogDir();
+        File snapshots = config.getDataDir();
+        File logs = config.getDataLogDir() == null ? snapshots : config.getDataLogDir();
         if (logs == null) {
-            return Markers.none();
+            return new StartAssessment(Verdict.EMPTY, "there is no data folder");
         }
+        Path logFolder = logs.toPath().resolve(VERSION_FOLDER);
         try {
-            return new MarkerStore(logs.toPath().resolve("version-2")).read();
+            return new StartExamination(
+                            logFolder,
+                            snapshots.toPath().resolve(VERSION_FOLDER),
+                            new MarkerStore(logFolder))
+                    .assessMarkers(config.getServerId());
         } catch (IOException e) {
             throw new InvalidSettingException(path + ": " + e.getMessage());
         }

@@ -68,19 +68,7 @@ public final class RecoveryStore implements Closeable {
      * @param currentEpoch of the last leader that this server acknowledged
      */
     public LogOutline prepare(long currentEpoch) throws IOException {
-        discardStaged();
-        LogHistory history = new LogHistory(logs, snapshots);
-        LogHistory.Scan scan = history.scan(markers.read().latestOnDisk());
-        if (scan.damage() != null) {
-            LOG.warn(
-                    "The log is cut after {}, byte {} of {}: {}. That was expected after a crash in fast mode",
-                    Zxid.toString(scan.outline().last()),
-                    scan.damage().offset(),
-                    scan.damage().file(),
-                    scan.damage().what());
-            history.cut(scan.damage());
-        }
-        LogOutline outline = scan.outline();
+        LogOutline outline = prepareWhole();
         if (Zxid.epoch(outline.last()) <= currentEpoch || outline.last() == outline.base()) {
             return outline;
         }
@@ -93,13 +81,35 @@ public final class RecoveryStore implements Closeable {
         LOG.warn(
                 "The log is cut after {}: what follows was copied by a recovery that did not finish",
                 Zxid.toString(keep));
-        history.truncateAfter(keep);
+        markers.lowerExtent(keep);
+        new LogHistory(logs, snapshots).truncateAfter(keep);
         return outline.truncate(keep);
+    }
+
+    /**
+     * Cuts what is damaged, forgets what was staged, and says what is left: of a server that
+     * believes none of it before it has compared it (R26).
+     */
+    public LogOutline prepareWhole() throws IOException {
+        discardStaged();
+        LogHistory history = new LogHistory(logs, snapshots);
+        LogHistory.Scan scan = history.scan(markers.read().latestOnDisk());
+        if (scan.damage() != null) {
+            LOG.warn(
+                    "The log is cut after {}, byte {} of {}: {}. What followed comes from the others",
+                    Zxid.toString(scan.outline().last()),
+                    scan.damage().offset(),
+                    scan.damage().file(),
+                    scan.damage().what());
+            history.cut(scan.damage());
+        }
+        return scan.outline();
     }
 
     /** Cuts the log after the entry, and removes snapshots that show more. */
     public void truncate(long zxid) throws IOException {
         close();
+        markers.lowerExtent(zxid);
         for (Path snapshot : snapshotFiles(snapshots)) {
             String name = snapshot.getFileName().toString();
             if (Util.getZxidFromName(name, FileSnap.SNAPSHOT_FILE_PREFIX) > zxid) {
@@ -157,6 +167,7 @@ public final class RecoveryStore implements Closeable {
             writer.force();
         }
         close();
+        markers.lowerExtent(finish.lastLogged());
         if (finish.staged()) {
             Files.writeString(staging.resolve(EPOCH), Long.toString(finish.currentEpoch()));
             try (Stream<Path> files = Files.list(staging)) {
@@ -177,6 +188,15 @@ public final class RecoveryStore implements Closeable {
     public void mark(Finish finish) throws IOException {
         markers.writeLatestOnDisk(finish.latestOnDisk(), finish.lleMap());
         markers.writeFastSwitch(finish.fastSwitch());
+    }
+
+    /**
+     * The last step of a server that lost its disk: until the latest-on-disk marker is back it
+     * counts as lost (R26).
+     */
+    public void markFound(Finish finish) throws IOException {
+        markers.writeFastSwitch(finish.fastSwitch());
+        markers.writeLatestOnDisk(finish.latestOnDisk(), finish.lleMap());
     }
 
     /** Whether a replacement of log and snapshots has been decided and not carried through. */
@@ -241,6 +261,11 @@ public final class RecoveryStore implements Closeable {
         }
     }
 
+    /** The current epoch of the server with these snapshots, -1 if it was never written. */
+    public static long currentEpochIn(Path snapshots) throws IOException {
+        return epochIn(snapshots, CURRENT_EPOCH);
+    }
+
     /**
      * An epoch file of ZooKeeper's.
      *
@@ -249,7 +274,9 @@ public final class RecoveryStore implements Closeable {
     static long epochIn(Path directory, String name) throws IOException {
         Path file = directory.resolve(name);
         try {
-            return Long.parseLong(Files.readString(file).trim());
+            List<String> lines = Files.readAllLines(file);
+            // The second line, if any, is ours.
+            return Long.parseLong(lines.isEmpty() ? "" : lines.get(0).trim());
         } catch (NoSuchFileException e) {
             return -1;
         } catch (NumberFormatException e) {

@@ -34,6 +34,9 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     /** Names begin so of the folders in which snapshots are written, one for each. */
     private static final String UNFINISHED = "saucr.snapshot.";
 
+    /** An operator's word that an empty server is new; ZooKeeper removes it. */
+    private static final String INITIALIZE_FILE = "initialize";
+
     private static final long FIRST_ZXID_EVER = 0x1_0000_0001L;
 
     private final SaucrSettings settings;
@@ -85,7 +88,8 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
         LogHistory history = new LogHistory(getDataLogDir().toPath(), getSnapDir().toPath());
         LogHistory.Scan scan = history.scan(markers.latestOnDisk());
         LogHistory.Damage damage = scan.damage();
-        if (damage != null && !isTornEnd(damage, scan.outline().last(), markers)) {
+        if (damage != null
+                && !isTornEnd(getDataLogDir().toPath(), damage, scan.outline().last(), markers)) {
             throw new IOException(
                     "The transaction log is damaged after "
                             + Zxid.toString(scan.outline().last())
@@ -126,9 +130,9 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
      * Slow entries are forced before they are acked: what a power cut leaves behind the last of
      * them was not acked.
      */
-    private boolean isTornEnd(LogHistory.Damage damage, long last, Markers markers)
+    static boolean isTornEnd(Path logs, LogHistory.Damage damage, long last, Markers markers)
             throws IOException {
-        List<Path> files = LogHistory.logFiles(getDataLogDir().toPath());
+        List<Path> files = LogHistory.logFiles(logs);
         int damaged = files.indexOf(damage.file());
         for (int i = damaged; i < files.size(); i++) {
             if (LaterEntries.exist(files.get(i), i == damaged ? damage.offset() : 0, last)) {
@@ -136,6 +140,27 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
             }
         }
         return last >= markers.latestOnDisk();
+    }
+
+    /**
+     * Whether an empty server may be a new one, before the database is loaded: ZooKeeper has a
+     * setting for those who want to say so themselves.
+     */
+    public boolean mayBeNew() {
+        return Boolean.parseBoolean(System.getProperty(ZOOKEEPER_DB_AUTOCREATE, "true"))
+                || Files.exists(getDataLogDir().toPath().resolveSibling(INITIALIZE_FILE));
+    }
+
+    /**
+     * R25: forces what a process left in the page cache, before {@link #open}.
+     *
+     * @return the log's last whole entry; a process that was killed while it wrote leaves a torn
+     *     one behind it
+     */
+    public long forceWhole(Markers markers) throws IOException {
+        LogHistory history = new LogHistory(getDataLogDir().toPath(), getSnapDir().toPath());
+        history.forceAll();
+        return history.scan(markers.latestOnDisk()).outline().last();
     }
 
     /** Whether {@link #open} was called. */

@@ -3,11 +3,14 @@ package org.apache.zookeeper.server.quorum;
 import io.saucr.core.LogOutline;
 import io.saucr.core.Markers;
 import io.saucr.core.RecoveryMessage;
+import io.saucr.core.RecoveryMessage.LostQuery;
+import io.saucr.core.RecoveryMessage.NoAnswer;
 import io.saucr.core.RecoveryProcedure;
 import io.saucr.core.RecoveryProcedure.Append;
 import io.saucr.core.RecoveryProcedure.Decision;
 import io.saucr.core.RecoveryProcedure.DiscardStaged;
 import io.saucr.core.RecoveryProcedure.Finish;
+import io.saucr.core.RecoveryProcedure.Loss;
 import io.saucr.core.RecoveryProcedure.OnDisk;
 import io.saucr.core.RecoveryProcedure.Patience;
 import io.saucr.core.RecoveryProcedure.Send;
@@ -16,7 +19,9 @@ import io.saucr.core.RecoveryProcedure.State;
 import io.saucr.core.RecoveryProcedure.Status;
 import io.saucr.core.RecoveryProcedure.Truncate;
 import io.saucr.core.RecoveryWire;
+import io.saucr.core.StartAssessment;
 import io.saucr.core.Zxid;
+import io.saucr.server.MarkerStore;
 import io.saucr.server.RecoveryProgress;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -32,9 +37,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs the recovery of a server that crashed in fast mode (R15 to R19): feeds the procedure with
- * messages and time, and carries out what it decides. {@link #run} belongs to the peer's main
- * thread; messages may come in from any.
+ * Runs the recovery of a server that may lack what it acknowledged (R15 to R19, R26): feeds the
+ * procedure with messages and time, and carries out what it decides. {@link #run} belongs to the
+ * peer's main thread; messages may come in from any.
  */
 final class CrashRecovery {
     private static final Logger LOG = LoggerFactory.getLogger(CrashRecovery.class);
@@ -43,13 +48,25 @@ final class CrashRecovery {
             new Patience(TimeUnit.MILLISECONDS.toNanos(100), TimeUnit.SECONDS.toNanos(2));
     private static final int LARGEST_TRANSACTION = 64 * 1024 * 1024;
     private static final int INBOX = 256;
+
+    // Where a notification of ZooKeeper's election has what is looked at here.
+    private static final int VOTE_OF_WHO_LOOKS = 0;
+    private static final int VOTE_ZXID = 12;
+    private static final int VOTE_EPOCH = 28;
+    private static final int VOTE_BYTES = 40;
+
     private static final long REPORT_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final SaucrQuorumPeer peer;
+    private final MarkerStore markerStore;
     private final RecoveryStore store;
+    private final long currentEpoch;
     private final LogOutline outline;
     private final Markers markers;
+    private final Loss loss;
+    private final StartAssessment assessment;
     private final long nonce;
+    private boolean markedLost;
     private final BlockingQueue<Incoming> inbox = new ArrayBlockingQueue<>(INBOX);
     private final RefusedMessages malformed = new RefusedMessages();
     private final long startedNanos = System.nanoTime();
@@ -63,24 +80,33 @@ final class CrashRecovery {
      * Cuts the log where it is damaged.
      *
      * @param nonce of this process (R18a)
-     * @param currentEpoch as the disk says; the peer has not read it yet
+     * @param loss what it lost
+     * @param assessment why it recovers
      */
     CrashRecovery(
             SaucrQuorumPeer peer,
             SaucrTxnSnapLog txnSnapLog,
             Markers markers,
             long nonce,
-            long currentEpoch)
+            Loss loss,
+            StartAssessment assessment)
             throws IOException {
         this.peer = peer;
         this.markers = markers;
+        this.loss = loss;
+        this.assessment = assessment;
         this.nonce = nonce;
+        this.markerStore = txnSnapLog.markerStore();
         this.store =
                 new RecoveryStore(
                         txnSnapLog.getDataLogDir().toPath(),
                         txnSnapLog.getSnapDir().toPath(),
-                        txnSnapLog.markerStore());
-        this.outline = store.prepare(currentEpoch);
+                        markerStore);
+        this.currentEpoch = RecoveryStore.currentEpochIn(txnSnapLog.getSnapDir().toPath());
+        if (loss == Loss.DISK) {
+            markLost();
+        }
+        this.outline = loss == Loss.MEMORY ? store.prepare(currentEpoch) : store.prepareWhole();
     }
 
     void received(long from, ByteBuffer packet) {
@@ -103,26 +129,33 @@ final class CrashRecovery {
     boolean run() throws IOException, InterruptedException {
         QuorumVerifier committed = peer.getQuorumVerifier();
         QuorumVerifier newest = peer.getLastSeenQuorumVerifier();
+        OnDisk onDisk =
+                new OnDisk(
+                        Math.max(0, currentEpoch),
+                        outline,
+                        markers,
+                        RecoveryAnswers.configuration(committed),
+                        newest != null && newest.getVersion() > committed.getVersion()
+                                ? Optional.of(RecoveryAnswers.configuration(newest))
+                                : Optional.empty());
         RecoveryProcedure procedure =
-                new RecoveryProcedure(
-                        peer.getMyId(),
-                        nonce,
-                        new OnDisk(
-                                peer.getCurrentEpoch(),
-                                outline,
-                                markers,
-                                RecoveryAnswers.configuration(committed),
-                                newest != null && newest.getVersion() > committed.getVersion()
-                                        ? Optional.of(RecoveryAnswers.configuration(newest))
-                                        : Optional.empty()),
-                        PATIENCE,
-                        LARGEST_TRANSACTION);
-        LOG.warn(
-                "This server crashed in fast mode: fast since {}, on disk through {}, its log ends at {}. It asks the"
-                        + " others what it had logged, and takes part in nothing before it has that",
-                Zxid.toString(markers.fastSwitch()),
-                Zxid.toString(markers.latestOnDisk()),
-                Zxid.toString(outline.last()));
+                loss == Loss.MEMORY
+                        ? new RecoveryProcedure(
+                                peer.getMyId(), nonce, onDisk, PATIENCE, LARGEST_TRANSACTION)
+                        : RecoveryProcedure.ofLostDisk(
+                                peer.getMyId(), nonce, onDisk, loss, PATIENCE, LARGEST_TRANSACTION);
+        if (loss == Loss.EVERYTHING) {
+            LOG.info(
+                    "This server is empty. It asks the others whether the ensemble is new, or what it"
+                            + " had, and takes part in nothing before it knows");
+        } else {
+            LOG.warn(
+                    "This server may lack acknowledged writes: {}; its log ends at {}. It asks the"
+                            + " others what it had logged, and takes part in nothing before it has"
+                            + " that",
+                    assessment.reason(),
+                    Zxid.toString(outline.last()));
+        }
         long reportAt = System.nanoTime() + REPORT_NANOS;
         carryOut(procedure.start(System.nanoTime()));
         while (procedure.state() != State.RECOVERED) {
@@ -157,6 +190,10 @@ final class CrashRecovery {
     }
 
     private void receive(RecoveryProcedure procedure, Incoming incoming) throws IOException {
+        if (!RecoveryWire.isRecoveryMessage(incoming.packet)) {
+            carryOut(procedure.voted(incoming.from, isEmptyVote(incoming.packet)));
+            return;
+        }
         RecoveryMessage message;
         try {
             message = RecoveryWire.decode(incoming.packet);
@@ -171,11 +208,43 @@ final class CrashRecovery {
             }
             return;
         }
+        if (message instanceof LostQuery query) {
+            if (query.sender() == incoming.from) {
+                peer.send(
+                        incoming.from,
+                        new NoAnswer(query.nonce(), peer.getMyId(), loss == Loss.EVERYTHING));
+            }
+            return;
+        }
         carryOut(procedure.received(incoming.from, message, System.nanoTime()));
+    }
+
+    /**
+     * Whether a notification of ZooKeeper's election is that of a server that looks for a leader
+     * and knows of no history: neither its own nor that of whom it votes for.
+     */
+    private static boolean isEmptyVote(ByteBuffer packet) {
+        ByteBuffer vote = packet.duplicate();
+        vote.clear();
+        if (vote.remaining() < VOTE_BYTES) {
+            return false;
+        }
+        boolean looking = vote.getInt(0) == VOTE_OF_WHO_LOOKS;
+        return looking && vote.getLong(VOTE_ZXID) == 0 && vote.getLong(VOTE_EPOCH) == 0;
+    }
+
+    private void markLost() throws IOException {
+        if (!markedLost) {
+            markerStore.markLost(peer.identityOfLoss());
+            markedLost = true;
+        }
     }
 
     private void carryOut(List<Decision> decisions) throws IOException {
         for (Decision decision : decisions) {
+            if (!(decision instanceof Send) && loss != Loss.MEMORY) {
+                markLost();
+            }
             if (decision instanceof Send send) {
                 peer.send(send.to(), send.message());
             } else if (decision instanceof Truncate truncate) {
@@ -203,12 +272,16 @@ final class CrashRecovery {
     /** The order is the procedure's: history, epochs, markers. */
     private void finish(Finish finish) throws IOException {
         store.install(finish);
-        if (peer.getAcceptedEpoch() < finish.currentEpoch()) {
-            peer.setAcceptedEpoch(finish.currentEpoch());
+        if (peer.getAcceptedEpoch() < finish.acceptedEpoch()) {
+            peer.setAcceptedEpoch(finish.acceptedEpoch());
         }
-        if (peer.getCurrentEpoch() < finish.currentEpoch()) {
+        if (loss != Loss.MEMORY || peer.getCurrentEpoch() != finish.currentEpoch()) {
             peer.setCurrentEpoch(finish.currentEpoch());
         }
-        store.mark(finish);
+        if (loss == Loss.MEMORY) {
+            store.mark(finish);
+        } else {
+            store.markFound(finish);
+        }
     }
 }

@@ -6,9 +6,13 @@ import io.saucr.core.RecoveryMessage;
 import io.saucr.core.RecoveryMessage.EntriesRequest;
 import io.saucr.core.RecoveryMessage.LleAnswer;
 import io.saucr.core.RecoveryMessage.LleQuery;
+import io.saucr.core.RecoveryMessage.LostAnswer;
+import io.saucr.core.RecoveryMessage.LostQuery;
+import io.saucr.core.RecoveryMessage.NoAnswer;
 import io.saucr.core.RecoveryMessage.OutlineRequest;
 import io.saucr.core.RecoveryMessage.SnapshotRequest;
 import io.saucr.core.RecoveryWire;
+import io.saucr.core.Zxid;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -125,6 +129,8 @@ final class RecoveryAnswers {
         }
         if (message instanceof LleQuery query) {
             answerQuery(query);
+        } else if (message instanceof LostQuery query) {
+            answerLost(query);
         } else {
             history.whileUntruncated(() -> answerRequest(message));
         }
@@ -135,9 +141,29 @@ final class RecoveryAnswers {
      * logged is read.
      */
     private void answerQuery(LleQuery query) throws IOException {
-        if (!fence(query)) {
-            return;
+        // R26: whoever has never been in an epoch knows nothing of what others logged.
+        if (peer.getCurrentEpoch() > 0 && fence(query.sender(), query.nonce())) {
+            peer.send(query.sender(), whatIsLogged(query.nonce()));
         }
+    }
+
+    /** R26: as a query, and the asker may have promised what it does not know any more. */
+    private void answerLost(LostQuery query) throws IOException {
+        if (peer.getCurrentEpoch() <= 0 && txnSnapLog.log().lastAppended() == Zxid.NONE) {
+            peer.send(query.sender(), new NoAnswer(query.nonce(), peer.getMyId(), true));
+        } else if (fence(query.sender(), query.nonce())) {
+            long acceptedEpoch = Math.max(peer.getAcceptedEpoch(), peer.getCurrentEpoch());
+            peer.send(
+                    query.sender(),
+                    new LostAnswer(
+                            query.nonce(),
+                            peer.getMyId(),
+                            acceptedEpoch,
+                            whatIsLogged(query.nonce())));
+        }
+    }
+
+    private LleAnswer whatIsLogged(long nonce) throws IOException {
         long currentEpoch = peer.getCurrentEpoch();
         SaucrTxnLog.Knowledge knowledge = txnSnapLog.log().knowledge();
         QuorumVerifier committed = peer.getQuorumVerifier();
@@ -146,26 +172,24 @@ final class RecoveryAnswers {
                 newest != null && newest.getVersion() > committed.getVersion()
                         ? Optional.of(configuration(newest))
                         : Optional.empty();
-        peer.send(
-                query.sender(),
-                new LleAnswer(
-                        query.nonce(),
-                        peer.getMyId(),
-                        currentEpoch,
-                        knowledge.lastLogged(),
-                        knowledge.lleMap(),
-                        configuration(committed),
-                        pending));
+        return new LleAnswer(
+                nonce,
+                peer.getMyId(),
+                currentEpoch,
+                knowledge.lastLogged(),
+                knowledge.lleMap(),
+                configuration(committed),
+                pending);
     }
 
-    private boolean fence(LleQuery query) throws IOException {
+    private boolean fence(long sid, long nonce) throws IOException {
         ServerState state = peer.getPeerState();
         if (state == ServerState.LEADING && peer.leader instanceof SaucrLeader leader) {
-            leader.restarted(query.sender(), query.nonce());
+            leader.restarted(sid, nonce);
             return true;
         }
         if (state == ServerState.FOLLOWING && peer.follower instanceof SaucrFollower follower) {
-            return follower.tellLeader(query.sender(), query.nonce());
+            return follower.tellLeader(sid, nonce);
         }
         return state == ServerState.LOOKING;
     }

@@ -25,6 +25,9 @@ final class SaucrCnxManager extends QuorumCnxManager {
         /** A recovery message has come in; must return soon. */
         void received(long from, ByteBuffer message);
 
+        /** A vote has come in that is not heard before this server has recovered. */
+        void held(long from, ByteBuffer vote);
+
         /** Whether this server must neither vote nor hear votes. */
         boolean recovering();
     }
@@ -77,6 +80,7 @@ final class SaucrCnxManager extends QuorumCnxManager {
             if (!recovery.recovering()) {
                 return false;
             }
+            recovery.held(message.sid, message.buffer);
             if (self.viewContains(message.sid)) {
                 heldVotes.put(message.sid, message);
             }

@@ -1,35 +1,46 @@
 package org.apache.zookeeper.server.quorum;
 
+import io.saucr.core.LleMap;
+import io.saucr.core.LogIdentity;
+import io.saucr.core.LogIdentity.Stamp;
 import io.saucr.core.Markers;
 import io.saucr.core.RecoveryMessage;
+import io.saucr.core.RecoveryProcedure.Loss;
+import io.saucr.core.StartAssessment;
 import io.saucr.core.Zxid;
 import io.saucr.server.FlushCause;
 import io.saucr.server.LogMetrics;
 import io.saucr.server.Maintenance;
 import io.saucr.server.MarkerStore;
+import io.saucr.server.PageCacheProof;
 import io.saucr.server.RecoveryProgress;
 import io.saucr.server.ReplicationMetrics;
 import io.saucr.server.SaucrSettings;
 import io.saucr.server.SaucrStatus;
+import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
 import javax.security.sasl.SaslException;
+import org.apache.zookeeper.common.AtomicFileWritingIdiom;
 import org.apache.zookeeper.server.DirectRequests;
 import org.apache.zookeeper.server.ExitCode;
 import org.apache.zookeeper.server.RequestThrottler;
 import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
 import org.apache.zookeeper.server.persistence.RecoveryStore;
 import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
+import org.apache.zookeeper.server.persistence.StartExamination;
 import org.apache.zookeeper.util.ServiceUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A voter or observer that runs with SAUCR. Looks at the markers before anything else; if it
- * crashed in fast mode it recovers before its first election (R15). Makes leaders and followers
- * that replicate situation-aware, and flushes whenever it goes looking for a leader (R10).
+ * A voter or observer that runs with SAUCR. Looks at what its disk is worth before anything else
+ * (R25, R26); if it may lack what it acknowledged, it recovers before its first election (R15).
+ * Makes leaders and followers that replicate situation-aware, and flushes whenever it goes looking
+ * for a leader (R10).
  */
 public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager.Recovery {
     private static final Logger LOG = LoggerFactory.getLogger(SaucrQuorumPeer.class);
@@ -44,7 +55,11 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
     private volatile SaucrCnxManager channel;
     private volatile CrashRecovery recovery;
     private volatile boolean recovering;
-    private Markers markers;
+    private volatile StartAssessment assessment;
+
+    /** Of the log; drawn anew when the disk has none that can be believed. */
+    private volatile long logId;
+
     private volatile RecoveryAnswers answers;
     private volatile SaucrStatus status;
     private final Thread lastFlush = new Thread(this::flushForEver, "SaucrLastFlush");
@@ -87,11 +102,6 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
                             settings,
                             logMetrics);
             factory.close();
-            markers = replacement.markerStore().read();
-            recovering = markers.crashedInFastMode();
-            if (!recovering) {
-                replacement.open(markers);
-            }
             txnSnapLog = replacement;
             super.setTxnFactory(replacement);
         } catch (IOException e) {
@@ -102,13 +112,9 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
     @Override
     public synchronized void start() {
         try {
-            if (recovering) {
-                recovery =
-                        new CrashRecovery(
-                                this, txnSnapLog, markers, incarnation, currentEpochOnDisk());
-            }
+            begin();
         } catch (IOException e) {
-            throw new IllegalStateException("The log of a crash in fast mode cannot be read", e);
+            throw new IllegalStateException(e.getMessage(), e);
         }
         answers = new RecoveryAnswers(this, txnSnapLog);
         answers.start();
@@ -126,9 +132,115 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
         onStart.run();
     }
 
-    private long currentEpochOnDisk() throws IOException {
-        Path file = txnSnapLog.getSnapDir().toPath().resolve(CURRENT_EPOCH_FILENAME);
-        return Long.parseLong(Files.readString(file).trim());
+    /** R15, R25, R26: what this server may do depends on what it still has. */
+    private void begin() throws IOException {
+        Path logs = txnSnapLog.getDataLogDir().toPath();
+        Path snapshots = txnSnapLog.getSnapDir().toPath();
+        MarkerStore markerStore = txnSnapLog.markerStore();
+        boolean proven = new PageCacheProof(logs, settings.bootId()).holds();
+        assessment = new StartExamination(logs, snapshots, markerStore).assess(getMyId(), proven);
+        logId =
+                markerStore
+                        .identity()
+                        .map(LogIdentity::log)
+                        .orElseGet(() -> ThreadLocalRandom.current().nextLong(Long.MAX_VALUE));
+        Markers markers = markerStore.read();
+        switch (assessment.verdict()) {
+            case COMPLETE -> open(markers);
+            case COMPLETE_IN_PAGE_CACHE -> openFromPageCache(markers);
+            case MEMORY_LOST -> recover(Loss.MEMORY, markers);
+            case DISK_LOST -> recoverFromLoss(Loss.DISK, markers);
+            case EMPTY ->
+                    recoverFromLoss(txnSnapLog.mayBeNew() ? Loss.EVERYTHING : Loss.DISK, markers);
+            case FOREIGN -> throw new IOException(refusal());
+        }
+    }
+
+    private String refusal() {
+        return "Server "
+                + getMyId()
+                + " does not start on "
+                + txnSnapLog.getDataLogDir()
+                + " and "
+                + txnSnapLog.getSnapDir()
+                + ": "
+                + assessment.reason();
+    }
+
+    /** Observers never count: whatever they lack, their leader gives them. */
+    private void recoverFromLoss(Loss loss, Markers markers) throws IOException {
+        if (getLearnerType() == LearnerType.OBSERVER) {
+            open(markers);
+        } else {
+            recover(loss, markers);
+        }
+    }
+
+    private void recover(Loss loss, Markers markers) throws IOException {
+        recovering = true;
+        recovery = new CrashRecovery(this, txnSnapLog, markers, incarnation, loss, assessment);
+    }
+
+    /**
+     * R25: everything that was acknowledged is in the log, but the LLE map died with the process.
+     * Whatever this server had logged, anybody else may have.
+     */
+    private void openFromPageCache(Markers markers) throws IOException {
+        LOG.info("This server is complete: {}", assessment.reason());
+        long last = txnSnapLog.forceWhole(markers);
+        LleMap map = markers.lleMap();
+        for (long voter : getView().keySet()) {
+            map = map.with(voter, Math.max(map.get(voter), last));
+        }
+        for (long known : map.sids()) {
+            map = map.with(known, Math.max(map.get(known), last));
+        }
+        txnSnapLog.markerStore().writeLatestOnDisk(last, map);
+        open(txnSnapLog.markerStore().read());
+    }
+
+    /** From here on this server is complete. Its folders say whose they are (R26). */
+    private void open(Markers markers) throws IOException {
+        MarkerStore markerStore = txnSnapLog.markerStore();
+        txnSnapLog.open(
+                markers,
+                new PageCacheProof(txnSnapLog.getDataLogDir().toPath(), settings.bootId()));
+        if (!markerStore.hasLatestOnDisk()) {
+            markerStore.writeLatestOnDisk(markers.latestOnDisk(), markers.lleMap());
+        }
+        if (!markerStore.hasFastSwitch()) {
+            markerStore.writeFastSwitch(markers.fastSwitch());
+        }
+        long epoch = Math.max(0, RecoveryStore.currentEpochIn(txnSnapLog.getSnapDir().toPath()));
+        LogIdentity identity =
+                new LogIdentity(
+                        getMyId(),
+                        logId,
+                        epoch,
+                        txnSnapLog.log().lastAppended(),
+                        markers.latestOnDisk());
+        if (!markerStore.identity().equals(Optional.of(identity))) {
+            markerStore.writeIdentity(identity);
+        }
+        stampEpochFile();
+    }
+
+    /** The epoch file of a server that ran before it knew of stamps, or as Apache's. */
+    private void stampEpochFile() throws IOException {
+        Path snapshots = txnSnapLog.getSnapDir().toPath();
+        long epoch = RecoveryStore.currentEpochIn(snapshots);
+        if (epoch >= 0 && !StartExamination.stamp(snapshots).equals(Optional.of(stamp()))) {
+            writeLongToFile(CURRENT_EPOCH_FILENAME, epoch);
+        }
+    }
+
+    private Stamp stamp() {
+        return new Stamp(getMyId(), logId);
+    }
+
+    /** Of the log of this server, which recovers; until then nobody shall believe it. */
+    LogIdentity identityOfLoss() {
+        return new LogIdentity(getMyId(), logId, 0, 0, 0);
     }
 
     private void flushForEver() {
@@ -171,7 +283,7 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
             if (!recovery.run()) {
                 return false;
             }
-            txnSnapLog.open(txnSnapLog.markerStore().read());
+            open(txnSnapLog.markerStore().read());
             applyPin();
             replicationMetrics.recovered(recovery.progress().elapsedMillis());
             // H10: what was loaded at the start lacked what was recovered since.
@@ -220,8 +332,21 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
     }
 
     @Override
+    public void held(long from, ByteBuffer vote) {
+        CrashRecovery running = recovery;
+        if (running != null && assessment.verdict() == StartAssessment.Verdict.EMPTY) {
+            running.received(from, vote);
+        }
+    }
+
+    @Override
     public boolean recovering() {
         return recovering;
+    }
+
+    /** What this server found on its disk when it started; null before that. */
+    public StartAssessment assessment() {
+        return assessment;
     }
 
     /** What an operator may know of a recovery; null if this process needed none. */
@@ -332,10 +457,17 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
         }
     }
 
-    /** Epoch files are renamed into place; a power cut must not undo that. */
+    /**
+     * ZooKeeper reads the first line of an epoch file; the second one says whose log it belongs to
+     * (R26). Epoch files are renamed into place; a power cut must not undo that.
+     */
     @Override
     void writeLongToFile(String name, long value) throws IOException {
-        super.writeLongToFile(name, value);
-        MarkerStore.forceDirectory(getTxnFactory().getSnapDir().toPath());
+        File directory = getTxnFactory().getSnapDir();
+        new AtomicFileWritingIdiom(
+                new File(directory, name),
+                (AtomicFileWritingIdiom.WriterStatement)
+                        writer -> writer.write(value + "\n" + stamp().encode() + "\n"));
+        MarkerStore.forceDirectory(directory.toPath());
     }
 }

@@ -53,6 +53,9 @@ class SaucrCnxManagerTest {
                         1_000,
                         new SaucrCnxManager.Recovery() {
                             @Override
+                            public void held(long from, ByteBuffer vote) {}
+
+                            @Override
                             public void received(long from, ByteBuffer message) {
                                 askers.add(from);
                             }

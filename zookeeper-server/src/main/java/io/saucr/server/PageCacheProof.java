@@ -1,0 +1,167 @@
+package io.saucr.server;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.apache.zookeeper.server.persistence.ProofOfCache;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Proves to the next process that the page cache is the one that this process wrote its log to
+ * (R25): then nothing that was acknowledged is lost, however this process ends. The proof is a file
+ * beside the log that names the machine's boot, the mount, the log's folder, and the newest log
+ * file; all of them must be unchanged.
+ *
+ * <p>The file is never forced: it need not outlive the page cache that it speaks of.
+ *
+ * <p>Network and FUSE file systems never count, nor does anything that cannot be read. Where the
+ * kernel numbers a file system's mounts ({@code /sys/fs}), that number is part of the proof, so
+ * that a file system that was unmounted in between is another one; elsewhere it is the mount's
+ * number in this process's name space.
+ *
+ * <p>Not thread-safe: the log's append lock owns it, but for {@link #withdraw}.
+ */
+public final class PageCacheProof implements ProofOfCache {
+    private static final Logger LOG = LoggerFactory.getLogger(PageCacheProof.class);
+
+    private static final String FILE = "saucr.proof";
+    private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
+    private static final Path MOUNTS = Path.of("/proc/self/mountinfo");
+
+    /** File systems whose files are in this machine's page cache. */
+    private static final Set<String> LOCAL =
+            Set.of("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs", "overlay");
+
+    private final Path directory;
+    private final String bootId;
+    private volatile boolean withdrawn;
+
+    /**
+     * @param directory the directory that holds the transaction log's files
+     * @param bootId stands for the machine's own; empty for that one
+     */
+    public PageCacheProof(Path directory, String bootId) {
+        this.directory = directory;
+        this.bootId = bootId;
+    }
+
+    /** Whether the proof that an earlier process left holds now. */
+    public boolean holds() {
+        try {
+            List<String> lines = Files.readAllLines(directory.resolve(FILE));
+            if (lines.isEmpty()) {
+                return false;
+            }
+            Path log = directory.resolve(lines.get(0)).normalize();
+            if (!directory.equals(log.getParent())) {
+                return false;
+            }
+            Optional<List<String>> now = describe(log);
+            return now.isPresent() && now.get().equals(lines);
+        } catch (NoSuchFileException e) {
+            return false;
+        } catch (IOException | RuntimeException e) {
+            LOG.info("The proof of an unchanged page cache cannot be read", e);
+            return false;
+        }
+    }
+
+    @Override
+    public void logFile(Path newest) throws IOException {
+        if (withdrawn) {
+            return;
+        }
+        Optional<List<String>> proof = describe(newest);
+        if (proof.isEmpty()) {
+            Files.deleteIfExists(directory.resolve(FILE));
+            return;
+        }
+        Path temporary = directory.resolve(FILE + ".tmp");
+        Files.write(temporary, proof.get());
+        Files.move(temporary, directory.resolve(FILE), StandardCopyOption.ATOMIC_MOVE);
+        if (withdrawn) {
+            Files.deleteIfExists(directory.resolve(FILE));
+        }
+    }
+
+    @Override
+    public void withdraw() {
+        withdrawn = true;
+        try {
+            Files.deleteIfExists(directory.resolve(FILE));
+        } catch (IOException e) {
+            LOG.error("The proof of an unchanged page cache cannot be removed", e);
+        }
+    }
+
+    /** Empty if nothing can be proven here. */
+    private Optional<List<String>> describe(Path log) throws IOException {
+        String boot = bootId.isEmpty() ? Files.readString(BOOT_ID).trim() : bootId;
+        Optional<String> mount = mount();
+        if (boot.isEmpty() || mount.isEmpty()) {
+            return Optional.empty();
+        }
+        return Optional.of(
+                List.of(
+                        log.getFileName().toString(),
+                        "file " + Files.getAttribute(log, "unix:ino"),
+                        "boot " + boot,
+                        "mount " + mount.get(),
+                        "folder "
+                                + Files.getAttribute(directory, "unix:dev")
+                                + " "
+                                + Files.getAttribute(directory, "unix:ino")));
+    }
+
+    /** The mount that holds the directory, empty if its page cache is not this machine's. */
+    private Optional<String> mount() throws IOException {
+        Path real = directory.toRealPath();
+        String[] found = null;
+        int longest = -1;
+        for (String line : Files.readAllLines(MOUNTS)) {
+            String[] fields = line.split(" ");
+            Path point = Path.of(unescaped(fields[4]));
+            // Of several mounts on one point the last one is seen.
+            if (real.startsWith(point) && point.getNameCount() >= longest) {
+                longest = point.getNameCount();
+                found = fields;
+            }
+        }
+        if (found == null) {
+            return Optional.empty();
+        }
+        int separator = List.of(found).indexOf("-");
+        String type = found[separator + 1];
+        if (!LOCAL.contains(type)) {
+            return Optional.empty();
+        }
+        String device = found[2];
+        return Optional.of(
+                type + " " + device + " " + superblock(type, device).orElse("mount " + found[0]));
+    }
+
+    /** The kernel gives every mounted file system of these types a folder, and that a number. */
+    private static Optional<String> superblock(String type, String device) {
+        try {
+            Path block = Path.of("/sys/dev/block", device).toRealPath();
+            Path folder = Path.of("/sys/fs", type, block.getFileName().toString());
+            return Optional.of("superblock " + Files.getAttribute(folder, "unix:ino"));
+        } catch (IOException | RuntimeException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** Spaces and their like are octal in the table of mounts. */
+    private static String unescaped(String field) {
+        return field.replace("\\040", " ")
+                .replace("\\011", "\t")
+                .replace("\\012", "\n")
+                .replace("\\134", "\\");
+    }
+}

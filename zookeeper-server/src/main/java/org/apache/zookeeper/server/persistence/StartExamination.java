@@ -1,0 +1,80 @@
+package org.apache.zookeeper.server.persistence;
+
+import io.saucr.core.LogIdentity.Stamp;
+import io.saucr.core.Markers;
+import io.saucr.core.StartAssessment;
+import io.saucr.core.StartAssessment.Findings;
+import io.saucr.server.MarkerStore;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Reads what is on a server's disk when it starts, and says what that is worth (R15, R25, R26).
+ * Changes nothing. Not thread-safe.
+ */
+public final class StartExamination {
+    private final Path logs;
+    private final Path snapshots;
+    private final MarkerStore markerStore;
+
+    /**
+     * @param logs the directory with the log files and the markers
+     * @param snapshots the directory with the snapshots and the epoch files
+     */
+    public StartExamination(Path logs, Path snapshots, MarkerStore markerStore) {
+        this.logs = logs;
+        this.snapshots = snapshots;
+        this.markerStore = markerStore;
+    }
+
+    /**
+     * Looks at everything, and reads the log after the newest snapshot.
+     *
+     * @param sid the server's id
+     * @param pageCacheProven whether the page cache is that of the process that died
+     */
+    public StartAssessment assess(long sid, boolean pageCacheProven) throws IOException {
+        Markers markers = markerStore.read();
+        LogHistory.Scan scan = new LogHistory(logs, snapshots).scan(markers.latestOnDisk());
+        long last = scan.outline().last();
+        boolean damaged =
+                scan.damage() != null
+                        && !SaucrTxnSnapLog.isTornEnd(logs, scan.damage(), last, markers);
+        return StartAssessment.of(findings(sid, markers, last, damaged, pageCacheProven));
+    }
+
+    /** The same without a look at the log, which is taken for complete. */
+    public StartAssessment assessMarkers(long sid) throws IOException {
+        return StartAssessment.of(findings(sid, markerStore.read(), Long.MAX_VALUE, false, false));
+    }
+
+    private Findings findings(
+            long sid, Markers markers, long lastLogged, boolean damaged, boolean pageCacheProven)
+            throws IOException {
+        return new Findings(
+                sid,
+                RecoveryStore.currentEpochIn(snapshots),
+                stamp(snapshots),
+                markerStore.identity(),
+                markerStore.hasFastSwitch(),
+                markerStore.hasLatestOnDisk(),
+                markers,
+                lastLogged,
+                damaged,
+                pageCacheProven);
+    }
+
+    /** What the epoch file says of the log (R26). */
+    public static Optional<Stamp> stamp(Path snapshots) throws IOException {
+        try {
+            List<String> lines = Files.readAllLines(snapshots.resolve(RecoveryStore.CURRENT_EPOCH));
+            return lines.size() < 2 ? Optional.empty() : Stamp.decode(lines.get(1));
+        } catch (NoSuchFileException e) {
+            return Optional.empty();
+        }
+    }
+}
