@@ -28,7 +28,7 @@ final class PowerFailureSignal {
                             new Class<?>[] {handler},
                             (proxy, method, arguments) -> {
                                 if (method.getName().equals("handle")) {
-                                    reaction.run();
+                                    CriticalThread.guard(reaction);
                                 }
                                 return null;
                             });

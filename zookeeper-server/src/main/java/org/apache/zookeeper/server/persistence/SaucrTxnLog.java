@@ -8,6 +8,7 @@ import io.saucr.core.Markers;
 import io.saucr.core.Mode;
 import io.saucr.core.ProposalTag;
 import io.saucr.core.Zxid;
+import io.saucr.server.CriticalThread;
 import io.saucr.server.FlushCause;
 import io.saucr.server.LogMetrics;
 import io.saucr.server.MarkerStore;
@@ -159,8 +160,8 @@ public final class SaucrTxnLog implements TxnLog {
         this.outline = outline;
         this.lastAppended = outline.last();
         this.forcedThrough = outline.last();
-        this.flusher = new Thread(this::flushInBackground, "SaucrBackgroundFlush");
-        flusher.setDaemon(true);
+        this.flusher =
+                new CriticalThread("SaucrBackgroundFlush", this::flushInBackground, () -> closed);
         flusher.start();
     }
 

@@ -3,6 +3,7 @@ package org.apache.zookeeper.server.quorum;
 import io.saucr.core.FailureDetector;
 import io.saucr.core.LleMap;
 import io.saucr.core.ProposalTag;
+import io.saucr.server.CriticalThread;
 import io.saucr.server.FlushCause;
 import io.saucr.server.SaucrSettings;
 import java.io.IOException;
@@ -67,8 +68,9 @@ final class SaucrFollower extends Follower {
                         settings.heartbeatInterval().toNanos(), settings.tolerance().toNanos());
         this.incarnation = incarnation;
         this.missedBeforeElection = settings.missedHeartbeatsBeforeElection();
-        this.watch = new Thread(this::watchLeader, "SaucrLeaderWatch:" + self.getMyId());
-        watch.setDaemon(true);
+        this.watch =
+                new CriticalThread(
+                        "SaucrLeaderWatch:" + self.getMyId(), this::watchLeader, () -> stopped);
     }
 
     @Override

@@ -10,6 +10,7 @@ import io.saucr.core.ModeController.Pin;
 import io.saucr.core.ProposalTag;
 import io.saucr.core.ReplicationSet;
 import io.saucr.core.SyncBarrier;
+import io.saucr.server.CriticalThread;
 import io.saucr.server.ReplicationMetrics;
 import io.saucr.server.SaucrSettings;
 import io.saucr.server.VoterView;
@@ -160,8 +161,9 @@ final class SaucrLeader extends Leader {
         this.syncs = new SyncBarrier<>(self.getMyId());
         this.controller =
                 new ModeController(voters.size(), settings.fastModeConfirmations(), DRAIN_NANOS);
-        this.heartbeats = new Thread(this::sendHeartbeats, "SaucrHeartbeats:" + self.getMyId());
-        heartbeats.setDaemon(true);
+        this.heartbeats =
+                new CriticalThread(
+                        "SaucrHeartbeats:" + self.getMyId(), this::sendHeartbeats, () -> stopped);
     }
 
     @Override

@@ -8,6 +8,7 @@ import io.saucr.core.RecoveryMessage;
 import io.saucr.core.RecoveryProcedure.Loss;
 import io.saucr.core.StartAssessment;
 import io.saucr.core.Zxid;
+import io.saucr.server.CriticalThread;
 import io.saucr.server.FlushCause;
 import io.saucr.server.LogMetrics;
 import io.saucr.server.Maintenance;
@@ -251,8 +252,12 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
 
     @Override
     public void run() {
-        if (recovering && !recover()) {
-            return;
+        if (recovering) {
+            // An error out of it must not leave a process that looks alive.
+            CriticalThread.guard(this::recover);
+            if (recovering) {
+                return;
+            }
         }
         super.run();
     }

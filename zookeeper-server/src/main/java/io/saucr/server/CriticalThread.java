@@ -1,0 +1,121 @@
+package io.saucr.server;
+
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.apache.zookeeper.server.ExitCode;
+import org.apache.zookeeper.util.ServiceUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A daemon thread that this server cannot do without. Whatever its body throws, an OutOfMemoryError
+ * for example, ends the process: a server that goes on without the thread would look alive and
+ * answer nobody, or acknowledge what nobody forces.
+ *
+ * <p>The process ends by ZooKeeper's exit procedure, which a program that embeds servers may have
+ * replaced; then that program decides. If the procedure has begun to end the process and the
+ * shutdown hooks hang, on a lock that a dead thread left behind for example, the process is halted
+ * after {@value #HOOKS_SECONDS} seconds.
+ */
+public final class CriticalThread extends Thread {
+    private static final Logger LOG = LoggerFactory.getLogger(CriticalThread.class);
+
+    /** The hooks flush the log, which may take seconds on a slow disk. */
+    private static final long HOOKS_SECONDS = 10;
+
+    private static final int EXIT_CODE = ExitCode.UNEXPECTED_ERROR.getValue();
+
+    private final BooleanSupplier stopped;
+
+    /**
+     * @param stopped whether nobody needs the thread any more: then an exception, but not an error,
+     *     is that of a body that still works with what is being closed
+     */
+    public CriticalThread(String name, Runnable body, BooleanSupplier stopped) {
+        super(body, name);
+        this.stopped = stopped;
+        setDaemon(true);
+    }
+
+    @Override
+    public void run() {
+        guard(this::runUntilStopped);
+    }
+
+    private void runUntilStopped() {
+        try {
+            super.run();
+        } catch (RuntimeException e) {
+            if (!stopped.getAsBoolean()) {
+                throw e;
+            }
+            LOG.info("The thread {} ends while all is closed", getName(), e);
+        }
+    }
+
+    /**
+     * Runs a body on this thread, which somebody else made, with the same consequences; returns
+     * normally in any case.
+     */
+    public static void guard(Runnable body) {
+        try {
+            body.run();
+        } catch (Throwable e) {
+            endProcess(e);
+        }
+    }
+
+    private static void endProcess(Throwable cause) {
+        try {
+            LOG.error(
+                    "The thread {} cannot go on, so this server stops",
+                    Thread.currentThread().getName(),
+                    cause);
+        } catch (Throwable e) {
+            // Without memory for a line in the log the process ends all the same.
+        }
+        Thread exit;
+        try {
+            exit = new Thread(() -> ServiceUtils.requestSystemExit(EXIT_CODE), "SaucrExit");
+            exit.setDaemon(true);
+            exit.start();
+        } catch (Throwable e) {
+            // No memory for a thread: then there is none for the hooks' either, and none can hang.
+            ServiceUtils.requestSystemExit(EXIT_CODE);
+            return;
+        }
+        await(exit);
+        if (exit.isAlive() && processIsEnding()) {
+            Runtime.getRuntime().halt(EXIT_CODE);
+        }
+    }
+
+    private static void await(Thread exit) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(HOOKS_SECONDS);
+        boolean interrupted = false;
+        long left = HOOKS_SECONDS * 1_000;
+        while (exit.isAlive() && left > 0) {
+            try {
+                exit.join(left);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+            left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Whether the hooks have begun; else the exit procedure is somebody's own, and still at it. */
+    private static boolean processIsEnding() {
+        try {
+            Thread probe = new Thread(() -> {});
+            Runtime.getRuntime().addShutdownHook(probe);
+            Runtime.getRuntime().removeShutdownHook(probe);
+            return false;
+        } catch (IllegalStateException e) {
+            return true;
+        }
+    }
+}
