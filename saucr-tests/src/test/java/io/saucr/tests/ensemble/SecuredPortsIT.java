@@ -188,6 +188,7 @@ class SecuredPortsIT {
     /** Its leader dies in fast mode, the others go on, it recovers, and all are fast again. */
     private static void losesItsLeader(SaucrEnsemble ensemble) throws Exception {
         int first = ensemble.awaitFast();
+        assertThat(ensemble.log(first, LocalTime.MIN, "ports between servers are open")).isEmpty();
         int[] others =
                 ensemble.all().stream().filter(id -> id != first).mapToInt(id -> id).toArray();
         try (AckedWrites writes =

@@ -129,6 +129,9 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
                         replicationMetrics,
                         new Maintenance(this, txnSnapLog));
         status.publish();
+        if (PortSecurity.of(this).open()) {
+            LOG.warn(PortSecurity.OPEN);
+        }
         super.start();
         onStart.run();
     }
