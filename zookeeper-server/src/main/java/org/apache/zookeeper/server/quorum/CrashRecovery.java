@@ -30,6 +30,7 @@ import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.server.persistence.RecoveryStore;
 import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
 import org.apache.zookeeper.server.quorum.flexible.QuorumVerifier;
@@ -55,6 +56,9 @@ final class CrashRecovery {
     private static final int VOTE_EPOCH = 28;
     private static final int VOTE_BYTES = 40;
 
+    /** Answers of all voters of a large ensemble, and no more of what anybody may send. */
+    private static final int INBOX_BYTES = 16 * 1024 * 1024;
+
     private static final long REPORT_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final SaucrQuorumPeer peer;
@@ -68,6 +72,7 @@ final class CrashRecovery {
     private final long nonce;
     private boolean markedLost;
     private final BlockingQueue<Incoming> inbox = new ArrayBlockingQueue<>(INBOX);
+    private final AtomicInteger inboxBytes = new AtomicInteger();
     private final RefusedMessages malformed = new RefusedMessages();
     private final long startedNanos = System.nanoTime();
     private volatile RecoveryProgress progress;
@@ -110,8 +115,11 @@ final class CrashRecovery {
     }
 
     void received(long from, ByteBuffer packet) {
-        if (!inbox.offer(new Incoming(from, packet))) {
-            LOG.debug("An answer of server {} was dropped, {} are waiting", from, INBOX);
+        int length = packet.remaining();
+        if (inboxBytes.addAndGet(length) > INBOX_BYTES
+                || !inbox.offer(new Incoming(from, packet))) {
+            inboxBytes.addAndGet(-length);
+            LOG.debug("An answer of server {} was dropped, {} are waiting", from, inbox.size());
         }
     }
 
@@ -165,6 +173,7 @@ final class CrashRecovery {
             }
             Incoming incoming = inbox.poll(PATIENCE.repeat() / 2, TimeUnit.NANOSECONDS);
             if (incoming != null) {
+                inboxBytes.addAndGet(-incoming.packet.remaining());
                 receive(procedure, incoming);
             }
             carryOut(procedure.tick(System.nanoTime()));

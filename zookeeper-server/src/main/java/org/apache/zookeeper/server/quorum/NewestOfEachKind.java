@@ -21,6 +21,12 @@ final class NewestOfEachKind extends LinkedBlockingQueue<ByteBuffer> {
     private final Map<Long, ByteBuffer> lastSent;
     private volatile ByteBuffer lastVote;
 
+    /** What a thread has taken out and may still be writing to the socket; null if nothing. */
+    private volatile Sending sending;
+
+    /** A thread that sends asks for the next message when it has written the one before. */
+    private record Sending(Thread by, long since, boolean recovery) {}
+
     /**
      * @param lastSent where ZooKeeper notes what it sent last, by server
      * @param replaced a queue of ZooKeeper's with votes alone, whose place this one takes and which
@@ -57,9 +63,14 @@ final class NewestOfEachKind extends LinkedBlockingQueue<ByteBuffer> {
     @Override
     public ByteBuffer poll(long timeout, TimeUnit unit) throws InterruptedException {
         noteLastVote();
+        sending = null;
         ByteBuffer message = super.poll(timeout, unit);
-        if (message != null && !isRecovery(message)) {
-            lastVote = message;
+        if (message != null) {
+            boolean recovery = isRecovery(message);
+            if (!recovery) {
+                lastVote = message;
+            }
+            sending = new Sending(Thread.currentThread(), System.nanoTime(), recovery);
         }
         return message;
     }
@@ -69,6 +80,18 @@ final class NewestOfEachKind extends LinkedBlockingQueue<ByteBuffer> {
     public boolean isEmpty() {
         noteLastVote();
         return stream().allMatch(NewestOfEachKind::isRecovery);
+    }
+
+    /** Whether a recovery message waits, or is being sent: it may have 480 KB. */
+    boolean hasRecoveryMessage() {
+        Sending now = sending;
+        return (now != null && now.recovery) || stream().anyMatch(NewestOfEachKind::isRecovery);
+    }
+
+    /** The thread that has not finished writing a message for so long; null if there is none. */
+    Thread stuckFor(long nanos) {
+        Sending now = sending;
+        return now != null && System.nanoTime() - now.since >= nanos ? now.by : null;
     }
 
     private void noteLastVote() {

@@ -13,6 +13,7 @@ import io.saucr.core.RecoveryMessage.OutlineRequest;
 import io.saucr.core.RecoveryMessage.SnapshotRequest;
 import io.saucr.core.RecoveryWire;
 import io.saucr.core.Zxid;
+import io.saucr.server.CriticalThread;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -21,6 +22,7 @@ import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.server.persistence.RunningHistory;
 import org.apache.zookeeper.server.persistence.SaucrTxnLog;
 import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
@@ -40,6 +42,11 @@ final class RecoveryAnswers {
 
     private static final int ASKERS = 64;
 
+    /** No question has more bytes; what has is not kept until somebody looks at it. */
+    private static final int LONGEST_QUESTION = 128;
+
+    private static final long TIDY_SECONDS = 2;
+
     private final SaucrQuorumPeer peer;
     private final SaucrTxnSnapLog txnSnapLog;
     private final RunningHistory history;
@@ -52,26 +59,34 @@ final class RecoveryAnswers {
     private final Map<Long, ByteBuffer> questions = new ConcurrentHashMap<>();
 
     private final Thread thread;
+    private volatile boolean stopped;
 
     RecoveryAnswers(SaucrQuorumPeer peer, SaucrTxnSnapLog txnSnapLog) {
         this.peer = peer;
         this.txnSnapLog = txnSnapLog;
         this.history = new RunningHistory(txnSnapLog);
         this.answerer = new HistoryAnswerer(peer.getMyId(), RecoveryWire.MAX_PAYLOAD);
-        this.thread = new Thread(this::run, "SaucrRecoveryAnswers:" + peer.getMyId());
+        this.thread =
+                new CriticalThread(
+                        "SaucrRecoveryAnswers:" + peer.getMyId(), this::run, () -> stopped);
     }
 
     void start() {
-        thread.setDaemon(true);
         thread.start();
     }
 
     /** Nobody is answered any more; the log may be closed. */
     void stop() {
+        stopped = true;
         thread.interrupt();
     }
 
+    /** Late answers to questions of this server's own recovery come here, too, and are dropped. */
     void received(long from, ByteBuffer packet) {
+        if (packet.remaining() > LONGEST_QUESTION) {
+            LOG.debug("{} bytes of server {} are no question", packet.remaining(), from);
+            return;
+        }
         if (questions.put(from, packet) == null && !askers.offer(from)) {
             questions.remove(from);
             LOG.debug("A question of server {} was dropped, {} are waiting", from, ASKERS);
@@ -80,11 +95,16 @@ final class RecoveryAnswers {
 
     private void run() {
         try {
+            long tidyAt = System.nanoTime();
             while (true) {
-                long from = askers.take();
-                ByteBuffer packet = questions.remove(from);
+                Long from = askers.poll(TIDY_SECONDS, TimeUnit.SECONDS);
+                ByteBuffer packet = from == null ? null : questions.remove(from);
                 if (packet != null) {
                     answer(from, packet);
+                }
+                if (System.nanoTime() - tidyAt >= 0) {
+                    peer.tidyElectionChannel();
+                    tidyAt = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIDY_SECONDS);
                 }
             }
         } catch (InterruptedException e) {
@@ -96,7 +116,7 @@ final class RecoveryAnswers {
         RecoveryMessage message;
         try {
             message = RecoveryWire.decode(packet);
-        } catch (IllegalArgumentException e) {
+        } catch (RuntimeException e) {
             long count = malformed.refused(from, System.nanoTime());
             if (count > 0) {
                 LOG.warn(

@@ -2,21 +2,50 @@ package org.apache.zookeeper.server.quorum;
 
 import io.saucr.core.RecoveryMessage;
 import io.saucr.core.RecoveryWire;
+import java.io.IOException;
+import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.server.quorum.auth.QuorumAuthLearner;
 import org.apache.zookeeper.server.quorum.auth.QuorumAuthServer;
+import org.apache.zookeeper.server.quorum.flexible.QuorumVerifier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The election channel, which also carries recovery messages (R18), and which lets no vote in or
  * out while this server recovers (R15). The newest vote of each other server is kept until then:
  * whoever sent it may not repeat it for a minute. Called by any thread.
+ *
+ * <p>A server whose number is in no configuration that this one knows is a <em>stranger</em>: one
+ * that is about to join, an observer without a number, or, where the port has neither TLS nor SASL,
+ * anybody. Strangers are answered, but only while they are connected; whoever hangs up is
+ * forgotten, and repeats its question when it is back. At most {@value #STRANGERS} are connected,
+ * and at most {@value #STRANGERS_ANSWERED} of them have a recovery message under way. When there
+ * are more, the one that has been silent for longest is disconnected, and the message is dropped.
  */
 final class SaucrCnxManager extends QuorumCnxManager {
+    private static final Logger LOG = LoggerFactory.getLogger(SaucrCnxManager.class);
+
+    /** A connection costs two threads, and up to 512 KB while a message comes in. */
+    static final int STRANGERS = 32;
+
+    /** A recovery message costs up to three times 480 KB while it is sent. */
+    static final int STRANGERS_ANSWERED = 8;
+
+    /** Whoever reads nothing for so long is disconnected. */
+    private static final long LONGEST_SEND_NANOS = TimeUnit.SECONDS.toNanos(10);
+
     private static final long LEAST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final long LONGEST_WAIT_NANOS = TimeUnit.SECONDS.toNanos(2);
 
@@ -37,8 +66,13 @@ final class SaucrCnxManager extends QuorumCnxManager {
     /** The newest votes that came in while recovering. Guarded by itself. */
     private final Map<Long, Message> heldVotes = new HashMap<>();
 
-    /** Of servers without a connection: when the next attempt is due. */
+    /** Of known servers without a connection: when the next attempt is due. */
     private final ConcurrentHashMap<Long, Attempt> attempts = new ConcurrentHashMap<>();
+
+    /** Connected strangers, who was heard last at the end. Guarded by itself. */
+    private final LinkedHashSet<Long> strangers = new LinkedHashSet<>();
+
+    private final RefusedMessages disconnected = new RefusedMessages();
 
     /** A connection was tried; the next time is {@code waitNanos} later. */
     private record Attempt(long at, long waitNanos) {}
@@ -66,6 +100,13 @@ final class SaucrCnxManager extends QuorumCnxManager {
 
     @Override
     public void addToRecvQueue(Message message) {
+        if (!known(message.sid)) {
+            synchronized (strangers) {
+                if (strangers.remove(message.sid)) {
+                    strangers.add(message.sid);
+                }
+            }
+        }
         ByteBuffer packet = message.buffer.duplicate();
         packet.clear();
         if (RecoveryWire.isRecoveryMessage(packet)) {
@@ -98,7 +139,7 @@ final class SaucrCnxManager extends QuorumCnxManager {
 
     @Override
     public void toSend(Long sid, ByteBuffer packet) {
-        if (!recovery.recovering()) {
+        if (!recovery.recovering() && (known(sid) || senderWorkerMap.containsKey(sid))) {
             queueTo(sid);
             super.toSend(sid, packet);
         }
@@ -110,6 +151,10 @@ final class SaucrCnxManager extends QuorumCnxManager {
      * to it; a connection that it opens itself is used at once.
      */
     void send(long sid, RecoveryMessage message) {
+        if (!known(sid)) {
+            sendToStranger(sid, message);
+            return;
+        }
         queueTo(sid).offer(RecoveryWire.encode(message));
         if (senderWorkerMap.containsKey(sid)) {
             attempts.remove(sid);
@@ -139,5 +184,141 @@ final class SaucrCnxManager extends QuorumCnxManager {
                         queue instanceof NewestOfEachKind
                                 ? queue
                                 : new NewestOfEachKind(sid, lastMessageSent, queue));
+    }
+
+    // ---- Strangers, and who does not read ----
+
+    /** Those are the servers whose addresses are known, too: no other can be connected to. */
+    private boolean known(long sid) {
+        if (sid == mySid || view.containsKey(sid) || self.getView().containsKey(sid)) {
+            return true;
+        }
+        QuorumVerifier newest = self.getLastSeenQuorumVerifier();
+        return newest != null && newest.getAllMembers().containsKey(sid);
+    }
+
+    private void sendToStranger(long sid, RecoveryMessage message) {
+        forgetStrangersThatAreGone();
+        if (senderWorkerMap.containsKey(sid) && answeredBeside(sid) < STRANGERS_ANSWERED) {
+            queueTo(sid).offer(RecoveryWire.encode(message));
+        }
+    }
+
+    private long answeredBeside(long sid) {
+        return queueSendMap.entrySet().stream()
+                .filter(each -> each.getKey() != sid && !known(each.getKey()))
+                .filter(
+                        each ->
+                                each.getValue() instanceof NewestOfEachKind queue
+                                        && queue.hasRecoveryMessage())
+                .count();
+    }
+
+    /** A connection that another server opened. */
+    @Override
+    public void receiveConnection(Socket socket) {
+        super.receiveConnection(socket);
+        boundStrangers();
+    }
+
+    /** A connection that this server opens, also to the address that a stranger says is its own. */
+    @Override
+    public void initiateConnection(MultipleAddresses address, Long sid) {
+        super.initiateConnection(address, sid);
+        boundStrangers();
+    }
+
+    /**
+     * Disconnects who does not read what it is sent, known or not, and forgets strangers that have
+     * hung up. To be called every few seconds, by a thread that waits for nobody: ZooKeeper's
+     * listening thread would wait for such a server when it connects anew.
+     */
+    void tidy() {
+        queueSendMap.forEach(
+                (sid, queue) -> {
+                    if (queue instanceof NewestOfEachKind ours
+                            && ours.stuckFor(LONGEST_SEND_NANOS) instanceof SendWorker stuck
+                            && senderWorkerMap.get(sid) == stuck) {
+                        LOG.warn(
+                                "Server {} does not read what it is sent, so its connection is"
+                                        + " closed",
+                                sid);
+                        hangUp(stuck);
+                    }
+                });
+        forgetStrangersThatAreGone();
+    }
+
+    private void boundStrangers() {
+        forgetStrangersThatAreGone();
+        for (long sid = oneTooMany(); sid != mySid; sid = oneTooMany()) {
+            SendWorker worker = senderWorkerMap.get(sid);
+            if (worker != null) {
+                hangUp(worker);
+                worker.finish();
+            }
+            forget(sid);
+            long count = disconnected.refused(mySid, System.nanoTime());
+            if (count > 0) {
+                LOG.warn(
+                        "{} servers that are in no configuration were disconnected, there are more"
+                                + " than {}; the last one said it was server {}",
+                        count,
+                        STRANGERS,
+                        sid);
+            }
+        }
+    }
+
+    /** The stranger that was silent for longest, if there are too many; else this server. */
+    private long oneTooMany() {
+        synchronized (strangers) {
+            if (strangers.size() <= STRANGERS) {
+                return mySid;
+            }
+            Iterator<Long> silentForLongest = strangers.iterator();
+            long sid = silentForLongest.next();
+            silentForLongest.remove();
+            return sid;
+        }
+    }
+
+    private void forgetStrangersThatAreGone() {
+        Set<Long> present = new HashSet<>();
+        for (Map<Long, ?> perServer :
+                List.of(senderWorkerMap, queueSendMap, lastMessageSent, attempts)) {
+            present.addAll(perServer.keySet());
+        }
+        present.removeIf(this::known);
+        Collection<Long> gone = new HashSet<>(present);
+        synchronized (strangers) {
+            present.retainAll(senderWorkerMap.keySet());
+            strangers.retainAll(present);
+            strangers.addAll(present);
+            gone.removeAll(present);
+        }
+        gone.forEach(this::forget);
+    }
+
+    /** A stranger that connects in this moment has a queue, this one or a new one. */
+    private void forget(long sid) {
+        queueSendMap.computeIfPresent(
+                sid, (key, queue) -> senderWorkerMap.containsKey(key) ? queue : null);
+        lastMessageSent.remove(sid);
+        attempts.remove(sid);
+    }
+
+    /** Never waits: not for unsent bytes, and not for TLS's last word. */
+    private static void hangUp(SendWorker worker) {
+        try {
+            worker.sock.setSoLinger(true, 0);
+        } catch (IOException e) {
+            LOG.debug("It is closed already", e);
+        }
+        try {
+            worker.sock.close();
+        } catch (IOException e) {
+            LOG.debug("Closing a connection", e);
+        }
     }
 }

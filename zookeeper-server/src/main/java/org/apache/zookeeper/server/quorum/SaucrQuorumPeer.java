@@ -367,6 +367,13 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
         channel.send(sid, message);
     }
 
+    void tidyElectionChannel() {
+        SaucrCnxManager created = channel;
+        if (created != null) {
+            created.tidy();
+        }
+    }
+
     @Override
     protected Follower makeFollower(FileTxnSnapLog logFactory) throws IOException {
         return new SaucrFollower(

@@ -94,4 +94,20 @@ class NewestOfEachKindTest {
         assertThat(other.isEmpty()).isTrue();
         assertThat(lastSent.get(TO)).isEqualTo(vote(2));
     }
+
+    @Test
+    void aRecoveryMessageCountsUntilTheNextMessageIsAskedFor() throws InterruptedException {
+        queue.offer(vote(1));
+        assertThat(queue.hasRecoveryMessage()).isFalse();
+        queue.offer(question(1));
+        assertThat(queue.hasRecoveryMessage()).isTrue();
+        send();
+        send();
+        assertThat(queue.hasRecoveryMessage()).isTrue();
+        assertThat(queue.stuckFor(0)).isSameAs(Thread.currentThread());
+        assertThat(queue.stuckFor(TimeUnit.HOURS.toNanos(1))).isNull();
+        assertThat(send()).isNull();
+        assertThat(queue.hasRecoveryMessage()).isFalse();
+        assertThat(queue.stuckFor(0)).isNull();
+    }
 }

@@ -1,25 +1,36 @@
 package org.apache.zookeeper.server.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.saucr.core.Bytes;
+import io.saucr.core.RecoveryMessage;
 import io.saucr.core.RecoveryMessage.LleQuery;
+import io.saucr.core.RecoveryMessage.SnapshotPart;
 import io.saucr.core.RecoveryWire;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.server.quorum.QuorumCnxManager.Message;
 import org.apache.zookeeper.server.quorum.QuorumPeer.QuorumServer;
 import org.apache.zookeeper.server.quorum.auth.NullQuorumAuthLearner;
 import org.apache.zookeeper.server.quorum.auth.NullQuorumAuthServer;
 import org.apache.zookeeper.server.quorum.flexible.QuorumMaj;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -29,6 +40,7 @@ class SaucrCnxManagerTest {
     private final List<Long> askers = new ArrayList<>();
     private boolean recovering = true;
     private ServerSocket other;
+    private final List<Socket> sockets = new ArrayList<>();
     private SaucrCnxManager channel;
 
     @BeforeEach
@@ -69,6 +81,9 @@ class SaucrCnxManagerTest {
 
     @AfterEach
     void close() throws Exception {
+        for (Socket socket : sockets) {
+            socket.close();
+        }
         channel.halt();
         other.close();
     }
@@ -127,5 +142,127 @@ class SaucrCnxManagerTest {
         // At 0, 0.1, 0.3 and 0.7 s at the earliest.
         assertThat(Duration.ofNanos(System.nanoTime() - began))
                 .isGreaterThan(Duration.ofMillis(700));
+    }
+
+    // ---- Strangers ----
+
+    private static final long STRANGER = 100;
+
+    /** What the listening thread does with a connection that a server of a higher number opens. */
+    private Socket connected(long sid) throws Exception {
+        try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Socket socket = new Socket(listener.getInetAddress(), listener.getLocalPort());
+            byte[] address = "127.0.0.1:1".getBytes(StandardCharsets.UTF_8);
+            DataOutputStream out = new DataOutputStream(socket.getOutputStream());
+            out.writeLong(QuorumCnxManager.PROTOCOL_VERSION_V1);
+            out.writeLong(sid);
+            out.writeInt(address.length);
+            out.write(address);
+            channel.receiveConnection(listener.accept());
+            sockets.add(socket);
+            return socket;
+        }
+    }
+
+    private Set<Long> remembered() {
+        Set<Long> all = new HashSet<>(channel.queueSendMap.keySet());
+        all.addAll(channel.senderWorkerMap.keySet());
+        all.addAll(channel.lastMessageSent.keySet());
+        all.removeAll(Set.of(1L, 2L, 3L));
+        return all;
+    }
+
+    private static LleQuery answer() {
+        return new LleQuery(7, 1);
+    }
+
+    @Test
+    void nothingIsKeptForAStrangerWithoutAConnection() {
+        recovering = false;
+        for (long sid = STRANGER; sid < STRANGER + 1_000; sid++) {
+            channel.send(sid, answer());
+            channel.toSend(sid, vote(1));
+        }
+        assertThat(remembered()).isEmpty();
+        channel.send(3, answer());
+        assertThat(channel.queueSendMap.get(3L)).hasSize(1);
+    }
+
+    @Test
+    void aConnectedStrangerIsAnsweredAndForgottenWhenItHangsUp() throws Exception {
+        recovering = false;
+        Socket socket = connected(STRANGER);
+        channel.send(STRANGER, answer());
+        DataInputStream in = new DataInputStream(socket.getInputStream());
+        byte[] packet = new byte[in.readInt()];
+        in.readFully(packet);
+        assertThat(RecoveryWire.decode(ByteBuffer.wrap(packet))).isEqualTo(answer());
+        channel.toSend(STRANGER, vote(1));
+        assertThat(in.readInt()).isEqualTo(vote(1).remaining());
+        socket.close();
+        Awaitility.await()
+                .atMost(Duration.ofMinutes(1))
+                .untilAsserted(
+                        () -> {
+                            channel.tidy();
+                            assertThat(remembered()).isEmpty();
+                        });
+    }
+
+    @Test
+    void whenThereAreTooManyStrangersWhoWasSilentForLongestIsDisconnected() throws Exception {
+        recovering = false;
+        for (long sid = STRANGER; sid < STRANGER + SaucrCnxManager.STRANGERS; sid++) {
+            connected(sid);
+        }
+        connected(3);
+        assertThat(remembered()).hasSize(SaucrCnxManager.STRANGERS);
+        channel.addToRecvQueue(new Message(vote(1), STRANGER));
+        connected(STRANGER + 1_000);
+        assertThat(remembered())
+                .hasSize(SaucrCnxManager.STRANGERS)
+                .contains(STRANGER, STRANGER + 1_000)
+                .doesNotContain(STRANGER + 1);
+        assertThatThrownBy(() -> sockets.get(1).getInputStream().read())
+                .hasMessageContaining("reset");
+        assertThat(channel.senderWorkerMap).containsKey(3L);
+    }
+
+    @Test
+    void onlySomeStrangersAreAnsweredAtATime() throws Exception {
+        recovering = false;
+        for (long sid = STRANGER; sid < STRANGER + SaucrCnxManager.STRANGERS; sid++) {
+            connected(sid);
+        }
+        // Nobody reads, so that the queues fill when the sockets' buffers are full.
+        SnapshotPart large =
+                new SnapshotPart(
+                        7,
+                        1,
+                        1,
+                        1,
+                        RecoveryMessage.Compression.NONE,
+                        1,
+                        RecoveryWire.MAX_PAYLOAD,
+                        0,
+                        Bytes.wrap(new byte[RecoveryWire.MAX_PAYLOAD]));
+        Awaitility.await()
+                .atMost(Duration.ofMinutes(1))
+                .until(
+                        () -> {
+                            for (long sid : remembered()) {
+                                channel.send(sid, large);
+                            }
+                            long held =
+                                    channel.queueSendMap.values().stream()
+                                            .filter(
+                                                    queue ->
+                                                            queue instanceof NewestOfEachKind ours
+                                                                    && ours.hasRecoveryMessage())
+                                            .count();
+                            assertThat(held)
+                                    .isLessThanOrEqualTo(SaucrCnxManager.STRANGERS_ANSWERED);
+                            return held == SaucrCnxManager.STRANGERS_ANSWERED;
+                        });
     }
 }
