@@ -73,6 +73,7 @@ final class SaucrCnxManager extends QuorumCnxManager {
     private final LinkedHashSet<Long> strangers = new LinkedHashSet<>();
 
     private final RefusedMessages disconnected = new RefusedMessages();
+    private final RefusedMessages badGreetings = new RefusedMessages();
 
     /** A connection was tried; the next time is {@code waitNanos} later. */
     private record Attempt(long at, long waitNanos) {}
@@ -214,10 +215,26 @@ final class SaucrCnxManager extends QuorumCnxManager {
                 .count();
     }
 
-    /** A connection that another server opened. */
+    /**
+     * A connection that another server opened. ZooKeeper's listening thread, which calls this, ends
+     * for good on an exception, and some greetings make one: an address with port -1, for example.
+     */
     @Override
     public void receiveConnection(Socket socket) {
-        super.receiveConnection(socket);
+        try {
+            super.receiveConnection(socket);
+        } catch (RuntimeException e) {
+            close(socket);
+            long count = badGreetings.refused(mySid, System.nanoTime());
+            if (count > 0) {
+                LOG.warn(
+                        "{} connections of other servers began with a greeting that cannot be used,"
+                                + " the last one, from {}:",
+                        count,
+                        socket.getRemoteSocketAddress(),
+                        e);
+            }
+        }
         boundStrangers();
     }
 
@@ -315,8 +332,12 @@ final class SaucrCnxManager extends QuorumCnxManager {
         } catch (IOException e) {
             LOG.debug("It is closed already", e);
         }
+        close(worker.sock);
+    }
+
+    private static void close(Socket socket) {
         try {
-            worker.sock.close();
+            socket.close();
         } catch (IOException e) {
             LOG.debug("Closing a connection", e);
         }

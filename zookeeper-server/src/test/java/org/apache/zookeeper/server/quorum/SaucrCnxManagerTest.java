@@ -150,9 +150,13 @@ class SaucrCnxManagerTest {
 
     /** What the listening thread does with a connection that a server of a higher number opens. */
     private Socket connected(long sid) throws Exception {
+        return connected(sid, "127.0.0.1:1");
+    }
+
+    private Socket connected(long sid, String electionAddress) throws Exception {
         try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             Socket socket = new Socket(listener.getInetAddress(), listener.getLocalPort());
-            byte[] address = "127.0.0.1:1".getBytes(StandardCharsets.UTF_8);
+            byte[] address = electionAddress.getBytes(StandardCharsets.UTF_8);
             DataOutputStream out = new DataOutputStream(socket.getOutputStream());
             out.writeLong(QuorumCnxManager.PROTOCOL_VERSION_V1);
             out.writeLong(sid);
@@ -174,6 +178,16 @@ class SaucrCnxManagerTest {
 
     private static LleQuery answer() {
         return new LleQuery(7, 1);
+    }
+
+    @Test
+    void aGreetingThatCannotBeUsedEndsItsOwnConnectionAlone() throws Exception {
+        for (String address : List.of("127.0.0.1:-1", "127.0.0.1:99999", "a|b", "", ":", "[::1:")) {
+            connected(STRANGER, address);
+        }
+        assertThat(connected(STRANGER, "127.0.0.1:-1").getInputStream().read()).isEqualTo(-1);
+        connected(3);
+        assertThat(channel.senderWorkerMap).containsKey(3L);
     }
 
     @Test
