@@ -93,6 +93,7 @@ final class CatchUp {
         follower.kill();
         clear(data);
         copy(before, data);
+        ensemble.reboot(follower.id());
         double seconds = start(follower);
         long copied = copiedSaysItsLog(follower);
         if (copied < entries) {

@@ -343,6 +343,7 @@ final class FailureTimeline implements Callable<Integer> {
                 if (server == null) {
                     throw new IllegalArgumentException("nobody was killed who could return");
                 }
+                ensemble.servers().reboot(server.id()); // its machine failed, not its process alone
                 server.start();
                 return "server " + server.id() + " returns";
             }

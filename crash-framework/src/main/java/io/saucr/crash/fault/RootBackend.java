@@ -15,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.stream.Collectors;
 
 /**
@@ -36,6 +37,7 @@ public final class RootBackend implements FaultBackend {
     private final Path powerCut;
     private final List<Machine> machines = new ArrayList<>();
     private final List<Integer> group = new ArrayList<>();
+    private final String firstBoot = UUID.randomUUID().toString();
     private int bridges = 1;
 
     /** CUT: nothing runs, but mount and namespace still have to be removed. */
@@ -216,6 +218,11 @@ public final class RootBackend implements FaultBackend {
     @Override
     public Map<String, String> environment(int id) {
         return machine(id).shim.environment();
+    }
+
+    @Override
+    public String bootId(int id) {
+        return firstBoot + "-" + machine(id).generation;
     }
 
     @Override

@@ -103,6 +103,11 @@ public final class UnprivilegedBackend implements FaultBackend {
     }
 
     @Override
+    public String bootId(int id) {
+        return hosting.bootId(id);
+    }
+
+    @Override
     public void beforeStart(int id) throws IOException {
         if (off.remove(id)) {
             // Not part of the cut itself: several cuts may follow each other within milliseconds.

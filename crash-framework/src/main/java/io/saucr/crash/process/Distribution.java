@@ -2,8 +2,10 @@ package io.saucr.crash.process;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -29,10 +31,16 @@ public record Distribution(String name, String version, List<Path> classPath) {
     /** Class path of stock ZooKeeper, for programs that have none on their own class path. */
     public static final String STOCK_CLASS_PATH = "saucr.crash.stock.classpath";
 
+    /** System property that tells a situation-aware server its machine's boot id. */
+    static final String BOOT_ID = "zookeeper.saucr.bootId";
+
     public static final String MAIN_CLASS = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
 
     private static final Pattern SERVER_JAR =
             Pattern.compile("(saucr-zookeeper|zookeeper)(?:-server)?-(\\d[\\w.-]*)\\.jar");
+
+    /** Names the keys that a situation-aware server takes; it refuses all others. */
+    private static final String SETTINGS = "io/saucr/server/SaucrSettings.class";
 
     /** The jars that a stock server needs, by the beginning of their names. */
     private static final List<String> STOCK_JARS =
@@ -95,6 +103,32 @@ public record Distribution(String name, String version, List<Path> classPath) {
         }
         return of(home.getFileName().toString(), entries)
                 .orElseThrow(() -> new IOException(folder + " holds no lib/zookeeper-VERSION.jar"));
+    }
+
+    /**
+     * Whether its servers take {@link #BOOT_ID}. To stock ones it means nothing; situation-aware
+     * ones that are older than this key refuse to start with it.
+     *
+     * @throws IOException if a jar of it cannot be read
+     */
+    boolean takesBootId() throws IOException {
+        for (Path entry : classPath) {
+            if (!SERVER_JAR.matcher(entry.getFileName().toString()).matches()) {
+                continue;
+            }
+            try (JarFile jar = new JarFile(entry.toFile())) {
+                if (jar.getEntry(SETTINGS) == null) {
+                    continue;
+                }
+                try (InputStream settings = jar.getInputStream(jar.getEntry(SETTINGS))) {
+                    // Names of keys are constants of the class and stand in it as they are.
+                    String constants =
+                            new String(settings.readAllBytes(), StandardCharsets.ISO_8859_1);
+                    return constants.contains(BOOT_ID.substring("zookeeper.".length()));
+                }
+            }
+        }
+        return true;
     }
 
     /** The same distribution under another name in reports. */

@@ -180,6 +180,18 @@ public final class Ensemble implements AutoCloseable {
         return hosting instanceof LoopbackHosting loopback ? loopback.shim(id) : Optional.empty();
     }
 
+    /**
+     * {@link LoopbackHosting#reboot}.
+     *
+     * @throws IllegalStateException if the ensemble runs elsewhere
+     */
+    public void reboot(int id) {
+        if (!(hosting instanceof LoopbackHosting loopback)) {
+            throw new IllegalStateException("the machines are not on loopback");
+        }
+        loopback.reboot(id);
+    }
+
     /** The client addresses of all servers, for a ZooKeeper client. */
     public String connectString() {
         return servers.stream()

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A native library, built by the C compiler of the machine, between one server and its disk. It
@@ -67,6 +68,7 @@ public final class FsyncShim {
     private final Path folder;
     private final boolean journaled;
     private final MappedByteBuffer page;
+    private final AtomicInteger powerLosses = new AtomicInteger();
 
     private FsyncShim(
             Path sharedObject, Path root, Path folder, boolean journaled, MappedByteBuffer page) {
@@ -241,7 +243,13 @@ public final class FsyncShim {
         if (!journaled) {
             throw new IllegalStateException("the shim was made without a journal");
         }
+        powerLosses.incrementAndGet();
         return PowerLoss.apply(root, journal(), graves(), namesNeedTheFolder);
+    }
+
+    /** How often {@link #losePower} was called. */
+    public int powerLosses() {
+        return powerLosses.get();
     }
 
     /**

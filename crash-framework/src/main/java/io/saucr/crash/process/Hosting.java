@@ -22,6 +22,13 @@ public interface Hosting extends AutoCloseable {
     /** Added to the environment of the process. */
     Map<String, String> environment(int id);
 
+    /**
+     * Which life of the machine this is, 1 to 64 characters of {@code [A-Za-z0-9._-]}: what the
+     * kernel's boot id is to a real one. Stays the same while processes come and go, and is another
+     * one once the power was taken. Asked at each start, after {@link #beforeStart}.
+     */
+    String bootId(int id);
+
     /** Called before each start of the server's process, which is not running then. */
     void beforeStart(int id) throws IOException;
 

@@ -8,10 +8,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
  * Servers side by side on loopback, with folders of the host's file system as disks, with or
- * without a {@link FsyncShim} each. Immutable after construction.
+ * without a {@link FsyncShim} each. Thread-safe.
  */
 public final class LoopbackHosting implements Hosting {
     /** What stands between a server and its folder. */
@@ -32,6 +34,8 @@ public final class LoopbackHosting implements Hosting {
     private final List<FsyncShim> shims = new ArrayList<>();
     private final Disk disk;
     private final List<String> prefix;
+    private final String firstBoot = UUID.randomUUID().toString();
+    private final AtomicIntegerArray reboots;
 
     /** Servers that are started with nothing before {@code java}. */
     public LoopbackHosting(Path work, int servers, Disk disk) throws IOException {
@@ -51,6 +55,7 @@ public final class LoopbackHosting implements Hosting {
             throw new IllegalArgumentException(servers + " servers");
         }
         this.disk = disk;
+        reboots = new AtomicIntegerArray(servers + 1);
         ports = PortBlock.reserve();
         for (int id = 1; id <= servers; id++) {
             Path server = work.resolve("server-" + id);
@@ -101,6 +106,21 @@ public final class LoopbackHosting implements Hosting {
             variables.put("SAUCR_SHIM_DIE_WITH_PARENT", "1");
         }
         return variables;
+    }
+
+    /**
+     * From now on the machine of server {@code id} counts as having been without power, for whoever
+     * takes from the disk of a killed server what a power cut would have taken. {@link
+     * FsyncShim#losePower} needs no such call.
+     */
+    public void reboot(int id) {
+        reboots.incrementAndGet(id);
+    }
+
+    @Override
+    public String bootId(int id) {
+        int losses = shim(id).map(FsyncShim::powerLosses).orElse(0);
+        return firstBoot + "-" + (reboots.get(id) + losses);
     }
 
     @Override

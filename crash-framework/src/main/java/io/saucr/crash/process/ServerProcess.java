@@ -154,6 +154,9 @@ public final class ServerProcess {
         List<String> command = new ArrayList<>(hosting.commandPrefix(id));
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(jvmFlags);
+        if (distribution.takesBootId()) {
+            command.add("-D" + Distribution.BOOT_ID + "=" + hosting.bootId(id));
+        }
         command.add("-Dsaucr.crash.home=" + home);
         command.add("-Dlogback.configurationFile=" + home.resolve("conf/logback.xml"));
         command.add("-cp");

@@ -97,12 +97,22 @@ final class MachineScenarios {
             throws Exception {
         grownUp(ensemble, backend);
         write(ensemble, "/a-", 200);
+        List<String> boots = bootIds(ensemble, backend);
+        ensemble.killAll();
+        ensemble.start();
+        ensemble.awaitServing(PATIENCE);
+        assertThat(bootIds(ensemble, backend)).isEqualTo(boots);
         Duration width = backend.powerCut(ensemble.servers()).width();
         System.out.println("power cut of three within " + width.toNanos() / 1000 + " us");
         assertThat(width).isLessThan(Duration.ofSeconds(1));
         ensemble.start();
         ensemble.awaitServing(PATIENCE);
+        assertThat(bootIds(ensemble, backend)).doesNotContainAnyElementsOf(boots);
         assertThat(present(ensemble, "a-")).isEqualTo(200);
+    }
+
+    private static List<String> bootIds(Ensemble ensemble, FaultBackend backend) {
+        return ensemble.servers().stream().map(server -> backend.bootId(server.id())).toList();
     }
 
     private static void powerCutOfAllUnforced(Ensemble ensemble, FaultBackend backend)
