@@ -28,14 +28,14 @@ final class AdminServer {
     /** An answer: its status, and its body if that is JSON. */
     record Answer(int status, JsonNode body) {}
 
-    /** An ensemble as {@link SaucrEnsemble#describe} makes it, with AdminServers. */
+    /** An ensemble as {@link SaucrEnsemble#describe} makes it, with AdminServers and shims. */
     static Ensemble.Builder describe(String name, int voters) throws IOException {
         Ensemble.Builder builder = SaucrEnsemble.describe(name, voters);
         LoopbackHosting hosting =
                 new LoopbackHosting(
                         BuiltDistribution.target().resolve("ensembles").resolve(name),
                         voters,
-                        LoopbackHosting.Disk.PLAIN);
+                        LoopbackHosting.Disk.SHIM_WITH_JOURNAL);
         String addresses =
                 IntStream.rangeClosed(1, voters)
                         .mapToObj(id -> id + "=" + hostAndPort(hosting.address(id)))

@@ -3,6 +3,7 @@ package io.saucr.tests.ensemble;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.crash.process.Ensemble;
+import io.saucr.crash.process.LoopbackHosting.Disk;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,6 +22,7 @@ class AgentIT {
                                 .set("saucr.enabled", "true")
                                 .set("saucr.heartbeatInterval", "2s")
                                 .set("saucr.fastModeConfirmations", "1")
+                                .disk(Disk.SHIM_WITH_JOURNAL)
                                 .jvmFlag("-javaagent:" + agent()))) {
             int leader = ensemble.awaitFast();
             try (AckedWrites writes = new AckedWrites(ensemble.connect(leader), "/agent", 8)) {
@@ -28,7 +30,7 @@ class AgentIT {
                 SaucrEnsemble.await(
                         "fast commits", () -> ensemble.metric(leader, "zk_saucr_fast_commits") > 0);
                 int victim = ensemble.followers().get(0);
-                ensemble.kill(victim);
+                ensemble.losePower(victim);
                 ensemble.awaitSlow(leader);
                 writes.awaitMore(50);
                 ensemble.restart(victim);

@@ -104,7 +104,7 @@ class ControlIT {
             assertThat(ensemble.fast(leader)).isTrue();
             assertThat(ensemble.metric(follower, "zk_saucr_on_disk")).isEqualTo(1);
             assertThat(ensemble.markers(leader).crashedInFastMode()).isTrue();
-            ensemble.kill(follower);
+            ensemble.losePower(follower);
             assertThat(ensemble.markers(follower).crashedInFastMode()).isFalse();
             ensemble.restart(follower);
             ensemble.awaitServing();
@@ -168,7 +168,7 @@ class ControlIT {
                         "the flush", () -> ensemble.metric(id, "zk_saucr_on_disk") == 1);
             }
             writes.awaitMore(100);
-            ensemble.kill(leader);
+            ensemble.losePower(leader);
             int elected = ensemble.leader();
             assertThat(followers).contains(elected);
             ensemble.restart(leader);

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Followers are killed while everything that was acknowledged is in memory alone (R4, R6, R12,
+ * Followers lose power while everything that was acknowledged is in memory alone (R4, R6, R12,
  * R13). No background or idle flush comes to the servers' help, and a heartbeat is so long that
  * only the closed socket can tell the leader in time. Then all of them return: each crashed in fast
  * mode and recovers first (R15 to R17).
@@ -37,7 +37,7 @@ class CrashReactionIT {
                                 .set("saucr.fastModeConfirmations", "1")
                                 .set("saucr.backgroundFlushInterval", "1h")
                                 .set("saucr.idleFlush", "1h")
-                                .disk(Disk.SHIM))) {
+                                .disk(Disk.SHIM_WITH_JOURNAL))) {
             int leader = ensemble.awaitFast();
             try (AckedWrites writes =
                     new AckedWrites(ensemble.connect(leader), "/load-" + voters, 8)) {
@@ -49,7 +49,7 @@ class CrashReactionIT {
                 }
                 long switches = ensemble.metric(leader, "zk_saucr_mode_switches");
                 while (ensemble.running().size() > fastQuorum) {
-                    ensemble.kill(ensemble.followers().get(0));
+                    ensemble.losePower(ensemble.followers().get(0));
                     writes.awaitMore(100);
                     assertThat(ensemble.fast(leader)).isTrue();
                     assertThat(ensemble.metric(leader, "zk_saucr_mode_switches"))
@@ -98,8 +98,8 @@ class CrashReactionIT {
             forcesBefore.put(id, ensemble.shim(id).forces().transactionLog());
         }
         try (Client client = ensemble.connect(leader)) {
-            LocalTime killed = SaucrEnsemble.now();
-            ensemble.kill(victim);
+            LocalTime cut = SaucrEnsemble.now();
+            ensemble.losePower(victim);
             // No ack of the dead server can be under way for a write that starts now.
             Stat stat = new Stat();
             client.create(
@@ -118,13 +118,13 @@ class CrashReactionIT {
                 assertThat(forces.get(id)).isGreaterThan(forcesBefore.get(id));
             }
             assertThat(ensemble.fast(leader)).isFalse();
-            LocalTime turned = ensemble.log(leader, killed, "Turned to slow mode").get(0).time();
-            Duration reaction = Duration.between(killed, turned);
+            LocalTime turned = ensemble.log(leader, cut, "Turned to slow mode").get(0).time();
+            Duration reaction = Duration.between(cut, turned);
             System.out.println(
                     left.size()
                             + " servers left: slow "
                             + reaction.toMillis()
-                            + " ms after the kill began");
+                            + " ms after the cut began");
             assertThat(reaction).isLessThan(HEARTBEAT);
         }
     }

@@ -95,7 +95,6 @@ class CuratorRecipesIT {
                     ensemble,
                     "power cut of a follower",
                     ensemble.followers().get(0),
-                    true,
                     () -> {
                         locks.awaitProgress();
                         latches.awaitProgress();
@@ -104,9 +103,8 @@ class CuratorRecipesIT {
             latches.endTheLeadersSession();
             fault(
                     ensemble,
-                    "death of the leader",
+                    "power cut of the leader",
                     ensemble.leader(),
-                    false,
                     () -> {
                         locks.awaitProgress();
                         latches.awaitProgress();
@@ -138,12 +136,11 @@ class CuratorRecipesIT {
     }
 
     /**
-     * One server dies in fast mode; the rest goes on in slow mode; it returns, recovers, and the
-     * mode is fast again. Barriers are up before it dies, fall while it is away, and the last of
-     * those who passed leaves when it is back.
+     * One server loses power in fast mode; the rest goes on in slow mode; it returns, recovers, and
+     * the mode is fast again. Barriers are up before it does, fall while it is away, and the last
+     * of those who passed leaves when it is back.
      */
-    private void fault(
-            SaucrEnsemble ensemble, String what, int victim, boolean power, Meanwhile meanwhile)
+    private void fault(SaucrEnsemble ensemble, String what, int victim, Meanwhile meanwhile)
             throws Exception {
         ensemble.awaitFast();
         List<CuratorFramework> members = new ArrayList<>();
@@ -160,11 +157,7 @@ class CuratorRecipesIT {
         Barriers barriers = new Barriers("/barriers/" + victim, members);
         ensemble.awaitMemoryAlone(victim);
         LocalTime cut = SaucrEnsemble.now();
-        if (power) {
-            ensemble.losePower(victim);
-        } else {
-            ensemble.kill(victim);
-        }
+        ensemble.losePower(victim);
         assertThat(ensemble.markers(victim).crashedInFastMode()).as(what).isTrue();
         int leader = ensemble.leader();
         assertThat(leader).as(what).isNotEqualTo(victim);

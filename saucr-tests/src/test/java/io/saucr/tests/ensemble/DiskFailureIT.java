@@ -32,7 +32,7 @@ class DiskFailureIT {
                                 .set("saucr.fastModeConfirmations", "1")
                                 .set("saucr.backgroundFlushInterval", "50ms")
                                 .set("saucr.idleFlush", "1s")
-                                .disk(Disk.SHIM));
+                                .disk(Disk.SHIM_WITH_JOURNAL));
     }
 
     @AfterAll
@@ -146,14 +146,14 @@ class DiskFailureIT {
     }
 
     @Test
-    void r13AnIdleEnsembleSurvivesTheDeathOfAllItsServersAtOnce() throws Exception {
+    void r13AnIdleEnsembleSurvivesTheLossOfPowerOfAllItsServersAtOnce() throws Exception {
         int leader = ensemble.awaitFast();
         try (AckedWrites writes = new AckedWrites(ensemble.connect(leader), "/quiet", 8)) {
             writes.awaitMore(300);
             writes.stop();
             ensemble.awaitOnDisk(ensemble.all());
             List<Integer> all = ensemble.all();
-            ensemble.kill(all.toArray(Integer[]::new));
+            ensemble.losePower(all.toArray(Integer[]::new));
             for (int id : all) {
                 assertThat(ensemble.markers(id).crashedInFastMode()).isFalse();
             }

@@ -3,6 +3,7 @@ package io.saucr.tests.ensemble;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.saucr.crash.process.LoopbackHosting.Disk;
 import java.time.Duration;
 import java.time.LocalTime;
 import java.util.ArrayList;
@@ -57,7 +58,8 @@ class LargeDataIT {
                                 .set("saucr.fastModeConfirmations", "1")
                                 .set("saucr.missedHeartbeatsBeforeElection", "5")
                                 .set("saucr.backgroundFlushInterval", "1h")
-                                .set("saucr.idleFlush", "1h"));
+                                .set("saucr.idleFlush", "1h")
+                                .disk(Disk.SHIM_WITH_JOURNAL));
     }
 
     @AfterAll
@@ -69,7 +71,7 @@ class LargeDataIT {
         void run() throws Exception;
     }
 
-    /** A follower and then the leader die in fast mode, and both recover. */
+    /** A follower and then the leader lose power in fast mode, and both recover. */
     private static void survivesCrashes(Check check) throws Exception {
         int leader = ensemble.awaitFast();
         int follower = ensemble.followers().get(0);
@@ -84,7 +86,7 @@ class LargeDataIT {
             }
             LocalTime before = SaucrEnsemble.now();
             long start = System.nanoTime();
-            ensemble.kill(victim);
+            ensemble.losePower(victim);
             assertThat(ensemble.markers(victim).crashedInFastMode()).isTrue();
             ensemble.awaitServing();
             check.run();

@@ -57,7 +57,7 @@ class LearnerGarbageIT {
                                 .set("syncLimit", "40")
                                 // Whoever comes back is sent packets, not a snapshot.
                                 .set("commitLogCount", "100000")
-                                .disk(Disk.SHIM));
+                                .disk(Disk.SHIM_WITH_JOURNAL));
         leader = ensemble.awaitFast();
         follower = ensemble.followers().get(0);
         other = ensemble.followers().get(1);
@@ -316,7 +316,7 @@ class LearnerGarbageIT {
                     writes.awaitMore(50);
                     ensemble.awaitMemoryAlone(follower);
                     LocalTime before = SaucrEnsemble.now();
-                    ensemble.kill(follower);
+                    ensemble.losePower(follower);
                     assertThat(ensemble.markers(follower).crashedInFastMode()).isTrue();
                     ensemble.restart(follower);
                     ensemble.awaitServing();

@@ -38,7 +38,10 @@ class MachineFaultsIT {
                                 .set("saucr.idleFlush", "2s")
                                 .hosting(
                                         new LoopbackHosting(
-                                                folder, 3, Disk.SHIM, boundByPermissions())));
+                                                folder,
+                                                3,
+                                                Disk.SHIM_WITH_JOURNAL,
+                                                boundByPermissions())));
     }
 
     /** Permissions of files bind root, too, when it gives its capabilities away. */
@@ -147,7 +150,7 @@ class MachineFaultsIT {
             ensemble.shim(follower).shiftClock(DAY.negated());
             writes.awaitMore(100);
             ensemble.awaitMemoryAlone(follower);
-            ensemble.kill(follower);
+            ensemble.losePower(follower);
             assertThat(ensemble.markers(follower).crashedInFastMode()).isTrue();
             writes.awaitMore(100);
             writes.stop();

@@ -3,6 +3,7 @@ package io.saucr.tests.ensemble;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.crash.process.Distribution;
+import io.saucr.crash.process.LoopbackHosting.Disk;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -43,6 +44,7 @@ class MixedEnsembleIT {
                         SaucrEnsemble.describe("mixed-on", 5)
                                 .set("saucr.heartbeatInterval", "2s")
                                 .set("saucr.fastModeConfirmations", "1")
+                                .disk(Disk.SHIM_WITH_JOURNAL)
                                 .distribution(stock, Distribution.stock()))) {
             // The highest id wins an election of equals, so one of ours leads.
             int leader = ensemble.awaitFast();
@@ -54,7 +56,7 @@ class MixedEnsembleIT {
                                 .filter(id -> id != stock)
                                 .findFirst()
                                 .orElseThrow();
-                ensemble.kill(ours);
+                ensemble.losePower(ours);
                 ensemble.awaitSlow(leader);
                 writes.awaitMore(200);
                 assertThat(ensemble.fast(leader)).isFalse();

@@ -3,6 +3,7 @@ package io.saucr.tests.ensemble;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.saucr.crash.process.LoopbackHosting.Disk;
 import io.saucr.crash.process.ServerAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.LocalTime;
@@ -40,7 +41,8 @@ class ReconfigIT {
                                 .set("standaloneEnabled", "false")
                                 .set("skipACL", "yes")
                                 .set("saucr.heartbeatInterval", "2s")
-                                .set("saucr.fastModeConfirmations", "1"));
+                                .set("saucr.fastModeConfirmations", "1")
+                                .disk(Disk.SHIM_WITH_JOURNAL));
     }
 
     @AfterAll
@@ -175,7 +177,7 @@ class ReconfigIT {
             awaitPrompt(leader, VOTERS - 1);
             assertThat(ensemble.awaitFast()).isEqualTo(leader);
             // Of four voters three are a bare majority: one death is enough.
-            ensemble.kill(followers.get(1));
+            ensemble.losePower(followers.get(1));
             ensemble.awaitSlow(leader);
             writes.awaitMore(100);
             ensemble.restart(followers.get(1));

@@ -2,6 +2,7 @@ package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.saucr.crash.process.LoopbackHosting.Disk;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -9,10 +10,10 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /**
- * One random death or pause after the other, leaders included, while clients write without pause
- * and nothing is flushed but for cause: whoever died in fast mode recovers and nothing that was
- * acknowledged is lost (S1, L1). Snapshots are frequent and short histories make followers and
- * recovering servers copy whole ones (H3).
+ * One random power cut, death or pause after the other, leaders included, while clients write
+ * without pause and nothing is flushed but for cause: whoever lost power in fast mode recovers and
+ * nothing that was acknowledged is lost (S1, L1). Snapshots are frequent and short histories make
+ * followers and recovering servers copy whole ones (H3).
  */
 class RollingCrashIT {
     private static final int VOTERS = 5;
@@ -20,6 +21,15 @@ class RollingCrashIT {
 
     /** A majority that is up may serve only if R of them need no recovery. */
     private static final int MOST_DOWN = 2;
+
+    private enum Fault {
+        PAUSE,
+        KILL,
+        POWER_CUT
+    }
+
+    private static final List<Fault> FAULTS =
+            List.of(Fault.PAUSE, Fault.KILL, Fault.POWER_CUT, Fault.POWER_CUT);
 
     @Test
     void s1NothingAcknowledgedIsLostWhileServersDieAndReturn() throws Exception {
@@ -35,7 +45,8 @@ class RollingCrashIT {
                                 .set("saucr.idleFlush", "1h")
                                 .set("snapCount", "1000")
                                 .set("commitLogCount", "100")
-                                .set("snapshotSizeFactor", "-1"))) {
+                                .set("snapshotSizeFactor", "-1")
+                                .disk(Disk.SHIM_WITH_JOURNAL))) {
             ensemble.awaitFast();
             List<AckedWrites> all = new ArrayList<>();
             for (int round = 0; round < ROUNDS; round++) {
@@ -48,17 +59,17 @@ class RollingCrashIT {
                 }
                 List<Integer> victims = ids.subList(0, 1 + random.nextInt(MOST_DOWN));
                 Integer[] left = ids.subList(victims.size(), VOTERS).toArray(Integer[]::new);
-                boolean pause = random.nextInt(4) == 0;
-                story.add(round + (pause ? ": paused " : ": killed ") + victims);
+                Fault fault = FAULTS.get(random.nextInt(FAULTS.size()));
+                story.add(round + ": " + fault + " " + victims);
                 try (AckedWrites writes =
                         new AckedWrites(ensemble.connect(left), "/round-" + round, 16)) {
                     all.add(writes);
                     writes.awaitMore(100);
                     for (int victim : victims) {
-                        if (pause) {
-                            ensemble.pause(victim);
-                        } else {
-                            ensemble.kill(victim);
+                        switch (fault) {
+                            case PAUSE -> ensemble.pause(victim);
+                            case KILL -> ensemble.kill(victim);
+                            case POWER_CUT -> ensemble.losePower(victim);
                         }
                         if (random.nextBoolean()) {
                             writes.awaitMore(50);
@@ -66,7 +77,7 @@ class RollingCrashIT {
                     }
                     writes.awaitMore(100);
                     for (int victim : victims) {
-                        if (pause) {
+                        if (fault == Fault.PAUSE) {
                             ensemble.resume(victim);
                         } else {
                             ensemble.restart(victim);

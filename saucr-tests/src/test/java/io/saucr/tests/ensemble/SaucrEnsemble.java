@@ -239,7 +239,10 @@ final class SaucrEnsemble implements AutoCloseable {
 
     // ---- What happens to them ----
 
-    /** SIGKILL, one after the other; each process has ended when this returns. */
+    /**
+     * SIGKILL, one after the other; each process has ended when this returns. Their machines run
+     * on: what they had written is in the page cache.
+     */
     void kill(Integer... ids) {
         for (int id : ids) {
             server(id).kill();
@@ -247,8 +250,8 @@ final class SaucrEnsemble implements AutoCloseable {
     }
 
     /**
-     * All of them at one instant: none sees another one's end. Their disks keep what they forced;
-     * they need shims with journals.
+     * All of them at one instant: none sees another one's end. Their disks keep what they forced,
+     * and at the next start the machine has another boot id; they need shims with journals.
      */
     void losePower(Integer... ids) throws IOException {
         Signal.STOP.send(Arrays.stream(ids).map(id -> server(id).pid()).toList());

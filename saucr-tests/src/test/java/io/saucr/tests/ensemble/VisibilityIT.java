@@ -83,7 +83,7 @@ class VisibilityIT {
             long shown = updates(browser);
 
             // Not loaded anew from here on.
-            ensemble.kill(follower);
+            ensemble.losePower(follower);
             exposeToPrometheus(follower);
             SaucrEnsemble.await(
                     "slow mode and the dead server on the page",
