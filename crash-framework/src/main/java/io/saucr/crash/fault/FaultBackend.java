@@ -4,6 +4,7 @@ import io.saucr.crash.process.FsyncShim;
 import io.saucr.crash.process.Hosting;
 import io.saucr.crash.process.ServerProcess;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,8 +12,8 @@ import java.util.Set;
 
 /**
  * Machines that can be broken. A process kill, a pause and their ends are {@link ServerProcess}'s
- * own; slow, failing and full disks are the {@link #shim}'s. Used by one thread, except for the
- * shims.
+ * own; disks that are slow, hang, fail, refuse or are full are the {@link #shim}'s. Used by one
+ * thread, except for the shims.
  */
 public interface FaultBackend extends Hosting {
     /** How reports call it. */
@@ -51,6 +52,15 @@ public interface FaultBackend extends Hosting {
         }
         return cuts;
     }
+
+    /**
+     * Takes away everything in a folder on the disk of server {@code id} but {@code myid}, for
+     * good: a disk that was replaced, a volume that was not mounted. The server's process must have
+     * ended; a machine without power has it again.
+     *
+     * @param folder {@link #dataDirectory} or below it; one below it goes with its content
+     */
+    void lose(int id, Path folder) throws IOException;
 
     /** Makes durable what stands on the disk of server {@code id} now, forced or not. */
     void harden(int id) throws IOException;

@@ -235,6 +235,13 @@ public final class RootBackend implements FaultBackend {
     }
 
     @Override
+    public void lose(int id, Path folder) throws IOException {
+        beforeStart(id);
+        Emptying.of(dataDirectory(id), folder);
+        harden(id);
+    }
+
+    @Override
     public PowerCut powerCut(List<ServerProcess> victims, long notBefore) throws IOException {
         List<Machine> off =
                 victims.stream()

@@ -109,13 +109,17 @@ public final class UnprivilegedBackend implements FaultBackend {
 
     @Override
     public void beforeStart(int id) throws IOException {
+        powerOn(id);
+        hosting.beforeStart(id);
+    }
+
+    private void powerOn(int id) throws IOException {
         if (off.remove(id)) {
             // Not part of the cut itself: several cuts may follow each other within milliseconds.
             shim(id).losePower(false);
             network.reset(id);
             connect();
         }
-        hosting.beforeStart(id);
     }
 
     @Override
@@ -137,6 +141,13 @@ public final class UnprivilegedBackend implements FaultBackend {
             victim.kill();
         }
         return cut;
+    }
+
+    @Override
+    public void lose(int id, Path folder) throws IOException {
+        powerOn(id);
+        Emptying.of(dataDirectory(id), folder);
+        shim(id).replaced();
     }
 
     @Override

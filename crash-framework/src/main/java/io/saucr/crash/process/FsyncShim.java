@@ -18,10 +18,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * A native library, built by the C compiler of the machine, between one server and its disk. It
  * delays the forces of files and folders below the server's data folder, counts them, lets them
- * fail and refuses writes, shifts the server's clock, and sends its connections on detours; all of
- * it can be changed while the server runs and outlives its restarts. With a journal it remembers,
- * too, what was forced, and {@link #losePower} takes the rest away; the real disk is then not
- * forced at all.
+ * fail or hang and refuses writes, shifts the server's clock, and sends its connections on detours;
+ * all of it can be changed while the server runs and outlives its restarts. With a journal it
+ * remembers, too, what was forced, and {@link #losePower} takes the rest away; the real disk is
+ * then not forced at all.
  *
  * <p>A delay is the least time that a force takes. A force that fails (EIO) has an undefined effect
  * on a real disk; here the data counts as not forced. Writes through memory maps are not seen;
@@ -45,6 +45,20 @@ public final class FsyncShim {
         }
     }
 
+    /** Why a disk refuses a write. */
+    public enum WriteError {
+        /** ENOSPC. */
+        NO_SPACE(28),
+        /** EIO. */
+        IO(5);
+
+        private final int errno;
+
+        WriteError(int errno) {
+            this.errno = errno;
+        }
+    }
+
     private static final long MAGIC = 0x53415543525348L;
     private static final int PAGE_BYTES = 4096;
 
@@ -55,6 +69,9 @@ public final class FsyncShim {
     private static final int JOURNAL_ON = 32;
     private static final int READ_ONLY = 40;
     private static final int CLOCK_SHIFT = 48;
+    private static final int REFUSE_NEXT = 56;
+    private static final int REFUSE_ERRNO = 64;
+    private static final int HUNG = 72;
     private static final int FORCES = 128;
     private static final int FAILED_FORCES = 160;
     private static final int REFUSED_WRITES = 168;
@@ -162,6 +179,26 @@ public final class FsyncShim {
     }
 
     /**
+     * Refuses the next writes to files below the data folder, and the creation of files there, and
+     * then no more: a disk that fails for a moment only. Replaces what was left of an earlier call.
+     *
+     * @param count how many, 0 for none from now on
+     */
+    public void refuseWrites(int count, WriteError error) {
+        page.putLong(REFUSE_NEXT, 0);
+        page.putLong(REFUSE_ERRNO, error.errno);
+        page.putLong(REFUSE_NEXT, count);
+    }
+
+    /**
+     * Whether the disk hangs: nothing that changes or forces a file or a name below the data folder
+     * returns until this ends. Reading goes on.
+     */
+    public void hang(boolean hang) {
+        page.putLong(HUNG, hang ? 1 : 0);
+    }
+
+    /**
      * Whether everything that changes a file or a name below the data folder fails with EROFS from
      * now on.
      */
@@ -191,7 +228,10 @@ public final class FsyncShim {
         return page.getLong(FAILED_FORCES);
     }
 
-    /** Writes and creations refused by {@link #fullDisk} and {@link #readOnlyDisk}. */
+    /**
+     * Writes and creations refused by {@link #fullDisk}, {@link #refuseWrites} and {@link
+     * #readOnlyDisk}.
+     */
     public long refusedWrites() {
         return page.getLong(REFUSED_WRITES);
     }
@@ -260,6 +300,17 @@ public final class FsyncShim {
             throw new IllegalStateException("the shim was made without a journal");
         }
         PowerLoss.harden(root, journal());
+    }
+
+    /**
+     * To be called after files of the data folder were replaced or removed by somebody else than
+     * the server, whose process must have ended: what stands there now counts as forced, and
+     * nothing else comes back with a loss of power.
+     */
+    public void replaced() throws IOException {
+        if (journaled) {
+            PowerLoss.forget(root, journal(), graves());
+        }
     }
 
     private Path journal() {

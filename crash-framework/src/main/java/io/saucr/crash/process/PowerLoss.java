@@ -140,12 +140,17 @@ final class PowerLoss {
                 undo(root, file.getKey(), file.getValue(), old, lost);
             }
         }
+        forget(root, journal, graves);
+        return lost;
+    }
+
+    /** What stands in the folder is durable, and nothing is known of what stood there before. */
+    static void forget(Path root, Path journal, Path graves) throws IOException {
         for (Path grave : files(graves).keySet()) {
             Files.delete(grave);
         }
-        Files.delete(journal);
+        Files.deleteIfExists(journal);
         adopt(root, journal);
-        return lost;
     }
 
     private void replay(FileChannel journal) throws IOException {

@@ -1,7 +1,7 @@
 /*
  * Stands between a server and its disk, by LD_PRELOAD: delays and counts forces, lets them fail, fills
- * the disk or makes it read-only, and remembers what was forced, so that after SIGKILL everything else
- * can be taken away.
+ * the disk or makes it read-only, refuses some writes, lets everything hang, and remembers what was
+ * forced, so that after SIGKILL everything else can be taken away.
  *
  * Only files below SAUCR_SHIM_ROOT are concerned. Java talks to it through the page that
  * SAUCR_SHIM_CONTROL names (mapped shared by both sides; the layout is in FsyncShim.java), and reads
@@ -57,7 +57,10 @@ struct control {
     uint64_t journal_on;  /*  32 written by Java before the start */
     uint64_t read_only;   /*  40 written by Java */
     int64_t clock_shift;  /*  48 written by Java, milliseconds */
-    uint64_t reserved[9];
+    uint64_t refuse_next;  /*  56 written by Java, counted down here: so many writes are refused */
+    uint64_t refuse_errno; /*  64 written by Java before refuse_next: with this error */
+    uint64_t hung;         /*  72 written by Java */
+    uint64_t reserved[6];
     uint64_t forces[4];      /* 128 by class of file: log, snapshot, other, directory */
     uint64_t failed_forces;  /* 160 */
     uint64_t refused_writes; /* 168 */
@@ -350,6 +353,14 @@ static uint64_t position(int fd)
     return at < 0 ? 0 : (uint64_t)at;
 }
 
+/* Before any lock is taken: what does not return must not keep others from returning. */
+static void wait_while_hung(void)
+{
+    struct timespec pause = {0, 2 * 1000 * 1000};
+    while (__atomic_load_n(&control->hung, __ATOMIC_RELAXED))
+        nanosleep(&pause, NULL);
+}
+
 static int read_only(void)
 {
     if (!__atomic_load_n(&control->read_only, __ATOMIC_RELAXED))
@@ -363,10 +374,18 @@ static int refused(void)
 {
     if (read_only())
         return 1;
-    if (!__atomic_load_n(&control->full_disk, __ATOMIC_RELAXED))
+    int error = 0;
+    if (__atomic_load_n(&control->full_disk, __ATOMIC_RELAXED))
+        error = ENOSPC;
+    uint64_t left = __atomic_load_n(&control->refuse_next, __ATOMIC_ACQUIRE);
+    while (!error && left)
+        if (__atomic_compare_exchange_n(&control->refuse_next, &left, left - 1, 0, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_ACQUIRE))
+            error = (int)__atomic_load_n(&control->refuse_errno, __ATOMIC_RELAXED);
+    if (!error)
         return 0;
     __atomic_fetch_add(&control->refused_writes, 1, __ATOMIC_RELAXED);
-    errno = ENOSPC;
+    errno = error;
     return 1;
 }
 
@@ -382,6 +401,7 @@ static uint64_t total(const struct iovec *parts, int count)
     do {                                        \
         if (!tracked(fd))                       \
             return call;                        \
+        wait_while_hung();                      \
         if (refused())                          \
             return -1;                          \
         if (journal < 0)                        \
@@ -473,6 +493,7 @@ int posix_fallocate(int fd, off_t at, off_t n)
 {
     if (!tracked(fd) || journal < 0)
         return get_posix_fallocate()(fd, at, n);
+    wait_while_hung();
     if (refused())
         return errno;
     pthread_mutex_lock(&lock);
@@ -510,6 +531,7 @@ static int force(int fd, int (*forward)(int))
         || path_of_fd(fd, path) < 0 || !below_root(path))
         return forward(fd);
     uint64_t start = now();
+    wait_while_hung();
     pthread_mutex_lock(&lock);
     /* Java may append records, too. */
     uint64_t covered = journal < 0 ? 0 : (uint64_t)lseek(journal, 0, SEEK_END);
@@ -558,6 +580,7 @@ static int open_tracked(int dirfd, const char *name, int flags, mode_t mode)
         return fd;
     }
     struct stat s;
+    wait_while_hung();
     pthread_mutex_lock(&lock);
     int existed = stat(path, &s) == 0;
     int fd = -1;
@@ -665,12 +688,16 @@ static void settle(int result)
         append(&r, NULL, NULL, NULL);
 }
 
-/* Whether a name cannot change because the disk is read-only. */
+/* Whether a name cannot change because the disk is read-only; waits while it hangs. */
 static int fixed_name(const char *name)
 {
     char path[PATH_MAX];
-    return root_length && __atomic_load_n(&control->read_only, __ATOMIC_RELAXED)
-           && path_of_name(name, path) == 0 && below_root(path) && read_only();
+    int special = __atomic_load_n(&control->read_only, __ATOMIC_RELAXED)
+                  || __atomic_load_n(&control->hung, __ATOMIC_RELAXED);
+    if (!root_length || !special || path_of_name(name, path) < 0 || !below_root(path))
+        return 0;
+    wait_while_hung();
+    return read_only();
 }
 
 static int rename_tracked(const char *from, const char *to)

@@ -7,12 +7,15 @@ import io.saucr.crash.process.Ensemble;
 import io.saucr.crash.process.FsyncShim;
 import io.saucr.crash.process.ServerProcess;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Watcher;
@@ -35,6 +38,7 @@ final class MachineScenarios {
             case "silence" -> silence(ensemble, backend);
             case "partition" -> partition(ensemble, backend);
             case "disks" -> disks(ensemble, backend);
+            case "lostDisks" -> lostDisks(ensemble, backend);
             default -> throw new IllegalArgumentException(name);
         }
     }
@@ -221,6 +225,33 @@ final class MachineScenarios {
         for (String prefix : List.of("slow-", "failing-", "full-")) {
             assertThat(present(ensemble, prefix)).as(prefix).isEqualTo(4);
         }
+    }
+
+    /**
+     * A follower's log goes, then its whole disk, with the power; it copies everything each time.
+     */
+    private static void lostDisks(Ensemble ensemble, FaultBackend backend) throws Exception {
+        int leader = ensemble.leader().orElseThrow();
+        ServerProcess follower = ensemble.server(leader % 3 + 1);
+        grownUp(ensemble, backend);
+        write(ensemble, "/a-", 20);
+        follower.kill();
+        Path history = follower.dataDirectory().resolve("version-2");
+        backend.lose(follower.id(), history);
+        assertThat(history).doesNotExist();
+        backInService(ensemble, follower);
+        backend.powerCut(List.of(follower));
+        backend.lose(follower.id(), follower.dataDirectory());
+        try (Stream<Path> left = Files.list(follower.dataDirectory())) {
+            assertThat(left.map(path -> path.getFileName().toString())).containsExactly("myid");
+        }
+        backInService(ensemble, follower);
+        write(ensemble, "/b-", 20);
+        backend.powerCut(ensemble.servers());
+        ensemble.start();
+        ensemble.awaitServing(PATIENCE);
+        assertThat(present(ensemble, "a-")).isEqualTo(20);
+        assertThat(present(ensemble, "b-")).isEqualTo(20);
     }
 
     /** The client is not the follower's: it would lose its connection in the middle of a write. */

@@ -53,4 +53,9 @@ class RootBackendTest {
     void disksBecomeSlowFailAndFillUp() throws Exception {
         run("disks");
     }
+
+    @Test
+    void logsAndDisksAreLost() throws Exception {
+        run("lostDisks");
+    }
 }

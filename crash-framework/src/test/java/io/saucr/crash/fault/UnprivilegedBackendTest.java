@@ -18,7 +18,8 @@ class UnprivilegedBackendTest {
                 "powerCutOfAllUnforced",
                 "silence",
                 "partition",
-                "disks"
+                "disks",
+                "lostDisks"
             })
     void scenario(String name) throws Exception {
         UnprivilegedBackend backend = new UnprivilegedBackend(work, 3);

@@ -1,12 +1,14 @@
 package io.saucr.crash.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.OutputStreamWriter;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,6 +16,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -143,6 +148,66 @@ class FsyncShimTest {
         run("append log.2 x");
         assertThat(shim.failedForces()).isEqualTo(1);
         assertThat(shim.refusedWrites()).isEqualTo(2);
+    }
+
+    @Test
+    void someWritesAreRefusedAndThenNoMore() throws Exception {
+        run("append log.1 a");
+        shim.refuseWrites(2, FsyncShim.WriteError.IO);
+        assertThat(outcome("append log.1 b")[1]).contains("Input/output error");
+        assertThat(outcome("append log.2 b")[1]).contains("Input/output error");
+        run("append log.1 c", "append log.2 d");
+        shim.refuseWrites(5, FsyncShim.WriteError.NO_SPACE);
+        assertThat(outcome("append log.1 e")[1]).contains("No space left");
+        shim.refuseWrites(0, FsyncShim.WriteError.NO_SPACE);
+        run("append log.1 f", "force log.1", "force log.2");
+        assertThat(shim.refusedWrites()).isEqualTo(3);
+        assertThat(afterPowerLoss(false))
+                .isEqualTo(Map.of("old", "before", "log.1", "acf", "log.2", "d"));
+    }
+
+    @Test
+    void aHungDiskLetsNothingReturnUntilItWorksAgain() throws Exception {
+        run("append log.1 a");
+        for (String operation :
+                List.of("append log.1 b", "force log.1", "append log.2 c", "move old new")) {
+            shim.hang(true);
+            CompletableFuture<String> outcome =
+                    CompletableFuture.supplyAsync(
+                            () -> {
+                                try {
+                                    return outcome(operation)[1];
+                                } catch (IOException e) {
+                                    throw new UncheckedIOException(e);
+                                }
+                            });
+            assertThatThrownBy(() -> outcome.get(300, TimeUnit.MILLISECONDS))
+                    .as(operation)
+                    .isInstanceOf(TimeoutException.class);
+            shim.hang(false);
+            assertThat(outcome.get(60, TimeUnit.SECONDS)).as(operation).isEqualTo("ok");
+        }
+        run("append log.1 x");
+        shim.hang(true);
+        input.write("force log.1\n");
+        input.flush();
+        assertThat(afterPowerLoss(false))
+                .as("what was forced before")
+                .isEqualTo(Map.of("old", "before", "log.1", "ab"));
+        shim.hang(false);
+    }
+
+    @Test
+    void whatWasReplacedWhileTheProgramDidNotRunIsDurable() throws Exception {
+        run("append log.1 aa", "force log.1", "append log.2 bb", "delete old");
+        process.destroyForcibly();
+        process.waitFor();
+        Files.delete(root.resolve("log.1"));
+        Files.writeString(root.resolve("log.3"), "cc");
+        shim.replaced();
+        launch();
+        run("append log.3 dd");
+        assertThat(afterPowerLoss(false)).isEqualTo(Map.of("log.2", "bb", "log.3", "cc"));
     }
 
     @Test
