@@ -47,8 +47,14 @@ public final class ModelCommand implements Callable<Integer> {
     @Option(names = "--elections", defaultValue = "1", description = "leaders")
     private int elections;
 
-    @Option(names = "--crashes", defaultValue = "0")
+    @Option(names = "--crashes", defaultValue = "0", description = "losses of power")
     private int crashes;
+
+    @Option(
+            names = "--kills",
+            defaultValue = "0",
+            description = "processes that die while their machine goes on")
+    private int kills;
 
     @Option(names = "--suspicions", defaultValue = "0", description = "turns to slow mode")
     private int suspicions;
@@ -123,6 +129,7 @@ public final class ModelCommand implements Callable<Integer> {
                         disconnects,
                         forces,
                         syncs,
+                        kills,
                         partialCrashes);
         Task task =
                 new Task(

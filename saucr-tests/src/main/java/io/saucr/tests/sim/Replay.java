@@ -117,9 +117,15 @@ final class Replay {
         switch (Step.kind(step)) {
             case CRASH -> {
                 int kept = Step.argument(step);
-                return world.up(i)
+                return world.mayLosePower(i)
                         && kept <= MOST_KEPT
                         && kept <= world.logLength(i) - world.forcedLength(i);
+            }
+            case KILL -> {
+                int kept = Step.argument(step);
+                return world.up(i)
+                        && kept <= MOST_KEPT
+                        && kept <= world.logLength(i) - world.writtenLength(i);
             }
             case ELECT -> {
                 return world.looking(i) && world.electable(i, Step.argument(step));

@@ -8,12 +8,13 @@ package io.saucr.tests.world;
  * @param entries what clients write
  * @param noops no-ops that the leader proposes
  * @param elections leaders
- * @param crashes power cuts and killed processes
+ * @param crashes losses of power: what is not forced is gone
  * @param suspicions turns to slow mode because followers are late
  * @param confirmations turns to fast mode, or no-ops that prepare one
  * @param disconnects connections that break while both ends are alive, and leaders that step down
  * @param forces forces by a flush
  * @param syncs syncs that clients ask for
+ * @param kills processes that die while their machine goes on (R25)
  * @param partialCrashes whether a crash may also leave a part of what was not forced
  */
 public record Bounds(
@@ -26,11 +27,12 @@ public record Bounds(
         int disconnects,
         int forces,
         int syncs,
+        int kills,
         boolean partialCrashes) {
 
     /** No bounds but the world's capacity. */
     public static Bounds none() {
         int most = Integer.MAX_VALUE;
-        return new Bounds(most, most, most, most, most, most, most, most, most, true);
+        return new Bounds(most, most, most, most, most, most, most, most, most, most, true);
     }
 }

@@ -47,6 +47,14 @@ public enum BrokenRule {
     R22_ANSWERS_WITHOUT_NUMBER,
     /** An entry that was proposed before a sync came in shows, too, that its followers follow. */
     R22_EARLIER_ENTRY,
+    /** After a loss of power a server takes its page cache for what it was. */
+    R25_BOOT_ID_NOT_LOOKED_AT,
+    /** A fast entry is acked before it is in the page cache. */
+    R25_ACK_BEFORE_WRITE,
+    /** Whose process was killed goes on with the map of its marker. */
+    R25_MAP_OF_MARKER,
+    /** What is found in the page cache is not forced before its server takes part again. */
+    R25_START_WITHOUT_FORCE,
     /** A fast entry that is acked from disk leaves the map on disk as it was. */
     S4_STALE_MAP_ON_DISK,
     /** What a follower gets before UPTODATE is treated as its tag says. */

@@ -115,6 +115,10 @@ public final class CanonicalOrder {
     public boolean mayFollow(int length, int step) {
         Run run = runs[length];
         Kind kind = Step.kind(step);
+        if (kind == Kind.CRASH && !world.up(Step.server(step))) {
+            // As if it had lost power when its process died.
+            return false;
+        }
         if (run.last == NOTHING ? kind == Kind.LEARN : !tells(run, step)) {
             return false;
         }
@@ -130,7 +134,7 @@ public final class CanonicalOrder {
             case CLOSE -> (run.counted & ~(1 << Step.other(step))) == 0;
             case CONNECT -> run.counted == 0;
             case ANSWER -> run.counted == 0 && (!run.proposed || s.leads());
-            case CRASH, STEP_DOWN, FORCE, MARK -> !run.proposed && onlyOwn(run, s);
+            case CRASH, KILL, STEP_DOWN, FORCE, MARK -> !run.proposed && onlyOwn(run, s);
             default -> false;
         };
     }
@@ -154,7 +158,7 @@ public final class CanonicalOrder {
                             || (own
                                     && switch (next) {
                                         case APPEND, ACK, ANSWER, LEAVE, FORCE, MARK -> true;
-                                        case CRASH -> Step.argument(step) > 0;
+                                        case CRASH, KILL -> Step.argument(step) > 0;
                                         default -> false;
                                     });
             // It writes into the connection behind what is unread there.
@@ -162,7 +166,8 @@ public final class CanonicalOrder {
                     read
                             || (own
                                     && switch (next) {
-                                        case APPEND, CRASH, ANSWER, LEAVE, FORCE, MARK -> true;
+                                        case APPEND, CRASH, KILL, ANSWER, LEAVE, FORCE, MARK ->
+                                                true;
                                         default -> false;
                                     });
             case TRUNCATE ->
@@ -170,8 +175,15 @@ public final class CanonicalOrder {
                             || (own
                                     && (next == Kind.SYNC
                                             || next == Kind.CRASH
+                                            || next == Kind.KILL
                                             || next == Kind.LEAVE));
-            case SYNC -> read || copied || (own && (next == Kind.CRASH || next == Kind.LEAVE));
+            case SYNC ->
+                    read
+                            || copied
+                            || (own
+                                    && (next == Kind.CRASH
+                                            || next == Kind.KILL
+                                            || next == Kind.LEAVE));
             case UPTODATE -> read || copied || own;
             // The mode shows in the next proposal. A crash forgets it.
             case SUSPECT ->
@@ -179,7 +191,7 @@ public final class CanonicalOrder {
             case FORCE ->
                     own
                             && switch (next) {
-                                case MARK, CRASH, APPEND, ACK, LEAVE -> true;
+                                case MARK, CRASH, KILL, APPEND, ACK, LEAVE -> true;
                                 default -> false;
                             };
             case SOURCE -> own && next == Kind.HISTORY;
@@ -187,7 +199,7 @@ public final class CanonicalOrder {
                     next == Kind.LEARN
                             && Step.server(step) == Step.other(run.last)
                             && Step.other(step) == server;
-            case CRASH -> own && next == Kind.RESTART;
+            case CRASH, KILL -> own && next == Kind.RESTART;
             default -> throw new IllegalStateException("not quiet: " + Step.toString(run.last));
         };
     }
@@ -268,7 +280,7 @@ public final class CanonicalOrder {
                 run.last = step;
                 yield Next.STATE_OR_GO_ON;
             }
-            case CRASH -> {
+            case CRASH, KILL -> {
                 if (mayBeGivenUp(s)) {
                     yield Next.STATE;
                 }

@@ -181,7 +181,7 @@ public final class Liveness {
             case LEAVE -> !world.attached(i) || !usable(world.leaderOf(i));
             case CLOSE -> !follows(Step.other(step), i);
             case STEP_DOWN -> !usable(i);
-            case PROPOSE, FORCE, MARK, CONFIRM, SUSPECT, CRASH, RESTART, CLIENT_SYNC -> false;
+            case PROPOSE, FORCE, MARK, CONFIRM, SUSPECT, CRASH, KILL, RESTART, CLIENT_SYNC -> false;
             default -> true;
         };
     }

@@ -1,9 +1,9 @@
 package io.saucr.tests.world;
 
 /**
- * A server whose markers say "on disk" has on disk whatever it has acked; and one that has marked
- * "on disk" finds that again, else it would recover needlessly, and an ensemble of such servers
- * would wait for ever (L1).
+ * A server has written whatever it has acked (R25), and one whose markers say "on disk" has it on
+ * disk; and one that has marked "on disk" finds that again, else it would recover needlessly, and
+ * an ensemble of such servers would wait for ever (L1).
  */
 final class MarkerTruth implements Invariant {
     @Override
@@ -28,6 +28,13 @@ final class MarkerTruth implements Invariant {
     }
 
     private static String of(Server s) {
+        if (s.recovered() && s.written < s.acked) {
+            return "server "
+                    + s.sid
+                    + " has acked "
+                    + Entry.toString(s.log[s.written])
+                    + ", which would die with its process";
+        }
         if (s.recovered() && !s.markersSayFast() && s.forced < s.acked) {
             return "the markers of server "
                     + s.sid

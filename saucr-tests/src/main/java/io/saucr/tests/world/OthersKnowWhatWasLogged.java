@@ -6,7 +6,8 @@ import io.saucr.core.Mode;
  * S4: when a fast entry commits because F voters have it, and X has it in its memory alone, then at
  * least F-1 other voters know that X has it, and will when they have crashed: they would say so if
  * X asked them now, and the map on their disk says so, or their markers say "fast", for voters that
- * crashed in fast mode count as knowing.
+ * crashed in fast mode count as knowing; but those among them whose process alone dies will say it
+ * of everybody if they have written the entry, and else not (R25).
  *
  * <p>An entry that B disks hold commits without X; then nobody need know.
  */
@@ -57,7 +58,10 @@ final class OthersKnowWhatWasLogged implements Invariant {
     }
 
     private static boolean knows(Server other, long sid, long zxid) {
-        boolean after = other.markersSayFast() || other.mapOnDisk.get(sid) >= zxid;
-        return after && (!other.recovered() || other.knowledge.get(sid) >= zxid);
+        if (other.recovered() && other.knowledge.get(sid) < zxid) {
+            return false;
+        }
+        return other.mapOnDisk.get(sid) >= zxid
+                || (other.markersSayFast() && (!other.proven || other.lastWritten() >= zxid));
     }
 }

@@ -39,15 +39,24 @@ final class Server {
     /** How often the process has started, and its nonce (R18a). */
     long incarnation = 1;
 
-    /** Whether it crashed in fast mode and has not finished its recovery since: ghost, for S3. */
+    /** Whether it lost power in fast mode and has not recovered since: ghost, for S3. */
     boolean unrecovered;
 
     // ---- Disk, all of it forced but for the log behind `forced` ----
 
+    /**
+     * Whether the page cache is known to hold whatever the markers' fast period has acked: no power
+     * was lost since (R25). True while the server is recovered, false while it recovers.
+     */
+    boolean proven = true;
+
     long[] log;
 
-    /** Entries in the log, on disk or in its buffer. */
+    /** Entries in the log: on disk, in the page cache, or in the process's buffer. */
     int length;
+
+    /** How many of them are in the page cache at least, and so outlive the process (R25). */
+    int written;
 
     /** How many of them are on disk. */
     int forced;
@@ -172,6 +181,10 @@ final class Server {
         return length == 0 ? Zxid.NONE : Entry.zxid(log[length - 1]);
     }
 
+    long lastWritten() {
+        return written == 0 ? Zxid.NONE : Entry.zxid(log[written - 1]);
+    }
+
     Markers markers() {
         return new Markers(fastSwitch, latestOnDisk, mapOnDisk);
     }
@@ -209,8 +222,14 @@ final class Server {
         log[length++] = entry;
     }
 
+    void force() {
+        forced = length;
+        written = length;
+    }
+
     void cut(int newLength) {
         length = newLength;
+        written = Math.min(written, length);
         forced = Math.min(forced, length);
         acked = Math.min(acked, length);
         flushed = NOWHERE;

@@ -343,6 +343,7 @@ public final class StateCode {
         number(w.disconnects);
         number(w.forces);
         number(led ? w.syncs : USED_UP);
+        number(w.kills);
         number(w.terms);
         AcknowledgedHistory history = w.history;
         number(history.length());
@@ -354,9 +355,12 @@ public final class StateCode {
 
     private void writeServer(World w, Server s) {
         number(s.role.ordinal());
-        number(s.unrecovered ? 1 : 0);
+        // Who is recovered has nothing to prove, and who has not acked anything fast neither.
+        boolean proven = s.role == Role.DOWN && s.proven && s.markersSayFast();
+        number((s.unrecovered ? 1 : 0) | (proven ? 2 : 0));
         number(rank(s.index, s.incarnation));
         number(s.length);
+        number(s.written);
         number(s.forced);
         for (int i = 0; i < s.length; i++) {
             entry(s.log[i]);
@@ -705,6 +709,7 @@ public final class StateCode {
         w.disconnects = readSmall();
         w.forces = readSmall();
         w.syncs = readSmall();
+        w.kills = readSmall();
         w.terms = readSmall();
         int length = readSmall();
         for (int i = 0; i < length; i++) {
@@ -715,9 +720,12 @@ public final class StateCode {
 
     private void readServer(World w, Server s) {
         s.role = ROLES[readSmall()];
-        s.unrecovered = readSmall() == 1;
+        int flags = readSmall();
+        s.unrecovered = (flags & 1) != 0;
+        s.proven = s.recovered() || (flags & 2) != 0;
         s.incarnation = readSmall();
         int length = readSmall();
+        s.written = readSmall();
         s.forced = readSmall();
         s.length = 0;
         for (int i = 0; i < length; i++) {

@@ -48,7 +48,10 @@ public final class Step {
         SYNC,
         /** A follower reads UPTODATE, and what came before it. */
         UPTODATE,
-        /** A server loses what it has not forced, but for the argument's number of entries. */
+        /**
+         * A server's machine loses power, and so what is not forced, but for the argument's number
+         * of entries.
+         */
         CRASH,
         /** A server's process starts. */
         RESTART,
@@ -71,12 +74,17 @@ public final class Step {
         /** A follower answers its leader's question (R22). */
         REPLY,
         /** The leader reads a follower's answer (R22). */
-        HEAR;
+        HEAR,
+        /**
+         * A server's process dies and its machine goes on: what was written stays, and the
+         * argument's number of entries of the buffer (R25).
+         */
+        KILL;
 
         private static final Kind[] ALL = values();
     }
 
-    private static final int KIND_BITS = 5;
+    private static final int KIND_BITS = 6;
     private static final int SERVER_BITS = 3;
     private static final int SERVER_MASK = (1 << SERVER_BITS) - 1;
 
@@ -118,7 +126,7 @@ public final class Step {
         return step >> (KIND_BITS + SERVER_BITS) & SERVER_MASK;
     }
 
-    /** A mask of servers for ELECT, a number of entries for CRASH, else 0. */
+    /** A mask of servers for ELECT, a number of entries for CRASH and KILL, else 0. */
     public static int argument(int step) {
         return step >> (KIND_BITS + 2 * SERVER_BITS);
     }
@@ -166,7 +174,7 @@ public final class Step {
                     }
                 }
             }
-            case CRASH -> {
+            case CRASH, KILL -> {
                 if (argument(step) > 0) {
                     out.append(" keeping ").append(argument(step));
                 }
@@ -192,7 +200,7 @@ public final class Step {
                 for (String sid : words[3].split(",")) {
                     argument |= 1 << (Integer.parseInt(sid) - 1);
                 }
-            } else if (words.length > 3 && kind == Kind.CRASH) {
+            } else if (words.length > 3 && (kind == Kind.CRASH || kind == Kind.KILL)) {
                 argument = Integer.parseInt(words[3]);
             } else if (words.length > 3) {
                 other = Integer.parseInt(words[3]) - 1;

@@ -84,6 +84,7 @@ public final class World {
     int disconnects;
     int forces;
     int syncs;
+    int kills;
 
     /** How many leaders there were; elections, unlike these, start anew with the bounds. */
     int terms;
@@ -108,6 +109,7 @@ public final class World {
     private final boolean h14;
     private final boolean r8;
     private final boolean r22Unnumbered;
+    private final boolean r25Write;
 
     /** Everybody up, looking for a leader, with empty logs. */
     public World(int voters, Bounds bounds) {
@@ -136,6 +138,7 @@ public final class World {
         r20 = broken.contains(BrokenRule.R20_NO_NOTICE);
         r21 = broken.contains(BrokenRule.R21_OLD_CONNECTION_COUNTS);
         r22Unnumbered = broken.contains(BrokenRule.R22_ANSWERS_WITHOUT_NUMBER);
+        r25Write = broken.contains(BrokenRule.R25_ACK_BEFORE_WRITE);
         h5 = broken.contains(BrokenRule.H5_FAST_BEFORE_UPTODATE);
         h6 = broken.contains(BrokenRule.H6_OLD_TAGS);
         h14 = broken.contains(BrokenRule.H14_MEMORY_AHEAD_OF_LOG);
@@ -175,7 +178,7 @@ public final class World {
             s.unrecovered = false;
             s.recovery = null;
             s.length = 0;
-            s.forced = 0;
+            s.force();
             s.currentEpoch = 0;
             s.acceptedEpoch = 0;
             s.fastSwitch = 0;
@@ -201,6 +204,7 @@ public final class World {
         disconnects = 0;
         forces = 0;
         syncs = 0;
+        kills = 0;
     }
 
     /** Number of voters. */
@@ -331,7 +335,17 @@ public final class World {
         return servers[server].length;
     }
 
-    /** How many of them a crash leaves for certain. */
+    /** Whether a loss of power would change anything on the server's machine. */
+    public boolean mayLosePower(int server) {
+        return mayLosePower(servers[server]);
+    }
+
+    /** How many of them the death of its process leaves for certain. */
+    public int writtenLength(int server) {
+        return servers[server].written;
+    }
+
+    /** How many of them a loss of power leaves for certain. */
     public int forcedLength(int server) {
         return servers[server].forced;
     }
@@ -358,8 +372,11 @@ public final class World {
         int count = 0;
         for (int i = 0; i < n; i++) {
             Server s = servers[i];
-            if (s.role != Role.DOWN && crashes < bounds.crashes()) {
+            if (mayLosePower(s) && crashes < bounds.crashes()) {
                 count = crashSteps(s, steps, count);
+            }
+            if (s.role != Role.DOWN && kills < bounds.kills()) {
+                count = killSteps(s, steps, count);
             }
             count = stepsOf(s, steps, count, disconnects < bounds.disconnects());
             if (s.role == Role.LOOKING) {
@@ -422,6 +439,21 @@ public final class World {
             }
         }
         return count;
+    }
+
+    private int killSteps(Server s, int[] steps, int count) {
+        int i = s.index;
+        steps[count++] = Step.of(Kind.KILL, i);
+        if (bounds.partialCrashes()) {
+            for (int kept = 1; kept <= s.length - s.written && kept < 8; kept++) {
+                steps[count++] = Step.of(Kind.KILL, i, 0, kept);
+            }
+        }
+        return count;
+    }
+
+    private static boolean mayLosePower(Server s) {
+        return s.role != Role.DOWN || s.length > s.forced || (s.proven && s.markersSayFast());
     }
 
     private int recoverySteps(Server s, int[] steps, int count) {
@@ -722,7 +754,7 @@ public final class World {
             case ACK -> ack(s);
             case FORCE -> {
                 forces++;
-                s.forced = s.length;
+                s.force();
                 s.flushed = s.length;
             }
             case MARK -> mark(s);
@@ -758,6 +790,7 @@ public final class World {
             case SYNC -> logInitialHistory(s);
             case UPTODATE -> upToDate(s);
             case CRASH -> crash(s, Step.argument(step));
+            case KILL -> kill(s, Step.argument(step));
             case RESTART -> restart(s);
             case ANSWER -> answer(s, other);
             case LEARN -> {
@@ -1147,11 +1180,14 @@ public final class World {
         }
     }
 
-    /** What the server's log does before an ack (R3, R12, R13). */
+    /** What the server's log does before an ack (R3, R12, R13, R25). */
     private void settle(Server s) {
+        if (!r25Write) {
+            s.written = s.length;
+        }
         if (s.durability.mustForce()) {
             if (!r3) {
-                s.forced = s.length;
+                s.force();
             }
             if (s.durability.mustMarkOnDisk()) {
                 if (s.durability.claimsOnDisk()
@@ -1189,7 +1225,7 @@ public final class World {
     private void flush(Server s) {
         settle(s);
         if (!s.durability.claimsOnDisk()) {
-            s.forced = s.length;
+            s.force();
             writeOnDiskMarker(s, s.lastLogged());
         }
         s.flushed = Server.NOWHERE;
@@ -1270,7 +1306,19 @@ public final class World {
     private void crash(Server s, int kept) {
         crashes++;
         s.length = s.forced + kept;
-        s.forced = s.length;
+        s.force();
+        s.proven = false;
+        stop(s);
+    }
+
+    private void kill(Server s, int kept) {
+        kills++;
+        s.length = s.written + kept;
+        s.written = s.length;
+        stop(s);
+    }
+
+    private static void stop(Server s) {
         s.acked = s.length;
         s.forgetRole();
         s.role = Role.DOWN;
@@ -1283,18 +1331,46 @@ public final class World {
 
     private void restart(Server s) {
         s.incarnation++;
-        s.unrecovered = s.markersSayFast();
-        if (s.unrecovered && !broken.contains(BrokenRule.R15_RECOVERING_TAKES_PART)) {
+        s.unrecovered = s.markersSayFast() && !s.proven;
+        boolean recovers = s.unrecovered && !broken.contains(BrokenRule.R25_BOOT_ID_NOT_LOOKED_AT);
+        if (recovers && !broken.contains(BrokenRule.R15_RECOVERING_TAKES_PART)) {
             // What an interrupted recovery has copied of epochs that this server was never in.
-            while (s.length > 0 && Zxid.epoch(s.lastLogged()) > s.currentEpoch) {
-                s.length--;
+            int keep = s.length;
+            while (keep > 0 && Zxid.epoch(Entry.zxid(s.log[keep - 1])) > s.currentEpoch) {
+                keep--;
             }
-            s.forced = s.length;
+            s.cut(keep);
             s.role = Role.RECOVERING;
             query(s, s.mapOnDisk);
         } else {
+            if (!recovers) {
+                complete(s);
+            }
             s.role = Role.LOOKING;
             open(s);
+        }
+    }
+
+    /**
+     * A server that finds whatever it has acked (R25). Its map died with its process, if it had
+     * acked fast entries since it wrote the one on disk: then anybody may have logged what it has
+     * logged itself.
+     */
+    private void complete(Server s) {
+        if (!broken.contains(BrokenRule.R25_START_WITHOUT_FORCE)) {
+            s.force();
+        }
+        if (!s.markersSayFast()) {
+            return;
+        }
+        s.latestOnDisk = Math.max(s.latestOnDisk, s.lastLogged());
+        s.fastSwitch = Math.min(s.fastSwitch, s.latestOnDisk);
+        if (!broken.contains(BrokenRule.R25_MAP_OF_MARKER)) {
+            for (long sid : sids) {
+                if (s.mapOnDisk.get(sid) < s.lastLogged()) {
+                    s.mapOnDisk = s.mapOnDisk.with(sid, s.lastLogged());
+                }
+            }
         }
     }
 
@@ -1308,6 +1384,7 @@ public final class World {
                                 s.mapOnDisk));
         s.knowledge = new LleKnowledge(s.mapOnDisk);
         s.acked = s.length;
+        s.proven = true;
         s.flushed = Server.NOWHERE;
         s.claimed = 0;
     }
@@ -1387,7 +1464,7 @@ public final class World {
                     s.append(Entry.of(entry.zxid(), leader(entry.transaction())));
                 }
             } else if (decision instanceof Finish last) {
-                s.forced = s.length;
+                s.force();
                 s.acceptedEpoch = Math.max(s.acceptedEpoch, last.currentEpoch());
                 s.currentEpoch = Math.max(s.currentEpoch, last.currentEpoch());
             }

@@ -18,7 +18,7 @@ public final class WorldText {
 
     /**
      * One server: what it does, its epoch, its log with a bar behind what is on disk and a star
-     * behind what may have been acked, and its markers.
+     * behind what may have been acked, or is in the page cache of a dead process, and its markers.
      */
     public static String describe(World world, int server) {
         Server s = world.servers[server];

@@ -22,7 +22,7 @@ class ModelCheckerTest {
 
     /**
      * Whole state spaces without a violation, in every order of steps and in the canonical one
-     * alone; the numbers are the bounds in their order.
+     * alone; the numbers are the bounds in their order, those that are left out 0.
      */
     @ParameterizedTest(name = "{0} {1}")
     @CsvSource({
@@ -31,7 +31,8 @@ class ModelCheckerTest {
         "FAST,      1 0 1 1 0 0 0 1 0, 20000",
         "FAST,      1 1 0 0 1 0 0 0 0, 900",
         "COMMITTED, 0 0 1 2 0 0 0 0 0, 4000",
-        "SLOW,      1 0 1 0 0 0 2 0 1, 100000"
+        "SLOW,      1 0 1 0 0 0 2 0 1, 100000",
+        "FAST,      1 0 1 0 0 0 0 1 0 1, 10000"
     })
     void nothingBreaks(String from, String numbers, int atLeast) {
         Result result = check(from, numbers, Set.of(), false, from.equals("START"));
@@ -51,7 +52,8 @@ class ModelCheckerTest {
         "FAST,  1 0 1 2 1 0 0 0 0, 20000",
         "FAST,  2 0 1 1 1 0 0 0 0, 15000",
         "SLOW,  1 0 1 0 0 0 2 0 2, 50000",
-        "FAST,  1 0 1 1 0 0 0 0 1, 3000"
+        "FAST,  1 0 1 1 0 0 0 0 1, 3000",
+        "FAST,  1 0 1 1 1 0 0 0 0 1, 15000"
     })
     void nothingBreaksInCanonicalOrder(String from, String numbers, int atLeast) {
         Result reduced = check(from, numbers, Set.of(), true, false);
@@ -80,6 +82,10 @@ class ModelCheckerTest {
         "R22_NO_QUESTION,                SLOW,     1 0 1 0 0 0 2 0 1, synced reads, 14",
         "R22_ANSWERS_WITHOUT_NUMBER,     SLOW,     1 0 1 0 0 0 2 0 2, synced reads, 19",
         "R22_EARLIER_ENTRY,              SLOW,     2 0 1 0 0 0 2 0 1, synced reads, 14",
+        "R25_BOOT_ID_NOT_LOOKED_AT,      FAST,     1 0 0 1 0 0 0 0 0, S3, 6",
+        "R25_ACK_BEFORE_WRITE,           FAST,     1 0 0 0 0 0 0 0 0 1, marker truth, 3",
+        "R25_MAP_OF_MARKER,              ACKED,    0 0 0 0 0 0 0 0 0 1, S4, 6",
+        "R25_START_WITHOUT_FORCE,        FAST,     1 0 0 0 0 0 0 0 0 1, marker truth, 5",
         "S4_STALE_MAP_ON_DISK,           FAST,     1 1 0 0 1 0 0 0 0, S4, 12",
         "H14_MEMORY_AHEAD_OF_LOG,        SLOW,     2 0 0 0 0 0 1 0 0, log order, 12"
     })
@@ -101,7 +107,8 @@ class ModelCheckerTest {
 
     private static Bounds bounds(String numbers) {
         int[] n = Arrays.stream(numbers.trim().split(" ")).mapToInt(Integer::parseInt).toArray();
-        return new Bounds(n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], false);
+        int kills = n.length > 9 ? n[9] : 0;
+        return new Bounds(n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], kills, false);
     }
 
     private static Result check(

@@ -55,6 +55,27 @@ class WorldTest {
     }
 
     /**
+     * R25: what a process has written outlives it; a loss of power before its next start counts.
+     */
+    @Test
+    void aServerWhoseProcessWasKilledIsCompleteUnlessItsMachineLosesPowerToo() {
+        World world = new World(3, Bounds.none());
+        Schedules.COMMITTED.forEach(step -> run(world, step));
+        run(world, "kill 3", "restart 3");
+        assertThat(world.recovered(2)).isTrue();
+        assertThat(world.forcedLength(2)).isEqualTo(2);
+        run(world, "kill 2", "crash 2", "restart 2");
+        assertThat(world.recovering(1)).isTrue();
+        assertThat(world.logLength(1)).isEqualTo(1);
+
+        run(world, "kill 2", "restart 2");
+        assertThat(world.recovering(1)).isTrue();
+        run(world, "answer 3 to 2", "learn 2 from 3", "source 2", "history 2", "source 2");
+        run(world, "history 2", "finish 2");
+        assertThat(world.logLength(1)).isEqualTo(2);
+    }
+
+    /**
      * H5: server 4 is sent a fast entry before UPTODATE, so it acks it from its disk, with markers
      * that say "on disk" and a map that knows nothing of it. Did its ack count towards F, then 2
      * and 3 would recover without the entry, one after the other, and 5 would lead without it.
@@ -93,7 +114,7 @@ class WorldTest {
             for (int i = 0; i < 500; i++) {
                 int count = world.enabled(steps);
                 int step = steps[random.nextInt(count)];
-                if (Step.kind(step) == Kind.CRASH && random.nextInt(20) > 0) {
+                if (isCrash(step) && random.nextInt(20) > 0) {
                     continue;
                 }
                 assertThat(world.apply(step)).as(world.explanation()).isTrue();
@@ -116,7 +137,7 @@ class WorldTest {
                 for (int i = 0; i < 300 && world.violation() == null; i++) {
                     int count = world.enabled(steps);
                     int step = steps[random.nextInt(count)];
-                    if (Step.kind(step) == Kind.CRASH && random.nextInt(20) > 0) {
+                    if (isCrash(step) && random.nextInt(20) > 0) {
                         continue;
                     }
                     world.apply(step);
@@ -145,6 +166,10 @@ class WorldTest {
             }
             world.apply(steps[random.nextInt(count)]);
         }
+    }
+
+    private static boolean isCrash(int step) {
+        return Step.kind(step) == Kind.CRASH || Step.kind(step) == Kind.KILL;
     }
 
     private static void run(World world, String... texts) {
