@@ -59,6 +59,11 @@ public record StartAssessment(Verdict verdict, String reason) {
         }
     }
 
+    /** Whether the server may lack what it acknowledged, so that it recovers when it starts. */
+    public boolean mustRecover() {
+        return verdict == Verdict.MEMORY_LOST || verdict == Verdict.DISK_LOST;
+    }
+
     /** Looks at everything; changes nothing. */
     public static StartAssessment of(Findings found) {
         Optional<Long> owner =
@@ -98,7 +103,7 @@ public record StartAssessment(Verdict verdict, String reason) {
         if (found.stamp.isPresent() && !found.stamp.get().equals(identity.stamp())) {
             return lost("the log folder is another one than the epoch file names");
         }
-        if (found.currentEpoch < identity.epoch()) {
+        if (Math.max(0, found.currentEpoch) < identity.epoch()) {
             return lost(
                     "its current epoch was "
                             + identity.epoch()

@@ -9,6 +9,9 @@ import io.saucr.core.RecoveryMessage.Entry;
 import io.saucr.core.RecoveryMessage.EntryPart;
 import io.saucr.core.RecoveryMessage.LleAnswer;
 import io.saucr.core.RecoveryMessage.LleQuery;
+import io.saucr.core.RecoveryMessage.LostAnswer;
+import io.saucr.core.RecoveryMessage.LostQuery;
+import io.saucr.core.RecoveryMessage.NoAnswer;
 import io.saucr.core.RecoveryMessage.OutlineAnswer;
 import io.saucr.core.RecoveryMessage.OutlineRequest;
 import io.saucr.core.RecoveryMessage.Reason;
@@ -75,7 +78,15 @@ class DecodingFuzzTest {
                             900,
                             100,
                             Bytes.wrap(new byte[40])),
-                    new Unavailable(9, 1, 5, Reason.GONE));
+                    new Unavailable(9, 1, 5, Reason.GONE),
+                    new LostQuery(9, 1),
+                    new LostAnswer(
+                            9,
+                            1,
+                            4,
+                            new LleAnswer(
+                                    9, 1, 3, Zxid.of(3, 4), MAP, CONFIGURATION, Optional.empty())),
+                    new NoAnswer(9, 1, true));
 
     /** One to four changes: bytes overwritten, inserted, removed, or everything from a point on. */
     private static byte[] damaged(byte[] original, Random random) {
@@ -192,6 +203,9 @@ class DecodingFuzzTest {
         Random random = new Random(seed);
         byte[] fast = MarkerFile.encodeFastSwitch(0x100000005L);
         byte[] disk = MarkerFile.encodeLatestOnDisk(0x100000005L, MAP);
+        byte[] identity =
+                MarkerFile.encodeIdentity(
+                        new LogIdentity(2, 0x7fffffff12345678L, 1, 0x100000009L, 0x100000005L));
         for (int i = 0; i < INPUTS; i++) {
             byte[] bytes = input(fast, 20, random);
             try {
@@ -207,6 +221,13 @@ class DecodingFuzzTest {
                         .isEqualTo(bytes);
             } catch (MalformedMarkerException e) {
                 assertThat(e).hasMessageStartingWith("latest-on-disk marker");
+            }
+            bytes = input(identity, 20, random);
+            try {
+                LogIdentity read = MarkerFile.decodeIdentity(bytes);
+                assertThat(MarkerFile.encodeIdentity(read)).isEqualTo(bytes);
+            } catch (MalformedMarkerException e) {
+                assertThat(e).hasMessageStartingWith("identity");
             }
         }
     }

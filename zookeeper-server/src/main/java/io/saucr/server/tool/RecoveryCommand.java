@@ -3,21 +3,26 @@ package io.saucr.server.tool;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import io.saucr.core.LleMap;
+import io.saucr.core.StartAssessment.Verdict;
 import io.saucr.core.Zxid;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintWriter;
+import java.io.Reader;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Properties;
 import java.util.concurrent.Callable;
 import org.apache.zookeeper.server.persistence.StoppedServer;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -32,8 +37,12 @@ import picocli.CommandLine.Spec;
         subcommands = {RecoveryCommand.Inspect.class, RecoveryCommand.AcceptLoss.class})
 public final class RecoveryCommand {
     private static final int REFUSED = 1;
+    private static final int MUST_RECOVER = 3;
 
-    /** Exit codes: 0 done, 1 refused or not confirmed, 2 wrong arguments. */
+    /**
+     * Exit codes: 0 done, 1 refused or not confirmed, 2 wrong arguments; of {@code inspect} also 3:
+     * the server may lack acknowledged writes, and recovers when it starts.
+     */
     public static void main(String[] args) {
         System.exit(commandLine().execute(args));
     }
@@ -50,7 +59,10 @@ public final class RecoveryCommand {
     private abstract static class OfStoppedServer implements Callable<Integer> {
         @Spec private CommandSpec spec;
 
-        @Parameters(paramLabel = "DATADIR", description = "dataDir of the server's zoo.cfg.")
+        @Parameters(
+                paramLabel = "DATADIR",
+                arity = "0..1",
+                description = "dataDir of the server's zoo.cfg.")
         private Path dataDir;
 
         @Option(
@@ -59,26 +71,53 @@ public final class RecoveryCommand {
                 description = "dataLogDir of the server's zoo.cfg, if it has one.")
         private Path logDir;
 
+        @Option(
+                names = "--config",
+                paramLabel = "FILE",
+                description = "The server's zoo.cfg, instead of the folders.")
+        private Path config;
+
         PrintWriter out() {
             return spec.commandLine().getOut();
         }
 
         StoppedServer server() throws IOException {
-            return new StoppedServer(dataDir, logDir == null ? dataDir : logDir);
+            if ((config == null) == (dataDir == null) || (config != null && logDir != null)) {
+                throw new ParameterException(
+                        spec.commandLine(),
+                        "Give either DATADIR, with --log-dir if zoo.cfg has a dataLogDir, or --config");
+            }
+            if (config == null) {
+                return new StoppedServer(dataDir, logDir == null ? dataDir : logDir);
+            }
+            Properties keys = new Properties();
+            try (Reader reader = Files.newBufferedReader(config)) {
+                keys.load(reader);
+            }
+            String data = keys.getProperty("dataDir");
+            if (data == null) {
+                throw new IOException(config + ": dataDir is missing");
+            }
+            String logs = keys.getProperty("dataLogDir", data);
+            return new StoppedServer(Path.of(data.trim()), Path.of(logs.trim()));
         }
     }
 
     @Command(
             name = "inspect",
             mixinStandardHelpOptions = true,
-            description = "Prints markers, LLE map, last logged zxid and damage. Changes nothing.")
+            description = {
+                "Prints what the disk is worth: markers, LLE map, last logged zxid, damage.",
+                "Changes nothing. Exits with 3 if the server may lack acknowledged writes."
+            })
     static final class Inspect extends OfStoppedServer {
         @Option(names = "--json", description = "Prints JSON.")
         private boolean json;
 
         @Override
         public Integer call() throws IOException {
-            Map<String, Object> facts = describe(server().inspect());
+            StoppedServer.Findings findings = server().inspect();
+            Map<String, Object> facts = describe(findings);
             if (json) {
                 out().println(
                                 new ObjectMapper()
@@ -87,7 +126,7 @@ public final class RecoveryCommand {
             } else {
                 facts.forEach((name, value) -> out().printf("%-22s %s%n", name, value));
             }
-            return 0;
+            return findings.assessment().mustRecover() ? MUST_RECOVER : 0;
         }
     }
 
@@ -95,7 +134,7 @@ public final class RecoveryCommand {
             name = "accept-loss",
             mixinStandardHelpOptions = true,
             description = {
-                "Lets a server that crashed in fast mode vote with what its disk holds.",
+                "Lets a server that may lack acknowledged writes vote with what its disk holds.",
                 "Only for an ensemble that cannot recover otherwise: acknowledged writes may be lost."
             })
     static final class AcceptLoss extends OfStoppedServer {
@@ -108,9 +147,12 @@ public final class RecoveryCommand {
         public Integer call() throws IOException {
             StoppedServer server = server();
             StoppedServer.Findings findings = server.inspect();
-            if (!findings.markers().crashedInFastMode()) {
+            if (!findings.assessment().mustRecover()
+                    && findings.assessment().verdict() != Verdict.EMPTY) {
                 out().println(
-                                "This server did not crash in fast mode: there is no loss to accept.");
+                                "There is no loss to accept on this server: "
+                                        + findings.assessment().reason()
+                                        + ".");
                 return REFUSED;
             }
             out().println(explain(findings));
@@ -123,7 +165,9 @@ public final class RecoveryCommand {
         }
 
         private static String explain(StoppedServer.Findings findings) {
-            return "This server crashed in fast mode. Its disk holds everything through "
+            return "This server may lack acknowledged writes: "
+                    + findings.assessment().reason()
+                    + ".\nIts disk holds what there is through "
                     + Zxid.toString(findings.lastLogged())
                     + ".\nIt may have acknowledged writes after that which are on no disk here. If you go"
                     + " on, it votes as if\nthey had never been; should no other server have them, they"
@@ -144,6 +188,8 @@ public final class RecoveryCommand {
 
     private static Map<String, Object> describe(StoppedServer.Findings findings) {
         Map<String, Object> facts = new LinkedHashMap<>();
+        facts.put("state", findings.assessment().verdict());
+        facts.put("because", findings.assessment().reason());
         facts.put("crashedInFastMode", findings.markers().crashedInFastMode());
         facts.put("fastSwitch", Zxid.toString(findings.markers().fastSwitch()));
         facts.put("latestOnDisk", Zxid.toString(findings.markers().latestOnDisk()));

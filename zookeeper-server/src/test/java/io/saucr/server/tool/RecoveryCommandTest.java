@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.saucr.core.LleMap;
+import io.saucr.core.LogIdentity.Stamp;
 import io.saucr.core.Markers;
 import io.saucr.server.MarkerStore;
 import java.io.ByteArrayInputStream;
@@ -16,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
@@ -38,6 +40,7 @@ class RecoveryCommandTest {
     private static final int DONE = 0;
     private static final int REFUSED = 1;
     private static final int WRONG_ARGUMENTS = 2;
+    private static final int MUST_RECOVER = 3;
 
     @TempDir Path data;
 
@@ -62,6 +65,7 @@ class RecoveryCommandTest {
             }
             log.commit();
         }
+        Files.writeString(data.resolve("myid"), "1\n");
         Files.writeString(version.resolve("currentEpoch"), "1");
         Files.writeString(version.resolve("acceptedEpoch"), "2");
         markers = new MarkerStore(version);
@@ -115,8 +119,9 @@ class RecoveryCommandTest {
     @Test
     void inspectSaysWhatIsThereAndChangesNothing() throws IOException {
         Map<String, String> before = files();
-        assertThat(run("inspect", data.toString())).isEqualTo(DONE);
+        assertThat(run("inspect", data.toString())).isEqualTo(MUST_RECOVER);
         assertThat(output)
+                .containsPattern("state +MEMORY_LOST")
                 .containsPattern("crashedInFastMode +true")
                 .containsPattern("fastSwitch +0x100000003")
                 .containsPattern("latestOnDisk +0x100000002")
@@ -133,7 +138,7 @@ class RecoveryCommandTest {
     void inspectSaysTheSameInJson() throws IOException {
         tearTheTail();
         Map<String, String> before = files();
-        assertThat(run("inspect", "--json", data.toString())).isEqualTo(DONE);
+        assertThat(run("inspect", "--json", data.toString())).isEqualTo(MUST_RECOVER);
         JsonNode facts = new ObjectMapper().readTree(output);
         assertThat(facts.get("crashedInFastMode").asBoolean()).isTrue();
         assertThat(facts.get("lastLogged").asText()).isEqualTo("0x100000004");
@@ -152,9 +157,39 @@ class RecoveryCommandTest {
         Path snapshots = Files.createDirectories(data.resolve("snapshots"));
         Files.createDirectories(snapshots.resolve("version-2"));
         assertThat(run("inspect", snapshots.toString(), "--log-dir", data.toString()))
-                .isEqualTo(DONE);
+                .isEqualTo(MUST_RECOVER);
         assertThat(output).containsPattern("lastLogged +0x100000005");
         assertThat(output).containsPattern("currentEpoch +-1");
+
+        Path config =
+                Files.write(
+                        data.resolve("zoo.cfg"),
+                        List.of("dataDir=" + snapshots, "dataLogDir=" + data));
+        assertThat(run("inspect", "--config", config.toString())).isEqualTo(MUST_RECOVER);
+        assertThat(output).containsPattern("crashedInFastMode +true");
+        assertThat(run("inspect", "--config", config.toString(), data.toString()))
+                .isEqualTo(WRONG_ARGUMENTS);
+        assertThat(run("inspect", "--config", data.resolve("none").toString())).isEqualTo(REFUSED);
+    }
+
+    @Test
+    void aLogFolderThatIsGoneIsNoAllClear() throws IOException {
+        Files.writeString(
+                version.resolve("currentEpoch"), "1\n" + new Stamp(1, 77).encode() + "\n");
+        Path empty = Files.createDirectories(data.resolve("empty"));
+        Files.createDirectories(empty.resolve("version-2"));
+        assertThat(run("inspect", data.toString(), "--log-dir", empty.toString()))
+                .isEqualTo(MUST_RECOVER);
+        assertThat(output).containsPattern("state +DISK_LOST").contains("log folder");
+        assertThat(
+                        run(
+                                "accept-loss",
+                                data.toString(),
+                                "--log-dir",
+                                empty.toString(),
+                                "--yes-i-accept-losing-acknowledged-writes"))
+                .isEqualTo(DONE);
+        assertThat(run("inspect", data.toString(), "--log-dir", empty.toString())).isEqualTo(DONE);
     }
 
     @Test
@@ -183,7 +218,7 @@ class RecoveryCommandTest {
         assertThat(files()).isEqualTo(before);
 
         Files.writeString(pid, "no number");
-        assertThat(run("inspect", data.toString())).isEqualTo(DONE);
+        assertThat(run("inspect", data.toString())).isEqualTo(MUST_RECOVER);
     }
 
     @Test
@@ -241,7 +276,7 @@ class RecoveryCommandTest {
         Map<String, String> before = files();
         assertThat(run("accept-loss", data.toString(), "--yes-i-accept-losing-acknowledged-writes"))
                 .isEqualTo(REFUSED);
-        assertThat(output).contains("did not crash in fast mode");
+        assertThat(output).contains("There is no loss to accept");
         assertThat(files()).isEqualTo(before);
     }
 

@@ -1,18 +1,28 @@
 package org.apache.zookeeper.server.persistence;
 
+import io.saucr.core.LogIdentity;
+import io.saucr.core.LogIdentity.Stamp;
 import io.saucr.core.Markers;
+import io.saucr.core.StartAssessment;
+import io.saucr.core.StartAssessment.Verdict;
 import io.saucr.core.Zxid;
 import io.saucr.server.MarkerStore;
+import io.saucr.server.PageCacheProof;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Instant;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
 
 /** The disk of a server that does not run, for operators (R19). Not thread-safe. */
 public final class StoppedServer {
     private static final String AUDIT = "saucr.audit.log";
+    private static final String MYID_FILE = "myid";
     private static final String PID_FILE = "zookeeper_server.pid";
 
     private final Path dataDir;
@@ -26,11 +36,13 @@ public final class StoppedServer {
      *
      * @param lastLogged the last zxid that can be read
      * @param snapshot the newest usable snapshot's zxid, -1 if there is none
+     * @param assessment what the disk is worth when the server starts
      * @param damage a sentence, "none" if the log is sound
      * @param currentEpoch -1 if it was never written
      * @param acceptedEpoch -1 if it was never written
      */
     public record Findings(
+            StartAssessment assessment,
             Markers markers,
             long lastLogged,
             long snapshot,
@@ -85,12 +97,29 @@ public final class StoppedServer {
         LogHistory.Scan scan = history.scan(found.latestOnDisk());
         long least = RecoveryStore.pendingEpoch(logs);
         return new Findings(
+                assess(),
                 found,
                 scan.outline().last(),
                 history.snapshotZxid(),
                 describe(scan.damage()),
                 Math.max(least, RecoveryStore.epochIn(snapshots, RecoveryStore.CURRENT_EPOCH)),
                 Math.max(least, RecoveryStore.epochIn(snapshots, RecoveryStore.ACCEPTED_EPOCH)));
+    }
+
+    private StartAssessment assess() throws IOException {
+        boolean proven = new PageCacheProof(logs, "").holds();
+        return new StartExamination(logs, snapshots, markerStore).assess(sid(), proven);
+    }
+
+    /** The server's id, -1 if its folder does not say. */
+    private long sid() throws IOException {
+        try {
+            return Long.parseLong(Files.readString(dataDir.resolve(MYID_FILE)).trim());
+        } catch (NoSuchFileException e) {
+            return -1;
+        } catch (NumberFormatException e) {
+            throw new IOException(dataDir.resolve(MYID_FILE) + " does not contain a number", e);
+        }
     }
 
     private String describe(LogHistory.Damage damage) {
@@ -107,26 +136,34 @@ public final class StoppedServer {
      * Marks the server as recovered with what its disk holds.
      *
      * @return the line that was added to the audit log
-     * @throws IOException if it did not crash in fast mode, or the disk cannot be written
+     * @throws IOException if it lacks nothing, or the disk cannot be written
      */
     public String acceptLoss() throws IOException {
-        Markers before = markerStore.read();
-        if (!before.crashedInFastMode()) {
+        StartAssessment assessment = assess();
+        if (!assessment.mustRecover() && assessment.verdict() != Verdict.EMPTY) {
             throw new IOException(
-                    "This server did not crash in fast mode: there is no loss to accept");
+                    "There is no loss to accept on this server: " + assessment.reason());
+        }
+        Markers before = markerStore.read();
+        Optional<Stamp> stamp = StartExamination.stamp(snapshots);
+        long sid = sid();
+        if (sid < 0) {
+            throw new IOException(
+                    dataDir.resolve(MYID_FILE) + " is missing: nobody knows whose disk this is");
         }
         RecoveryStore.completeReplacement(logs, snapshots);
+        long epoch = RecoveryStore.currentEpochIn(snapshots);
         long lastLogged;
         try (RecoveryStore store = new RecoveryStore(logs, snapshots, markerStore)) {
-            lastLogged =
-                    store.prepare(RecoveryStore.epochIn(snapshots, RecoveryStore.CURRENT_EPOCH))
-                            .last();
+            lastLogged = (epoch < 0 ? store.prepareWhole() : store.prepare(epoch)).last();
         }
         new LogHistory(logs, snapshots).forceAll();
         String line =
                 Instant.now()
                         + " accepted the loss of whatever followed "
                         + Zxid.toString(lastLogged)
+                        + ", because "
+                        + assessment.reason()
                         + "; was: "
                         + before;
         Files.write(
@@ -135,9 +172,25 @@ public final class StoppedServer {
                 StandardOpenOption.CREATE,
                 StandardOpenOption.APPEND,
                 StandardOpenOption.SYNC);
-        long onDisk = Math.max(before.latestOnDisk(), lastLogged);
+        boolean diskLost = assessment.verdict() != Verdict.MEMORY_LOST;
+        long onDisk = diskLost ? lastLogged : Math.max(before.latestOnDisk(), lastLogged);
+        // Whoever reads the epoch file finds the log that it names.
+        long log =
+                stamp.map(Stamp::log)
+                        .or(this::logOfIdentity)
+                        .orElseGet(() -> ThreadLocalRandom.current().nextLong(Long.MAX_VALUE));
+        markerStore.writeIdentity(
+                new LogIdentity(sid, log, Math.max(0, epoch), lastLogged, onDisk));
         markerStore.writeLatestOnDisk(onDisk, before.lleMap());
         markerStore.writeFastSwitch(Math.min(before.fastSwitch(), onDisk));
         return line;
+    }
+
+    private Optional<Long> logOfIdentity() {
+        try {
+            return markerStore.identity().map(LogIdentity::log);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 }

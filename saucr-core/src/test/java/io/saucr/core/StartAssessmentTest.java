@@ -1,0 +1,222 @@
+package io.saucr.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.saucr.core.LogIdentity.Stamp;
+import io.saucr.core.StartAssessment.Findings;
+import io.saucr.core.StartAssessment.Verdict;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/**
+ * R15, R25, R26: what a disk is worth. Each test changes one thing of a server that is complete.
+ */
+class StartAssessmentTest {
+    private static final long Z = Zxid.of(3, 7);
+    private static final Stamp STAMP = new Stamp(2, 77);
+
+    private long sid = 2;
+    private long epoch = 3;
+    private Optional<Stamp> stamp = Optional.of(STAMP);
+    private Optional<LogIdentity> identity = Optional.of(new LogIdentity(2, 77, 3, Z, Z));
+    private boolean fastThere = true;
+    private boolean diskThere = true;
+    private long fastSwitch = Z;
+    private long latestOnDisk = Z;
+    private long last = Z;
+    private boolean damaged;
+    private boolean proven;
+
+    private StartAssessment assess() {
+        return StartAssessment.of(
+                new Findings(
+                        sid,
+                        epoch,
+                        stamp,
+                        identity,
+                        fastThere,
+                        diskThere,
+                        new Markers(fastSwitch, latestOnDisk, LleMap.empty()),
+                        last,
+                        damaged,
+                        proven));
+    }
+
+    private void is(Verdict expected, String words) {
+        StartAssessment assessment = assess();
+        assertThat(assessment.verdict()).as(assessment.reason()).isEqualTo(expected);
+        assertThat(assessment.reason()).contains(words);
+    }
+
+    @Test
+    void everythingFits() {
+        is(Verdict.COMPLETE, "on its disk");
+    }
+
+    @Test
+    void aLongerLogThanMarkedFits() {
+        last = Z + 100;
+        is(Verdict.COMPLETE, "");
+    }
+
+    @Test
+    void anotherServersDisk() {
+        sid = 3;
+        is(Verdict.FOREIGN, "server 2");
+        stamp = Optional.empty();
+        is(Verdict.FOREIGN, "server 2");
+        stamp = Optional.of(STAMP);
+        identity = Optional.empty();
+        is(Verdict.FOREIGN, "server 2");
+    }
+
+    @Test
+    void anIdThatIsNotKnownIsNotCompared() {
+        sid = -1;
+        is(Verdict.COMPLETE, "");
+    }
+
+    @Test
+    void theLogFolderIsGone() {
+        identity = Optional.empty();
+        fastThere = false;
+        diskThere = false;
+        fastSwitch = 0;
+        latestOnDisk = 0;
+        last = 0;
+        is(Verdict.DISK_LOST, "no marker");
+    }
+
+    @Test
+    void theMarkersWereDeleted() {
+        identity = Optional.empty();
+        fastThere = false;
+        diskThere = false;
+        fastSwitch = 0;
+        latestOnDisk = 0;
+        is(Verdict.DISK_LOST, "no marker");
+    }
+
+    @Test
+    void oneFileWasDeleted() {
+        fastThere = false;
+        is(Verdict.DISK_LOST, "saucr.fastSwitch is missing");
+        fastThere = true;
+        diskThere = false;
+        is(Verdict.DISK_LOST, "saucr.latestOnDisk is missing");
+        diskThere = true;
+        identity = Optional.empty();
+        is(Verdict.DISK_LOST, "saucr.identity is missing");
+    }
+
+    @Test
+    void aLogFolderOfAnotherTime() {
+        identity = Optional.of(new LogIdentity(2, 78, 3, Z, Z));
+        is(Verdict.DISK_LOST, "another one");
+    }
+
+    @Test
+    void theLogIsShorterThanItWasForced() {
+        last = Z - 1;
+        is(Verdict.DISK_LOST, "0x300000006");
+        // A marker that has moved on since says more than the extent.
+        last = Z + 1;
+        latestOnDisk = Z + 2;
+        is(Verdict.DISK_LOST, "forced through 0x300000009");
+    }
+
+    @Test
+    void aTruncationIsNoLoss() {
+        last = Zxid.of(2, 4);
+        identity = Optional.of(new LogIdentity(2, 77, 3, last, Z));
+        is(Verdict.COMPLETE, "");
+    }
+
+    @Test
+    void theEpochFileIsGoneOrOlder() {
+        epoch = -1;
+        stamp = Optional.empty();
+        is(Verdict.DISK_LOST, "epoch file is gone");
+        epoch = 2;
+        is(Verdict.DISK_LOST, "says 2");
+    }
+
+    @Test
+    void damageThatNoCrashExplains() {
+        damaged = true;
+        is(Verdict.DISK_LOST, "damaged");
+    }
+
+    @Test
+    void aCrashInFastMode() {
+        latestOnDisk = Z - 5;
+        identity = Optional.of(new LogIdentity(2, 77, 3, Z - 5, Z - 5));
+        is(Verdict.MEMORY_LOST, "crashed in fast mode");
+        proven = true;
+        is(Verdict.COMPLETE_IN_PAGE_CACHE, "kept running");
+        damaged = true;
+        is(Verdict.MEMORY_LOST, "");
+        damaged = false;
+        last = Z - 1;
+        is(Verdict.MEMORY_LOST, "");
+        last = Z - 6;
+        is(Verdict.DISK_LOST, "forced through");
+    }
+
+    @Test
+    void anEmptyDisk() {
+        epoch = -1;
+        stamp = Optional.empty();
+        theLogFolderIsEmpty();
+        is(Verdict.EMPTY, "no history");
+        epoch = 0;
+        stamp = Optional.of(STAMP);
+        is(Verdict.EMPTY, "no history");
+    }
+
+    private void theLogFolderIsEmpty() {
+        identity = Optional.empty();
+        fastThere = false;
+        diskThere = false;
+        fastSwitch = 0;
+        latestOnDisk = 0;
+        last = 0;
+    }
+
+    @Test
+    void anUpgradeFromApachesServer() {
+        theLogFolderIsEmpty();
+        stamp = Optional.empty();
+        last = Z;
+        is(Verdict.COMPLETE, "");
+        // A snapshot that was put into an empty folder: a restore.
+        epoch = -1;
+        is(Verdict.COMPLETE, "");
+    }
+
+    @Test
+    void anUpgradeFromAVersionWithoutIdentities() {
+        identity = Optional.empty();
+        stamp = Optional.empty();
+        is(Verdict.COMPLETE, "");
+        latestOnDisk = Z - 1;
+        is(Verdict.MEMORY_LOST, "");
+    }
+
+    @Test
+    void apachesServerRanInBetween() {
+        stamp = Optional.empty();
+        epoch = 4;
+        is(Verdict.COMPLETE, "");
+    }
+
+    @Test
+    void aYoungServerThatTookPartInNothing() {
+        epoch = 0;
+        last = 0;
+        fastSwitch = 0;
+        latestOnDisk = 0;
+        identity = Optional.of(new LogIdentity(2, 77, 0, 0, 0));
+        is(Verdict.COMPLETE, "");
+    }
+}

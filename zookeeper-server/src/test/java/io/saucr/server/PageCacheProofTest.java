@@ -1,0 +1,109 @@
+package io.saucr.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** R25: what proves that the page cache is still the same, and what does not. */
+class PageCacheProofTest {
+    @TempDir Path parent;
+    private Path folder;
+    private Path log;
+
+    @BeforeEach
+    void aProcessWrote() throws IOException {
+        folder = Files.createDirectories(parent.resolve("version-2"));
+        log = Files.writeString(folder.resolve("log.100000001"), "entries");
+        proof("boot-1").logFile(log);
+    }
+
+    private PageCacheProof proof(String bootId) {
+        return new PageCacheProof(folder, bootId);
+    }
+
+    @Test
+    void nothingHasChanged() {
+        assertThat(proof("boot-1").holds()).isTrue();
+    }
+
+    @Test
+    void theMachinesOwnBootIdIsTheDefault() throws IOException {
+        assertThat(proof("").holds()).isFalse();
+        proof("").logFile(log);
+        assertThat(proof("").holds()).isTrue();
+    }
+
+    @Test
+    void anotherBoot() {
+        assertThat(proof("boot-2").holds()).isFalse();
+    }
+
+    @Test
+    void theLogFileIsAnotherOne() throws IOException {
+        Path copy = Files.copy(log, folder.resolve("copy"));
+        Files.move(copy, log, StandardCopyOption.REPLACE_EXISTING);
+        assertThat(proof("boot-1").holds()).isFalse();
+    }
+
+    @Test
+    void theLogFileIsGone() throws IOException {
+        Files.delete(log);
+        assertThat(proof("boot-1").holds()).isFalse();
+    }
+
+    @Test
+    void theNewestFileCounts() throws IOException {
+        Path newest = Files.writeString(folder.resolve("log.100000009"), "more");
+        proof("boot-1").logFile(newest);
+        assertThat(proof("boot-1").holds()).isTrue();
+        Files.delete(newest);
+        assertThat(proof("boot-1").holds()).isFalse();
+    }
+
+    @Test
+    void theFolderIsACopy() throws IOException {
+        Path copy = Files.createDirectories(parent.resolve("copy"));
+        try (var files = Files.list(folder)) {
+            for (Path file : files.toList()) {
+                Files.copy(file, copy.resolve(file.getFileName()));
+            }
+        }
+        assertThat(new PageCacheProof(copy, "boot-1").holds()).isFalse();
+    }
+
+    @Test
+    void aFailureWithdrawsItForGood() throws IOException {
+        PageCacheProof proof = proof("boot-1");
+        proof.withdraw();
+        assertThat(proof.holds()).isFalse();
+        proof.logFile(log);
+        assertThat(proof("boot-1").holds()).isFalse();
+    }
+
+    @Test
+    void garbageProvesNothing() throws IOException {
+        Path file = folder.resolve("saucr.proof");
+        String whole = Files.readString(file);
+        for (String garbage :
+                new String[] {
+                    "",
+                    "\n",
+                    "../version-2/log.100000001\n",
+                    "/etc/passwd\n",
+                    whole.substring(0, whole.length() / 2),
+                    whole + "more\n",
+                    "\0\0\0"
+                }) {
+            Files.writeString(file, garbage);
+            assertThat(proof("boot-1").holds()).as(garbage).isFalse();
+        }
+        Files.delete(file);
+        assertThat(proof("boot-1").holds()).isFalse();
+    }
+}
