@@ -289,7 +289,14 @@ public final class CommitRule {
         if (lastProposed != lastSlow) {
             return false;
         }
-        long durable = durable(voters, lastSlow);
+        return onFastQuorumOfDisks(lastSlow);
+    }
+
+    /**
+     * Whether F voters, the leader among them, have said to have everything up to the zxid on disk.
+     */
+    public boolean onFastQuorumOfDisks(long zxid) {
+        long durable = durable(voters, zxid);
         return (durable & (1L << find(self))) != 0 && Long.bitCount(durable) >= fastQuorum(voters);
     }
 

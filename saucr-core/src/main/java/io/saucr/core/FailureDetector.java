@@ -12,6 +12,9 @@ package io.saucr.core;
  */
 public record FailureDetector(long intervalNanos, long toleranceNanos) {
 
+    /** Below this, a busy machine alone would make acks late. */
+    private static final long LEAST_ACK_BOUND_NANOS = 200_000_000;
+
     /** What a follower does about its leader's silence (R10). */
     public enum Reaction {
         /** The leader was heard in time. */
@@ -50,6 +53,14 @@ public record FailureDetector(long intervalNanos, long toleranceNanos) {
      */
     public boolean pingDue(long heard, long sent, long pinged, long now) {
         return pingAt(heard, sent, pinged) - now <= intervalNanos / 8;
+    }
+
+    /**
+     * How long an ack may take, and an entry in fast mode may wait (R24): four intervals plus
+     * tolerance, at least 200 milliseconds.
+     */
+    public long ackBoundNanos() {
+        return Math.max(4 * intervalNanos + toleranceNanos, LEAST_ACK_BOUND_NANOS);
     }
 
     /** Whether the peer has been silent for an interval plus tolerance. */

@@ -4,21 +4,24 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * Decides between fast and slow mode for one leader's epoch (R5, R6, R7).
+ * Decides between fast and slow mode for one leader's epoch (R5, R6, R7, R24).
  *
  * <table>
  * <caption>Transitions</caption>
  * <tr><th>from</th><th>on</th><th>to</th></tr>
  * <tr><td>(start)</td><td>the epoch begins</td><td>SLOW</td></tr>
  * <tr><td>SLOW</td><td>enough confirmations, the last slow entry on F disks, no pin</td><td>FAST</td></tr>
- * <tr><td>SLOW</td><td>enough confirmations, slow entries still in flight</td><td>DRAINING</td></tr>
+ * <tr><td>SLOW</td><td>enough confirmations, slow entries still in flight, F disks nearly have
+ * them</td><td>DRAINING</td></tr>
  * <tr><td>DRAINING</td><td>the last slow entry on F disks</td><td>FAST</td></tr>
  * <tr><td>DRAINING</td><td>the drain's time is over, a prompt set of at most B, a pin</td><td>SLOW</td></tr>
- * <tr><td>FAST</td><td>a prompt set of at most B, a stuck entry, a pin</td><td>SLOW</td></tr>
+ * <tr><td>FAST</td><td>a prompt set of at most B, a stuck or overdue entry, a pin</td><td>SLOW</td></tr>
  * </table>
  *
  * <p>While DRAINING the leader holds proposals back for a short while, so that under load, too,
- * there is a moment in which nothing slow is in flight. Proposals are slow in DRAINING.
+ * there is a moment in which nothing slow is in flight. Proposals are slow in DRAINING. Nobody's
+ * disk is waited for (R24): after a drain in vain, or when entries were late in fast mode, the next
+ * attempt comes later each time, up to 30 seconds, until fast mode has lasted for so long.
  *
  * <p>Not thread-safe: owned by the leader's lock. Times are monotonic nanoseconds.
  */
@@ -50,20 +53,38 @@ public final class ModeController {
         FAST
     }
 
+    /** The longest time between two attempts, and what counts as lasting. */
+    private static final long MOST_BACKOFF_NANOS = 30_000_000_000L;
+
     private final int confirmationsNeeded;
     private final long drainNanos;
+    private final long backoffNanos;
     private final Set<Pin> pins = EnumSet.noneOf(Pin.class);
     private int voters;
     private State state = State.SLOW;
     private int confirmations;
     private long drainEnds;
+    private long fastSince;
+
+    // Times count only while the delay is not 0.
+    private long attemptDelay;
+    private long nextAttempt;
+    private long noopDelay;
+    private long nextNoop;
+
+    /** As the other one, and what failed is tried again at once. */
+    public ModeController(int voters, int confirmationsNeeded, long drainNanos) {
+        this(voters, confirmationsNeeded, drainNanos, 0);
+    }
 
     /**
      * @param voters number of voters; with fewer than 3 the mode stays slow
      * @param confirmationsNeeded consecutive confirmations before fast mode, at least 1
      * @param drainNanos how long proposals may be held back, nanoseconds
+     * @param backoffNanos time before the second attempt after one that failed; it doubles with
+     *     every further one. 0 for none
      */
-    public ModeController(int voters, int confirmationsNeeded, long drainNanos) {
+    public ModeController(int voters, int confirmationsNeeded, long drainNanos, long backoffNanos) {
         if (confirmationsNeeded < 1) {
             throw new IllegalArgumentException(
                     "at least 1 confirmation is needed, not " + confirmationsNeeded);
@@ -71,6 +92,7 @@ public final class ModeController {
         this.voters = voters;
         this.confirmationsNeeded = confirmationsNeeded;
         this.drainNanos = drainNanos;
+        this.backoffNanos = backoffNanos;
     }
 
     /** The mode that the next proposal gets. */
@@ -88,15 +110,28 @@ public final class ModeController {
         voters = count;
     }
 
+    /** As the other one, with disks that are nearly there. */
+    public Decision promptness(int promptVoters, boolean onDisks, boolean slowInFlight, long now) {
+        return promptness(promptVoters, onDisks, slowInFlight, true, now);
+    }
+
     /**
      * The voters' promptness was looked at, in a round of heartbeats or after a proposal.
      *
      * @param promptVoters how many voters answer promptly, the leader included
      * @param onDisks whether F voters including the leader have the last slow entry on disk (R5)
      * @param slowInFlight whether a slow entry is proposed and not committed
+     * @param nearlyOnDisks whether F voters including the leader have a recent entry on disk, so
+     *     that a drain would not last (R24)
      */
-    public Decision promptness(int promptVoters, boolean onDisks, boolean slowInFlight, long now) {
+    public Decision promptness(
+            int promptVoters,
+            boolean onDisks,
+            boolean slowInFlight,
+            boolean nearlyOnDisks,
+            long now) {
         if (promptVoters <= bareMajority() || !pins.isEmpty()) {
+            forgiveIfFastLasted(now);
             return turnSlow();
         }
         switch (state) {
@@ -108,19 +143,21 @@ public final class ModeController {
                 if (confirmations < confirmationsNeeded) {
                     confirmations++;
                 }
-                if (confirmations < confirmationsNeeded) {
+                if (confirmations < confirmationsNeeded
+                        || (attemptDelay != 0 && now - nextAttempt < 0)) {
                     return Decision.NONE;
                 }
                 if (onDisks) {
-                    state = State.FAST;
-                    return Decision.TURN_FAST;
+                    return turnFast(now);
                 }
-                if (slowInFlight) {
+                if (!slowInFlight) {
+                    return probe(now);
+                }
+                if (nearlyOnDisks) {
                     state = State.DRAINING;
                     drainEnds = now + drainNanos;
-                    return Decision.NONE;
                 }
-                return Decision.PROPOSE_NOOP;
+                return Decision.NONE;
         }
         throw new AssertionError(state);
     }
@@ -131,14 +168,39 @@ public final class ModeController {
             return Decision.NONE;
         }
         if (onDisks) {
-            state = State.FAST;
-            return Decision.TURN_FAST;
+            return turnFast(now);
         }
         if (now - drainEnds >= 0) {
             state = State.SLOW;
             confirmations = 0;
+            tryLater(now);
         }
         return Decision.NONE;
+    }
+
+    /**
+     * Entries are acked too late for fast mode although everybody answers heartbeats (R24): slow at
+     * once, and not fast again so soon.
+     */
+    public Decision overdue(long now) {
+        if (state == State.FAST) {
+            forgiveIfFastLasted(now);
+            tryLater(now);
+        }
+        return turnSlow();
+    }
+
+    /**
+     * Nothing is under way that would show whose disk answers in time: a no-op does, each time
+     * later while that changes nothing.
+     */
+    public Decision probe(long now) {
+        if (state != State.SLOW || !pins.isEmpty() || (noopDelay != 0 && now - nextNoop < 0)) {
+            return Decision.NONE;
+        }
+        noopDelay = longer(noopDelay);
+        nextNoop = now + noopDelay;
+        return Decision.PROPOSE_NOOP;
     }
 
     /** When a drain that is under way gives up, in the caller's nanoseconds. */
@@ -165,6 +227,28 @@ public final class ModeController {
     /** Whether the pin is set. */
     public boolean pinned(Pin pin) {
         return pins.contains(pin);
+    }
+
+    private Decision turnFast(long now) {
+        state = State.FAST;
+        fastSince = now;
+        noopDelay = 0;
+        return Decision.TURN_FAST;
+    }
+
+    private void forgiveIfFastLasted(long now) {
+        if (state == State.FAST && now - fastSince >= MOST_BACKOFF_NANOS) {
+            attemptDelay = 0;
+        }
+    }
+
+    private void tryLater(long now) {
+        attemptDelay = longer(attemptDelay);
+        nextAttempt = now + attemptDelay;
+    }
+
+    private long longer(long delay) {
+        return delay == 0 ? backoffNanos : Math.min(2 * delay, MOST_BACKOFF_NANOS);
     }
 
     private Decision turnSlow() {

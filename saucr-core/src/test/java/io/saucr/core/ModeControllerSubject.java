@@ -22,7 +22,8 @@ final class ModeControllerSubject implements ScenarioSubject {
                         new ModeController(
                                 (int) in.number("voters", 5),
                                 (int) in.number("confirmations", 3),
-                                in.number("drain", 10));
+                                in.number("drain", 10),
+                                in.number("backoff", 0));
                 return "new";
             case "voters":
                 controller.voters((int) in.number());
@@ -32,19 +33,25 @@ final class ModeControllerSubject implements ScenarioSubject {
                     int prompt = (int) in.number();
                     boolean onDisks = false;
                     boolean inFlight = false;
+                    boolean nearly = true;
                     while (in.hasWord()) {
                         String word = in.word();
                         onDisks |= "onDisks".equals(word);
                         inFlight |= "inFlight".equals(word);
+                        nearly &= !"farFromDisks".equals(word);
                     }
                     return controller
-                            .promptness(prompt, onDisks, inFlight, in.number("at", 0))
+                            .promptness(prompt, onDisks, inFlight, nearly, in.number("at", 0))
                             .toString();
                 }
             case "drain":
                 return controller
                         .drain(in.hasWord() && "onDisks".equals(in.word()), in.number("at", 0))
                         .toString();
+            case "overdue":
+                return controller.overdue(in.number("at", 0)).toString();
+            case "probe":
+                return controller.probe(in.number("at", 0)).toString();
             case "stuck":
                 return controller.stuck().toString();
             case "pin":

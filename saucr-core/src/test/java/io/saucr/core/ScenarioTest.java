@@ -35,7 +35,8 @@ class ScenarioTest {
                     "log-durability", LogDurabilitySubject::new,
                     "recovery", RecoverySubject::new,
                     "restart-fence", RestartFenceSubject::new,
-                    "knowledge", KnowledgeSubject::new);
+                    "knowledge", KnowledgeSubject::new,
+                    "ack-progress", AckProgressSubject::new);
 
     @TestFactory
     Stream<DynamicNode> scenarios() throws IOException {

@@ -20,6 +20,8 @@ class SteadyStateAllocationTest {
     private final CommitRule rule = new CommitRule(1, List.of(1L, 2L, 3L, 4L, 5L));
     private final ReplicationSet set = new ReplicationSet(1, LleMap.empty(), EPOCH);
     private final ModeController controller = new ModeController(5, 3, 20_000_000);
+    private final AckProgress progress = new AckProgress(1_000);
+    private final AckProgress.Peer acker = progress.add();
     private final LleKnowledge knowledge = new LleKnowledge(LleMap.empty());
     private final long[] connections = new long[6];
     private long zxid = EPOCH;
@@ -34,6 +36,8 @@ class SteadyStateAllocationTest {
         ProposalTag tag = set.propose(zxid, mode);
         tag.encode();
         rule.propose(zxid, mode);
+        progress.proposed(zxid, zxid);
+        acker.acked(zxid, zxid);
         knowledge.appended(tag, zxid);
         rule.ack(1, CommitRule.SELF, zxid);
         for (int sid = 2; sid <= 5; sid++) {

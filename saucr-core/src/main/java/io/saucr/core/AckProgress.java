@@ -1,0 +1,158 @@
+package io.saucr.core;
+
+import java.util.Arrays;
+
+/**
+ * Who acknowledges in time (R24): a heartbeat proves a network, an ack proves a log.
+ *
+ * <p>One entry at a time is timed for each peer, the next one as soon as that is acked, so that a
+ * peer costs four numbers however far it lags. A peer is in time while the timed entry is not owed
+ * for longer than the bound and the one timed before it was acked within the bound; a disk that
+ * takes too long for every entry is late throughout. The leader's own log is a peer like any other,
+ * and so is the commit of entries, which says how long the oldest one has waited.
+ *
+ * <p>Not thread-safe: owned by the leader's lock. Times are monotonic nanoseconds. Allocates only
+ * when a peer is added or taken away.
+ */
+public final class AckProgress {
+    private final long boundNanos;
+    private Peer[] peers = new Peer[0];
+    private long lastProposed;
+    private long lastProposedAt;
+
+    // Entries that everybody had half a bound of time for, at least.
+    private long recent;
+    private long sample;
+    private long sampledAt;
+
+    /** One that owes acks; forgotten by {@link AckProgress#remove}. */
+    public final class Peer {
+        private long acked;
+
+        /** The entry that is timed; {@link Zxid#NONE} if nothing is owed. */
+        private long timed = Zxid.NONE;
+
+        private long since;
+        private boolean late;
+
+        private Peer() {
+            acked = lastProposed;
+        }
+
+        private void proposed(long zxid, long now) {
+            if (timed == Zxid.NONE) {
+                timed = zxid;
+                since = now;
+            }
+        }
+
+        /** It has acked everything up to the zxid. */
+        public void acked(long zxid, long now) {
+            if (zxid <= acked) {
+                return;
+            }
+            acked = zxid;
+            if (timed == Zxid.NONE || zxid < timed) {
+                return;
+            }
+            late = now - since > boundNanos;
+            timed = Zxid.NONE;
+            if (zxid < lastProposed) {
+                proposed(lastProposed, lastProposedAt);
+            }
+        }
+
+        /** Whether it acks in time. */
+        public boolean inTime(long now) {
+            return !late && owedFor(now) <= boundNanos;
+        }
+
+        /** For how long the timed entry has been owed, nanoseconds; 0 if nothing is. */
+        public long owedFor(long now) {
+            return timed == Zxid.NONE ? 0 : now - since;
+        }
+
+        /** Whether it was late last and owes nothing: only another entry can show more. */
+        public boolean lateAndIdle() {
+            return late && timed == Zxid.NONE;
+        }
+    }
+
+    /**
+     * @param boundNanos how long an ack may take, at least 1
+     */
+    public AckProgress(long boundNanos) {
+        if (boundNanos < 1) {
+            throw new IllegalArgumentException("bound " + boundNanos + " ns");
+        }
+        this.boundNanos = boundNanos;
+    }
+
+    /**
+     * The epoch is known.
+     *
+     * @param zxid the zxid before the epoch's first proposal
+     */
+    public void startEpoch(long zxid, long now) {
+        lastProposed = zxid;
+        lastProposedAt = now;
+        recent = zxid;
+        sample = zxid;
+        sampledAt = now;
+        for (Peer peer : peers) {
+            peer.acked = zxid;
+        }
+    }
+
+    /** Someone who owes acks of everything that is proposed from now on. */
+    public Peer add() {
+        Peer peer = new Peer();
+        peers = Arrays.copyOf(peers, peers.length + 1);
+        peers[peers.length - 1] = peer;
+        return peer;
+    }
+
+    /** It owes nothing any more. Ignored if it is not there. */
+    @SuppressWarnings("ReferenceEquality") // peers have no other identity
+    public void remove(Peer peer) {
+        peers = Arrays.stream(peers).filter(each -> each != peer).toArray(Peer[]::new);
+    }
+
+    /** An entry was proposed. */
+    public void proposed(long zxid, long now) {
+        lastProposed = zxid;
+        lastProposedAt = now;
+        if (now - sampledAt >= boundNanos / 2) {
+            recent = sample;
+            sample = zxid;
+            sampledAt = now;
+        }
+        for (Peer peer : peers) {
+            peer.proposed(zxid, now);
+        }
+    }
+
+    /**
+     * An entry that was proposed half a bound ago or earlier, not much earlier under load: who has
+     * it on disk is nearly there (R5).
+     */
+    public long recent() {
+        return recent;
+    }
+
+    /**
+     * The process stood still until now and read no acks meanwhile (H11): that time is nobody's.
+     *
+     * @param nanos for how long, at least 0
+     */
+    public void stoodStill(long nanos, long now) {
+        for (Peer peer : peers) {
+            peer.since = earlier(peer.since + nanos, now);
+        }
+        lastProposedAt = earlier(lastProposedAt + nanos, now);
+    }
+
+    private static long earlier(long a, long b) {
+        return a - b < 0 ? a : b;
+    }
+}

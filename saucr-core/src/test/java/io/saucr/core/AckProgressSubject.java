@@ -1,0 +1,58 @@
+package io.saucr.core;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+
+/**
+ * Who acks in time. {@code propose 1.5 at=10}, {@code ack 2 1.5 at=12}; {@code look at=20} says of
+ * every peer whether it is in time and what it owes.
+ */
+final class AckProgressSubject implements ScenarioSubject {
+    private final TreeMap<Long, AckProgress.Peer> peers = new TreeMap<>();
+    private AckProgress progress;
+
+    @Override
+    public List<String> answer(ScenarioInput in) {
+        long now = in.number("at", 0);
+        switch (in.command()) {
+            case "new":
+                progress = new AckProgress(in.number("bound", 100));
+                for (long sid : in.sids("peers")) {
+                    peers.put(sid, progress.add());
+                }
+                progress.startEpoch(in.zxid("epoch"), now);
+                return List.of();
+            case "add":
+                peers.put(in.number(), progress.add());
+                return List.of();
+            case "remove":
+                progress.remove(peers.remove(in.number()));
+                return List.of();
+            case "propose":
+                progress.proposed(in.zxid(), now);
+                return List.of();
+            case "ack":
+                peers.get(in.number()).acked(in.zxid(), now);
+                return List.of();
+            case "stoodStill":
+                progress.stoodStill(in.number(), now);
+                return List.of();
+            case "recent":
+                return List.of(ScenarioInput.show(progress.recent()));
+            case "look":
+                List<String> lines = new ArrayList<>();
+                peers.forEach(
+                        (sid, peer) ->
+                                lines.add(
+                                        sid
+                                                + (peer.inTime(now) ? " in time" : " late")
+                                                + ", owes for "
+                                                + peer.owedFor(now)
+                                                + (peer.lateAndIdle() ? ", idle" : "")));
+                return lines;
+            default:
+                throw in.unknown();
+        }
+    }
+}
