@@ -1,5 +1,6 @@
 package io.saucr.tests.sim;
 
+import io.saucr.core.AckProgress;
 import io.saucr.tests.world.Bounds;
 import io.saucr.tests.world.BrokenRule;
 import io.saucr.tests.world.Liveness;
@@ -33,6 +34,9 @@ import java.util.Set;
  * <p>After {@value #STEPS} steps, those for syncs not counted, faults end, some or all of those
  * that are down start again, and if a bare majority is up with R recovered servers, the ensemble
  * must serve ({@link Liveness}). Owned by one thread.
+ *
+ * <p>Beside these there are schedules in which nothing fails but one disk, which never finishes a
+ * force again, the leader's or a follower's: {@link #runWithHungDisk}.
  */
 final class Simulation {
     /** Steps in a schedule, before it is seen whether the ensemble serves again. */
@@ -42,6 +46,16 @@ final class Simulation {
     private static final int MOST_PARTITION = 600;
     private static final int MOST_PAUSE = 400;
     private static final int KEPT_LIMIT = 8;
+
+    // With a hung disk: ticks until an ack is late, until the disk hangs at most, and in which at
+    // least one write must commit then.
+    private static final int ACK_BOUND = 400;
+    private static final int MOST_UNTIL_HUNG = 4_000;
+    private static final int MOST_WITHOUT_COMMIT = 4_000;
+    private static final int WINDOWS = 3;
+
+    /** What is broken when writes do not go on beside a hung disk. */
+    static final String PROGRESS = "R24";
 
     private final World world;
     private final int n;
@@ -75,6 +89,12 @@ final class Simulation {
     private int partition;
     private int partitionEnds;
 
+    // With a hung disk only: who acks in time, of the leader's view; null else.
+    private AckProgress progress;
+    private final AckProgress.Peer[] acks;
+    private int progressOf;
+    private int progressThrough;
+
     private int[] taken = new int[STEPS + 64];
     private int takenCount;
     private int takenForSyncs;
@@ -94,6 +114,7 @@ final class Simulation {
         heardOfMajority = new int[n];
         nextFromLeader = new int[n];
         nextToLeader = new int[n];
+        acks = new AckProgress.Peer[n];
     }
 
     /** What all schedules together have reached. */
@@ -146,6 +167,68 @@ final class Simulation {
         return violation == null;
     }
 
+    /**
+     * Runs one schedule in which the disk of one server hangs for ever, and nothing else fails.
+     *
+     * @param heartbeatsAlone whether everyone who is heard counts as prompt, as before R24
+     * @return false if writes stopped
+     */
+    boolean runWithHungDisk(long seed, boolean heartbeatsAlone) {
+        begin(seed);
+        int hangsAt = dice.below(MOST_UNTIL_HUNG);
+        int hung = dice.below(n);
+        for (int window = 0; window <= WINDOWS && violation == null; window++) {
+            long before = world.fastCommits() + world.slowCommits();
+            int end = now + (window == 0 ? hangsAt : MOST_WITHOUT_COMMIT);
+            while (now < end && violation == null) {
+                now++;
+                int i = dice.below(n);
+                if (!heartbeatsAlone) {
+                    watchAcks(i);
+                }
+                turn(i);
+            }
+            boolean commits = world.fastCommits() + world.slowCommits() > before;
+            if (window == 0) {
+                diskBusyUntil[hung] = Integer.MAX_VALUE;
+            } else if (!commits && violation == null) {
+                violation = PROGRESS;
+                explanation =
+                        "nothing was committed in "
+                                + MOST_WITHOUT_COMMIT
+                                + " ticks while the disk of server "
+                                + (hung + 1)
+                                + " hangs";
+            }
+        }
+        progress = null;
+        return violation == null;
+    }
+
+    private void watchAcks(int leader) {
+        if (!world.leads(leader)) {
+            return;
+        }
+        int proposed = world.proposedLength(leader);
+        if (progress == null || progressOf != leader) {
+            progress = new AckProgress(ACK_BOUND);
+            progressOf = leader;
+            progressThrough = proposed;
+            progress.startEpoch(proposed, now);
+            Arrays.setAll(acks, j -> progress.add());
+        }
+        for (; progressThrough < proposed; progressThrough++) {
+            progress.proposed(progressThrough + 1L, now);
+        }
+        for (int j = 0; j < n; j++) {
+            acks[j].acked(world.ackedLength(leader, j), now);
+        }
+    }
+
+    private boolean acksInTime(int leader, int j) {
+        return progress == null || progressOf != leader || acks[j].inTime(now);
+    }
+
     private void begin(long seed) {
         dice.seed(seed);
         clients.seed(~seed);
@@ -166,6 +249,7 @@ final class Simulation {
         takenForSyncs = 0;
         violation = null;
         explanation = "";
+        progress = null;
     }
 
     private void end() {
@@ -345,18 +429,20 @@ final class Simulation {
     }
 
     private void lead(int i) {
-        int prompt = 1;
+        int heard = 1;
+        int prompt = acksInTime(i, i) ? 1 : 0;
         boolean unheard = false;
         for (int j = 0; j < n; j++) {
             if (world.isOtherEnd(i, j)) {
                 if (hears(i, j)) {
-                    prompt++;
+                    heard++;
+                    prompt += acksInTime(i, j) ? 1 : 0;
                 } else {
                     unheard = true;
                 }
             }
         }
-        if (prompt >= bareMajority) {
+        if (heard >= bareMajority) {
             heardOfMajority[i] = now;
         }
         int silence = now - heardOfMajority[i];

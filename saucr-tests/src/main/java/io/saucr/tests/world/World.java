@@ -355,6 +355,12 @@ public final class World {
         return servers[leader].committed;
     }
 
+    /** How much of what it proposed the leader knows a server to have acked, itself among them. */
+    public int ackedLength(int leader, int server) {
+        Server l = servers[leader];
+        return server == leader ? l.acked : l.links[server].acksRead;
+    }
+
     /** How many entries this leader has proposed, its history included. */
     public int proposedLength(int leader) {
         return servers[leader].queueLength;

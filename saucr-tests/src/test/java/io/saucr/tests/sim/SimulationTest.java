@@ -18,6 +18,8 @@ class SimulationTest {
     private static final long NEW_SEEDS_NANOS = 60_000_000_000L;
     private static final int CORES = 2;
 
+    private static final int HUNG_DISKS = 200;
+
     @Test
     void newSeedsBreakNothingAndReachEverything() throws InterruptedException {
         long first = System.currentTimeMillis() << 20;
@@ -70,6 +72,38 @@ class SimulationTest {
     void seedsThatOnceBroke(int servers, long seed) {
         Simulation simulation = new Simulation(servers, Set.of());
         assertThat(simulation.run(seed)).as(simulation.explanation()).isTrue();
+    }
+
+    @Test
+    void r24WritesGoOnWhileOneDiskHangs() {
+        for (int n : ALL_SIZES) {
+            Simulation simulation = new Simulation(n, Set.of());
+            for (int seed = 0; seed < HUNG_DISKS; seed++) {
+                boolean fine = simulation.runWithHungDisk(seed, false);
+                assertThat(fine)
+                        .as("%d servers, seed %d: %s", n, seed, simulation.explanation())
+                        .isTrue();
+            }
+        }
+    }
+
+    @Test
+    void r24HeartbeatsAloneAsASignOfLifeAreFound() {
+        for (int n : ALL_SIZES) {
+            Simulation simulation = new Simulation(n, Set.of());
+            int found = 0;
+            for (int seed = 0; seed < HUNG_DISKS; seed++) {
+                if (!simulation.runWithHungDisk(seed, true)) {
+                    assertThat(simulation.violation()).isEqualTo(Simulation.PROGRESS);
+                    found++;
+                }
+            }
+            System.out.println(
+                    "Simulator: heartbeats alone, " + n + " servers: " + found + " writes stopped");
+            if (n == 3) {
+                assertThat(found).isPositive();
+            }
+        }
     }
 
     @ParameterizedTest
