@@ -22,6 +22,8 @@ import java.util.regex.Pattern;
  * @param bootId replaces the machine's boot id (R25); empty for the machine's own. Only for test
  *     beds that take power from a server without a reboot: 1 to 64 letters, digits, dots, dashes
  *     and underscores
+ * @param diskTimeout how long a server's own disk may be late before it leaves the lead, or its
+ *     leader (R24), 1 second to 1 hour
  * @param adminServers host and port of other servers' AdminServers, by server id; immutable
  */
 public record SaucrSettings(
@@ -32,6 +34,7 @@ public record SaucrSettings(
         Duration backgroundFlushInterval,
         Duration idleFlush,
         String bootId,
+        Duration diskTimeout,
         Map<Long, String> adminServers) {
 
     /** ZooKeeper turns an unknown key of zoo.cfg into a system property with this prefix. */
@@ -44,6 +47,7 @@ public record SaucrSettings(
     private static final String BACKGROUND = "saucr.backgroundFlushInterval";
     private static final String IDLE = "saucr.idleFlush";
     private static final String BOOT_ID = "saucr.bootId";
+    private static final String DISK_TIMEOUT = "saucr.diskTimeout";
     private static final String ADMIN_SERVERS = "saucr.adminServers";
 
     private static final Map<String, String> ALLOWED =
@@ -56,6 +60,7 @@ public record SaucrSettings(
                             BACKGROUND, "1ms to 1h, for example 100ms",
                             IDLE, "1ms to 1h, for example 500ms",
                             BOOT_ID, "1 to 64 letters, digits, dots, dashes and underscores",
+                            DISK_TIMEOUT, "1s to 1h, for example 10s",
                             ADMIN_SERVERS,
                                     "ID=HOST:PORT, separated by commas, for example"
                                             + " 1=zk1:8080,2=zk2:8080"));
@@ -127,6 +132,11 @@ public record SaucrSettings(
                 reader.duration(
                         IDLE, Duration.ofMillis(500), Duration.ofMillis(1), Duration.ofHours(1)),
                 reader.matching(BOOT_ID, BOOT),
+                reader.duration(
+                        DISK_TIMEOUT,
+                        Duration.ofSeconds(10),
+                        Duration.ofSeconds(1),
+                        Duration.ofHours(1)),
                 reader.addresses(ADMIN_SERVERS));
     }
 

@@ -44,6 +44,12 @@ class SaucrSettingsTest {
     }
 
     @Test
+    void aServersOwnDiskMayBeLateForTenSecondsByDefault() throws Exception {
+        assertThat(parse().diskTimeout()).isEqualTo(Duration.ofSeconds(10));
+        assertThat(parse("saucr.diskTimeout", "1m").diskTimeout()).isEqualTo(Duration.ofMinutes(1));
+    }
+
+    @Test
     void adminServersAreNamedById() throws Exception {
         assertThat(parse().adminServers()).isEmpty();
         assertThat(
@@ -114,7 +120,8 @@ class SaucrSettingsTest {
         "saucr.missedHeartbeatsBeforeElection, 99999999999, 2 to 1000000",
         "saucr.backgroundFlushInterval, 999us, 1ms to 1h",
         "saucr.backgroundFlushInterval, 2h, 1ms to 1h",
-        "saucr.idleFlush, 0s, 1ms to 1h"
+        "saucr.idleFlush, 0s, 1ms to 1h",
+        "saucr.diskTimeout, 999ms, 1s to 1h"
     })
     void aBadValueIsNamedWithWhatIsAllowed(String key, String value, String allowed) {
         assertThatThrownBy(() -> parse(key, value))

@@ -40,6 +40,7 @@ final class AckedWrites implements AutoCloseable {
     private final AtomicLong lastZxid = new AtomicLong();
     private final Thread writer = new Thread(this::write, "writer");
     private volatile boolean stopped;
+    private volatile boolean paused;
 
     /**
      * Starts writing.
@@ -63,6 +64,9 @@ final class AckedWrites implements AutoCloseable {
         for (int i = 0; i < MOST && !stopped; i++) {
             String name = "n" + Integer.toHexString(i);
             if (i >= MANY) {
+                LockSupport.parkNanos(PACE_NANOS);
+            }
+            while (paused && !stopped) {
                 LockSupport.parkNanos(PACE_NANOS);
             }
             inFlight.acquireUninterruptibly();
@@ -96,6 +100,16 @@ final class AckedWrites implements AutoCloseable {
     void awaitMore(int more) {
         int goal = count() + more;
         SaucrEnsemble.await(more + " more writes", () -> count() >= goal);
+    }
+
+    /** No more writes until {@link #goOn}; those in flight may still be answered. */
+    void pause() {
+        paused = true;
+    }
+
+    /** Ends a pause. */
+    void goOn() {
+        paused = false;
     }
 
     /** No more writes; waits for the answers of those in flight. The client stays connected. */

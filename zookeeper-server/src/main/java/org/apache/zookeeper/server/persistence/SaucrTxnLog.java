@@ -82,6 +82,9 @@ public final class SaucrTxnLog implements TxnLog {
     // without it.
     private volatile boolean claimsOnDisk;
 
+    // For those who ask, without the map.
+    private volatile Markers marked;
+
     // Tags as proposals announced them, each from its zxid on; consumed by the appending thread.
     private final ConcurrentLinkedQueue<Announcement> announced = new ConcurrentLinkedQueue<>();
     private volatile ProposalTag tag;
@@ -112,6 +115,10 @@ public final class SaucrTxnLog implements TxnLog {
 
     // forceLock; lastAppended at the time of the newest force that succeeded.
     private volatile long forcedThrough;
+
+    // When the force and the marker write that are under way began (R24); 0 if none is.
+    private volatile long forcingSince;
+    private volatile long markingSince;
 
     private volatile boolean closed;
     private volatile boolean failed;
@@ -156,6 +163,7 @@ public final class SaucrTxnLog implements TxnLog {
         this.metrics = metrics;
         this.durability = new LogDurability(markers);
         this.claimsOnDisk = durability.claimsOnDisk();
+        this.marked = markers;
         this.knowledge = new LleKnowledge(markers.lleMap());
         this.outline = outline;
         this.lastAppended = outline.last();
@@ -335,9 +343,12 @@ public final class SaucrTxnLog implements TxnLog {
         try {
             long zxid = durability.fastSwitchNeeded();
             if (zxid != 0) {
+                markingSince = System.nanoTime() | 1;
                 proveCache();
                 markerStore.writeFastSwitch(zxid);
+                markingSince = 0;
                 durability.markedFastSwitch(zxid);
+                rememberMarkers();
                 claimsOnDisk = false;
                 LockSupport.unpark(flusher);
                 LockSupport.unpark(watch);
@@ -370,8 +381,11 @@ public final class SaucrTxnLog implements TxnLog {
     }
 
     private void writeOnDiskMarker(long covered) throws IOException {
+        markingSince = System.nanoTime() | 1;
         markerStore.writeLatestOnDisk(covered, lleMap());
+        markingSince = 0;
         durability.markedOnDisk(covered);
+        rememberMarkers();
         claimsOnDisk = true;
     }
 
@@ -492,6 +506,7 @@ public final class SaucrTxnLog implements TxnLog {
     private long force() throws IOException {
         forceLock.lock();
         try {
+            forcingSince = System.nanoTime() | 1;
             List<FileChannel> full;
             FileChannel current;
             boolean forceDirectory;
@@ -521,6 +536,7 @@ public final class SaucrTxnLog implements TxnLog {
             forcedThrough = covered;
             return covered;
         } finally {
+            forcingSince = 0;
             forceLock.unlock();
         }
     }
@@ -834,14 +850,26 @@ public final class SaucrTxnLog implements TxnLog {
         return claimsOnDisk;
     }
 
-    /** The markers as they are on disk. Waits for a marker that is being written. */
+    /**
+     * For how long the disk has not answered a force or a marker write that is under way,
+     * nanoseconds; 0 if none is (R24). Waits for nothing.
+     */
+    public long diskSilence(long now) {
+        return Math.max(sinceIfAny(forcingSince, now), sinceIfAny(markingSince, now));
+    }
+
+    private static long sinceIfAny(long since, long now) {
+        return since == 0 ? 0 : Math.max(0, now - since);
+    }
+
+    /** The markers as they are on disk, or were until now. Waits for nothing (R24). */
     public Markers markers() {
-        markerLock.lock();
-        try {
-            return new Markers(durability.fastSwitch(), durability.latestOnDisk(), lleMap());
-        } finally {
-            markerLock.unlock();
-        }
+        Markers known = marked;
+        return new Markers(known.fastSwitch(), known.latestOnDisk(), lleMap());
+    }
+
+    private void rememberMarkers() {
+        marked = new Markers(durability.fastSwitch(), durability.latestOnDisk(), LleMap.empty());
     }
 
     @Override

@@ -32,9 +32,11 @@ final class SaucrFollower extends Follower {
     /** What is known once is on disk for ever, and goes into every tag of a later leader. */
     private static final int MOST_KNOWN = ProposalTag.MAX_MEMBERS;
 
+    private final SaucrQuorumPeer peer;
     private final SaucrTxnLog log;
     private final FailureDetector detector;
     private final int missedBeforeElection;
+    private final long diskTimeoutNanos;
     private final int incarnation;
     private final Thread watch;
 
@@ -55,19 +57,28 @@ final class SaucrFollower extends Follower {
     private volatile long heard = System.nanoTime();
     private volatile boolean stopped;
 
+    /** The last entry that the leader has called committed. */
+    private volatile long committed;
+
+    // The watching thread (R24): where the log ends while others commit beyond it, and since when.
+    private long stuckAt;
+    private long stuckSince;
+
     SaucrFollower(
-            QuorumPeer self,
+            SaucrQuorumPeer self,
             FollowerZooKeeperServer zk,
             SaucrTxnLog log,
             SaucrSettings settings,
             int incarnation) {
         super(self, zk);
+        this.peer = self;
         this.log = log;
         this.detector =
                 new FailureDetector(
                         settings.heartbeatInterval().toNanos(), settings.tolerance().toNanos());
         this.incarnation = incarnation;
         this.missedBeforeElection = settings.missedHeartbeatsBeforeElection();
+        this.diskTimeoutNanos = settings.diskTimeout().toNanos();
         this.watch =
                 new CriticalThread(
                         "SaucrLeaderWatch:" + self.getMyId(), this::watchLeader, () -> stopped);
@@ -85,6 +96,19 @@ final class SaucrFollower extends Follower {
             stopped = true;
             log.wakeWhenNotOnDisk(null);
             LockSupport.unpark(watch);
+        }
+    }
+
+    @Override
+    public void shutdown() {
+        peer.holdVotes(true);
+        try {
+            super.shutdown();
+            // R10. If the disk hangs, here is where this server waits: it serves nobody any more,
+            // and holds no lock that a status needs.
+            log.flushAndMark(FlushCause.ELECTION, "looking for a leader");
+        } finally {
+            peer.holdVotes(false);
         }
     }
 
@@ -114,6 +138,8 @@ final class SaucrFollower extends Follower {
             log.proposed(packet.getZxid(), packet.getData());
         } else if (packet.getType() == Leader.PING && info != null && synced) {
             answer(info);
+        } else if (packet.getType() == Leader.COMMIT) {
+            committed = packet.getZxid();
         } else if (packet.getType() == Leader.UPTODATE) {
             synced = true;
             LockSupport.unpark(watch);
@@ -208,6 +234,9 @@ final class SaucrFollower extends Follower {
         long planned = System.nanoTime();
         while (!stopped) {
             long now = System.nanoTime();
+            if (leftForDisk(now)) {
+                return;
+            }
             if (!synced || !leaderSendsHeartbeats) {
                 planned = now + detector.intervalNanos();
             } else {
@@ -221,10 +250,36 @@ final class SaucrFollower extends Follower {
                 }
                 reactedTo = silent;
                 int next = log.claimsOnDisk() ? missedBeforeElection : silent + 1;
-                planned = detector.silentFor(Math.max(next, silent + 1), since);
+                planned =
+                        Math.min(
+                                detector.silentFor(Math.max(next, silent + 1), since),
+                                now + diskTimeoutNanos);
             }
             LockSupport.parkNanos(this, Math.max(1, planned - System.nanoTime()));
         }
+    }
+
+    /**
+     * R24: what comes in while the disk hangs would fill the memory, and clients of this server
+     * wait for nothing. Others commit without it.
+     */
+    private boolean leftForDisk(long now) {
+        long appended = log.lastAppended();
+        if (appended != stuckAt || committed <= appended) {
+            stuckAt = appended;
+            stuckSince = now;
+            return false;
+        }
+        if (now - stuckSince < diskTimeoutNanos) {
+            return false;
+        }
+        LOG.error(
+                "Others commit, but this server has logged nothing for {} ms: leaving the leader"
+                        + " until its disk answers",
+                TimeUnit.NANOSECONDS.toMillis(now - stuckSince));
+        stopped = true;
+        closeSocket();
+        return true;
     }
 
     private void react(int silentIntervals) {

@@ -1,5 +1,6 @@
 package org.apache.zookeeper.server.quorum;
 
+import io.saucr.core.AckProgress;
 import io.saucr.core.CommitRule;
 import io.saucr.core.FailureDetector;
 import io.saucr.core.IncarnationFence;
@@ -11,6 +12,7 @@ import io.saucr.core.ProposalTag;
 import io.saucr.core.ReplicationSet;
 import io.saucr.core.SyncBarrier;
 import io.saucr.server.CriticalThread;
+import io.saucr.server.FlushCause;
 import io.saucr.server.ReplicationMetrics;
 import io.saucr.server.SaucrSettings;
 import io.saucr.server.VoterView;
@@ -44,7 +46,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A leader that replicates situation-aware: it tags proposals (R1, R2), counts acks per connection
- * (R3, R4, R21), chooses the mode (R5 to R7), watches its followers (R9) and answers syncs (R22).
+ * (R3, R4, R21), chooses the mode (R5 to R7), watches its followers (R9) and everybody's acks
+ * (R24), and answers syncs (R22).
  *
  * <p>Everything that decides is guarded by this leader's monitor, the lock that ZooKeeper's own
  * leader proposes and counts acks under. Learners are removed by threads that must not wait for it;
@@ -77,13 +80,17 @@ final class SaucrLeader extends Leader {
      */
     private static final String NOOP_PATH = "/zookeeper/saucr-noop";
 
-    private static final long DRAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** However long the heartbeat interval is, clients wait no longer for a drain. */
+    private static final long LONGEST_DRAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     private static final long LOW_BITS = 0xffffffffL;
 
+    private final SaucrQuorumPeer peer;
     private final SaucrTxnLog log;
     private final ReplicationMetrics metrics;
     private final FailureDetector detector;
     private final long confirmationNanos;
+    private final long diskTimeoutNanos;
     private final Thread heartbeats;
     private volatile boolean stopped;
 
@@ -110,6 +117,21 @@ final class SaucrLeader extends Leader {
     private long lastConfirmation;
     private long lastBroadcast;
 
+    // R24: who acks in time, this server's own log among them; how long entries wait.
+    private final AckProgress progress;
+    private final AckProgress.Peer own;
+    private final AckProgress.Peer commits;
+
+    /** Since when this server's own disk has been late; 0 if it is in time. */
+    private long ownDiskLateSince;
+
+    /** When the heartbeat thread meant to look again, or what was made up for since (H11). */
+    private long awakeThrough = System.nanoTime();
+
+    // The heartbeat thread.
+    private boolean steppingDown;
+    private final List<LearnerHandler> hopeless = new ArrayList<>();
+
     // For the metrics, 0 for none: when the drain that is under way began; when the mode turned to
     // slow, until that is durable; the last fast entry before it.
     private long drainStarted;
@@ -133,22 +155,30 @@ final class SaucrLeader extends Leader {
         boolean toldOfHeartbeats;
         long pinged = heard;
 
+        /** Whether its acks come in time (R24); null before it is synced, and of Apache's. */
+        AckProgress.Peer acks;
+
         Link(LearnerHandler handler, long connection, boolean situationAware) {
             this.handler = handler;
             this.sid = handler.getSid();
             this.connection = connection;
             this.situationAware = situationAware;
         }
+
+        boolean acksInTime(long now) {
+            return acks == null || acks.inTime(now);
+        }
     }
 
     SaucrLeader(
-            QuorumPeer self,
+            SaucrQuorumPeer self,
             LeaderZooKeeperServer zk,
             SaucrTxnLog log,
             SaucrSettings settings,
             ReplicationMetrics metrics)
             throws IOException {
         super(self, zk);
+        this.peer = self;
         this.log = log;
         this.metrics = metrics;
         this.detector =
@@ -159,8 +189,16 @@ final class SaucrLeader extends Leader {
         this.voters = List.copyOf(configuration.getVotingMembers().keySet());
         this.rule = new CommitRule(self.getMyId(), voters);
         this.syncs = new SyncBarrier<>(self.getMyId());
+        this.diskTimeoutNanos = settings.diskTimeout().toNanos();
+        this.progress = new AckProgress(detector.ackBoundNanos());
+        this.own = progress.add();
+        this.commits = progress.add();
         this.controller =
-                new ModeController(voters.size(), settings.fastModeConfirmations(), DRAIN_NANOS);
+                new ModeController(
+                        voters.size(),
+                        settings.fastModeConfirmations(),
+                        Math.min(detector.ackBoundNanos(), LONGEST_DRAIN_NANOS),
+                        confirmationNanos);
         this.heartbeats =
                 new CriticalThread(
                         "SaucrHeartbeats:" + self.getMyId(), this::sendHeartbeats, () -> stopped);
@@ -182,7 +220,15 @@ final class SaucrLeader extends Leader {
     @Override
     void shutdown(String reason) {
         stopHeartbeats();
-        super.shutdown(reason);
+        peer.holdVotes(true);
+        try {
+            super.shutdown(reason);
+            // R10. If the disk hangs, here is where this server waits: it serves nobody any more,
+            // and holds no lock that a status needs.
+            log.flushAndMark(FlushCause.ELECTION, "looking for a leader");
+        } finally {
+            peer.holdVotes(false);
+        }
     }
 
     private void stopHeartbeats() {
@@ -269,6 +315,7 @@ final class SaucrLeader extends Leader {
             return;
         }
         fence.disconnected(link.sid, link.connection);
+        progress.remove(link.acks);
         boolean stuck = rule.disconnect(link.sid, link.connection);
         if (link.joined) {
             forwarding =
@@ -290,6 +337,7 @@ final class SaucrLeader extends Leader {
     private void startEpoch() {
         if (set == null) {
             rule.startEpoch(lastProposed);
+            progress.startEpoch(lastProposed, System.nanoTime());
             set = new ReplicationSet(self.getMyId(), log.lleMap(), lastProposed);
         }
     }
@@ -366,13 +414,14 @@ final class SaucrLeader extends Leader {
     @Override
     void sendPacket(QuorumPacket packet) {
         synchronized (this) {
+            long now = System.nanoTime();
             if (packet.getType() == PROPOSAL) {
-                tag(packet);
+                tag(packet, now);
             }
             for (LearnerHandler handler : forwarding) {
                 handler.queuePacket(packet);
             }
-            lastBroadcast = System.nanoTime();
+            lastBroadcast = now;
         }
     }
 
@@ -381,7 +430,7 @@ final class SaucrLeader extends Leader {
      * mean the same.
      */
     @SuppressWarnings("ReferenceEquality") // the same tag object means the same bytes
-    private void tag(QuorumPacket proposal) {
+    private void tag(QuorumPacket proposal, long now) {
         readRemovals();
         startEpoch();
         followConfiguration();
@@ -389,6 +438,7 @@ final class SaucrLeader extends Leader {
         Mode mode = controller.mode();
         ProposalTag next = set.propose(zxid, mode);
         rule.propose(zxid, mode);
+        progress.proposed(zxid, now);
         if (next != tag) {
             tag = next;
             log.announce(zxid, next);
@@ -465,6 +515,9 @@ final class SaucrLeader extends Leader {
         if ((zxid & LOW_BITS) == 0) {
             if (link != null && !link.synced) {
                 link.synced = true;
+                if (link.situationAware) {
+                    link.acks = progress.add();
+                }
                 // H5: what it was sent before UPTODATE it took for slow, so that its markers do
                 // not say "fast" and its map on disk may lack what these entries taught it.
                 rule.join(sid, link.connection);
@@ -472,13 +525,20 @@ final class SaucrLeader extends Leader {
             return;
         }
         traceAck(sid, zxid);
+        long now = System.nanoTime();
+        excuseSleep(now);
+        AckProgress.Peer acker = link == null ? own : link.acks;
+        if (acker != null) {
+            acker.acked(zxid, now);
+        }
         rule.ack(sid, link == null ? CommitRule.SELF : link.connection, zxid);
         commit(followerAddr);
+        commits.acked(lastCommitted, now);
         if (syncs.size() > 0) {
             // Their answers may have come before the commit.
             answerSyncs();
         }
-        considerFastMode();
+        considerFastMode(now);
     }
 
     private void traceAck(long sid, long zxid) {
@@ -531,11 +591,10 @@ final class SaucrLeader extends Leader {
     }
 
     /** In slow mode every ack may be the one that shows that fast mode is safe (R5). */
-    private void considerFastMode() {
+    private void considerFastMode(long now) {
         if (controller.mode() == Mode.FAST) {
             return;
         }
-        long now = System.nanoTime();
         if (controller.draining()) {
             act(
                     controller.drain(rule.lastSlowOnFastQuorumOfDisks(), now),
@@ -550,11 +609,13 @@ final class SaucrLeader extends Leader {
 
     private void confirm(long now) {
         lastConfirmation = now;
-        int prompt = promptVoters(now);
+        // R5 needs the leader's own disk, too.
+        int prompt = own.inTime(now) ? promptVoters(now) : 0;
         boolean onDisks = rule.lastSlowOnFastQuorumOfDisks();
         boolean inFlight = !rule.slowEntriesCommitted();
+        boolean nearlyOnDisks = rule.onFastQuorumOfDisks(progress.recent());
         act(
-                controller.promptness(prompt, onDisks, inFlight, now),
+                controller.promptness(prompt, onDisks, inFlight, nearlyOnDisks, now),
                 prompt + " of " + voters.size() + " voters are prompt");
     }
 
@@ -582,12 +643,13 @@ final class SaucrLeader extends Leader {
             }
             case PROPOSE_NOOP -> submitNoop();
         }
-        if (!controller.draining()) {
+        boolean drainEnded = drainStarted != 0 && !controller.draining();
+        if (drainEnded) {
             drainStarted = 0;
-        } else if (drainStarted == 0) {
+        } else if (controller.draining() && drainStarted == 0) {
             drainStarted = now;
         }
-        if (decision != Decision.NONE) {
+        if (drainEnded || decision != Decision.NONE) {
             // Whoever waits for a drain looks again.
             notifyAll();
         }
@@ -730,6 +792,12 @@ final class SaucrLeader extends Leader {
         long planned = System.nanoTime();
         while (!stopped) {
             planned = round(planned);
+            if (steppingDown) {
+                leave();
+                return;
+            }
+            hopeless.forEach(LearnerHandler::closeSocket);
+            hopeless.clear();
             long wait = planned - System.nanoTime();
             if (wait > 0) {
                 LockSupport.parkNanos(this, wait);
@@ -742,6 +810,7 @@ final class SaucrLeader extends Leader {
         readRemovals();
         long now = System.nanoTime();
         boolean overslept = detector.overslept(planned, now);
+        excuseSleep(now);
         long next = now + detector.intervalNanos();
         for (Link link : links.values()) {
             if (!link.synced) {
@@ -775,24 +844,160 @@ final class SaucrLeader extends Leader {
             return now + detector.intervalNanos();
         }
         askAgain(now);
-        int prompt = promptVoters(now);
-        if (prompt <= bareMajority()) {
-            act(
-                    controller.promptness(prompt, false, false, now),
-                    "only " + prompt + " of " + voters.size() + " voters are prompt");
-        } else if (controller.mode() == Mode.SLOW && now - lastConfirmation >= confirmationNanos) {
-            confirm(now);
-        }
-        return Math.max(next, now + detector.intervalNanos() / 8);
+        chooseMode(now);
+        closeHopeless(now);
+        considerSteppingDown(now);
+        long again = Math.max(next, now + detector.intervalNanos() / 8);
+        awakeThrough = again;
+        return again;
     }
 
-    private int promptVoters(long now) {
+    /** H11: while the whole process stood still, nobody's acks were late. */
+    private void excuseSleep(long now) {
+        if (detector.overslept(awakeThrough, now)) {
+            progress.stoodStill(now - awakeThrough, now);
+            awakeThrough = now;
+        }
+    }
+
+    // ---- Acks in time (R24) ----
+
+    private void chooseMode(long now) {
+        int prompt = promptVoters(now);
+        String reason = prompt + " of " + voters.size() + " voters are prompt";
+        boolean late = prompt <= bareMajority() && heardVoters(now) > bareMajority();
+        if (controller.mode() == Mode.FAST) {
+            if (commits.owedFor(now) > detector.ackBoundNanos()) {
+                act(
+                        controller.overdue(now),
+                        "an entry has waited for "
+                                + TimeUnit.NANOSECONDS.toMillis(commits.owedFor(now))
+                                + " ms");
+            } else if (late) {
+                act(controller.overdue(now), "only " + reason + ", others acknowledge too late");
+            } else if (prompt <= bareMajority()) {
+                act(controller.promptness(prompt, false, false, now), "only " + reason);
+            }
+            return;
+        }
+        if (prompt <= bareMajority()) {
+            act(controller.promptness(prompt, false, false, now), "only " + reason);
+        } else if (now - lastConfirmation >= confirmationNanos) {
+            confirm(now);
+        }
+        if ((late || own.lateAndIdle()) && somebodyIsLateAndIdle()) {
+            act(controller.probe(now), reason);
+        }
+    }
+
+    private boolean somebodyIsLateAndIdle() {
+        if (own.lateAndIdle()) {
+            return true;
+        }
+        for (Link link : links.values()) {
+            if (link.acks != null && link.acks.lateAndIdle()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * What a follower has not logged fills its memory. Others commit without it, so it is sent away
+     * until it has done what it has.
+     */
+    private void closeHopeless(long now) {
+        for (Link link : links.values()) {
+            if (link.acks != null
+                    && link.acks.owedFor(now) > diskTimeoutNanos
+                    && commits.owedFor(now) <= detector.ackBoundNanos()) {
+                LOG.warn(
+                        "Server {} has not acknowledged for {} ms what others have: closing its"
+                                + " connection. Is its disk slow?",
+                        link.sid,
+                        TimeUnit.NANOSECONDS.toMillis(link.acks.owedFor(now)));
+                hopeless.add(link.handler);
+            }
+        }
+    }
+
+    /** Only for others who can do without this server: else nobody would lead, or serve reads. */
+    private void considerSteppingDown(long now) {
+        long silence = log.diskSilence(now);
+        if (controller.mode() == Mode.FAST && silence > diskTimeoutNanos) {
+            // Slow entries show whose disks answer.
+            act(
+                    controller.overdue(now),
+                    "the leader's disk has not answered for "
+                            + TimeUnit.NANOSECONDS.toMillis(silence)
+                            + " ms");
+        }
+        if (own.inTime(now)) {
+            ownDiskLateSince = 0;
+            return;
+        }
+        if (ownDiskLateSince == 0) {
+            ownDiskLateSince = now - Math.max(own.owedFor(now), silence);
+        }
+        if (now - ownDiskLateSince < diskTimeoutNanos || othersOnDisk(now) < bareMajority()) {
+            return;
+        }
+        steppingDown = true;
+        LOG.error(
+                "This server's log has been late for {} ms, and others' are not: stepping down. Is"
+                        + " its disk slow or gone? It serves again when the disk does",
+                TimeUnit.NANOSECONDS.toMillis(now - ownDiskLateSince));
+    }
+
+    private int othersOnDisk(long now) {
+        int count = 0;
+        for (Link link : links.values()) {
+            if (link.synced
+                    && rule.voter(link.sid)
+                    && heard(link, now)
+                    && link.acksInTime(now)
+                    && rule.durableThrough(link.sid) >= progress.recent()) {
+                count++;
+            }
+        }
+        return count;
+    }
+
+    /**
+     * The followers learn it first, so that they elect another leader at once; then this server's
+     * clients. The log comes last, and may never answer.
+     */
+    private void leave() {
+        for (LearnerHandler handler : links.keySet()) {
+            handler.closeSocket();
+        }
+        shutdown("The disk of this server is late");
+    }
+
+    private boolean heard(Link link, long now) {
+        return !detector.suspected(link.heard, now);
+    }
+
+    /** Voters whose acks count towards F and who answer heartbeats, in time or not. */
+    private int heardVoters(long now) {
         int count = rule.voter(self.getMyId()) ? 1 : 0;
+        for (Link link : links.values()) {
+            if (link.synced && link.situationAware && rule.voter(link.sid) && heard(link, now)) {
+                count++;
+            }
+        }
+        return count;
+    }
+
+    /** Of them, those whose acks come in time. */
+    private int promptVoters(long now) {
+        int count = rule.voter(self.getMyId()) && own.inTime(now) ? 1 : 0;
         for (Link link : links.values()) {
             if (link.synced
                     && link.situationAware
                     && rule.voter(link.sid)
-                    && !detector.suspected(link.heard, now)) {
+                    && heard(link, now)
+                    && link.acksInTime(now)) {
                 count++;
             }
         }
@@ -819,7 +1024,7 @@ final class SaucrLeader extends Leader {
                             rule.voter(link.sid),
                             link.situationAware,
                             link.synced,
-                            !detector.suspected(link.heard, now),
+                            heard(link, now) && link.acksInTime(now),
                             TimeUnit.NANOSECONDS.toMillis(now - link.heard)));
         }
         return views;

@@ -61,6 +61,7 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
     /** Of the log; drawn anew when the disk has none that can be believed. */
     private volatile long logId;
 
+    private volatile boolean votesHeld;
     private volatile RecoveryAnswers answers;
     private volatile SaucrStatus status;
     private final Thread lastFlush = new Thread(this::flushForEver, "SaucrLastFlush");
@@ -323,7 +324,19 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
         int configured = Integer.getInteger(QUORUM_CNXN_TIMEOUT_MS, -1);
         int timeout = configured > 0 ? configured : tickTime * syncLimit;
         LOG.info("Using {}ms as the quorum cnxn socket timeout", timeout);
-        channel = new SaucrCnxManager(this, getView(), authServer, authLearner, timeout, this);
+        SaucrCnxManager.Recovery votes =
+                new SaucrCnxManager.Recovery() {
+                    @Override
+                    public void received(long from, ByteBuffer message) {
+                        SaucrQuorumPeer.this.received(from, message);
+                    }
+
+                    @Override
+                    public boolean recovering() {
+                        return recovering || votesHeld;
+                    }
+                };
+        channel = new SaucrCnxManager(this, getView(), authServer, authLearner, timeout, votes);
         return channel;
     }
 
@@ -355,6 +368,18 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
     /** What this server found on its disk when it started; null before that. */
     public StartAssessment assessment() {
         return assessment;
+    }
+
+    /**
+     * Whether this server neither votes nor hears votes, because it has left its role and its log
+     * is not flushed yet (R24). While its disk hangs it would tell everyone of a role that it does
+     * not have any more, and nobody could be elected. Votes that come in are heard later.
+     */
+    void holdVotes(boolean hold) {
+        votesHeld = hold;
+        if (!hold) {
+            channel.releaseVotes();
+        }
     }
 
     /** What an operator may know of a recovery; null if this process needed none. */

@@ -1,0 +1,183 @@
+package io.saucr.tests.ensemble;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.saucr.crash.process.LoopbackHosting.Disk;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** One disk is slow or hangs, the leader's or a follower's: everybody else goes on (R24). */
+class SlowDiskIT {
+    private static final Duration SLOW = Duration.ofSeconds(3);
+    private static final Duration HUNG = Duration.ofHours(1);
+
+    /** An idle machine does them in a second or two; those who wait for the disk in minutes. */
+    private static final int WRITES = 3_000;
+
+    /** Far above what a busy machine needs, far below what waiting for the disk takes. */
+    private static final Duration ENOUGH = Duration.ofMinutes(1);
+
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(20);
+
+    private static SaucrEnsemble start(String name, int voters, String diskTimeout)
+            throws Exception {
+        return SaucrEnsemble.start(
+                SaucrEnsemble.describe(name, voters)
+                        .set("saucr.diskTimeout", diskTimeout)
+                        .disk(Disk.SHIM));
+    }
+
+    private static Integer[] allBut(SaucrEnsemble ensemble, int victim) {
+        return ensemble.all().stream().filter(id -> id != victim).toArray(Integer[]::new);
+    }
+
+    private static void assertEverywhere(SaucrEnsemble ensemble, AckedWrites writes)
+            throws Exception {
+        for (int id : ensemble.all()) {
+            try (Client reader = ensemble.connect(id)) {
+                writes.assertAllIn(reader);
+            }
+        }
+    }
+
+    private static void assertGoesOn(String what, AckedWrites writes) {
+        long start = System.nanoTime();
+        int first = writes.count();
+        int before = first;
+        long lastChange = start;
+        long longest = 0;
+        long now = start;
+        while (before < first + WRITES && now - start < ENOUGH.toNanos()) {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
+            now = System.nanoTime();
+            int count = writes.count();
+            longest = Math.max(longest, now - lastChange);
+            if (count > before) {
+                before = count;
+                lastChange = now;
+            }
+        }
+        System.out.println(
+                what
+                        + ": "
+                        + (before - first)
+                        + " writes in "
+                        + TimeUnit.NANOSECONDS.toMillis(now - start)
+                        + " ms, longest pause "
+                        + TimeUnit.NANOSECONDS.toMillis(longest)
+                        + " ms");
+        assertThat(before - first).as("writes while %s", what).isGreaterThanOrEqualTo(WRITES);
+        assertThat(Duration.ofNanos(longest)).as("pause: %s", what).isLessThan(LONGEST_PAUSE);
+    }
+
+    private static void pinAll(SaucrEnsemble ensemble) throws Exception {
+        for (int id : ensemble.all()) {
+            BuiltDistribution.run("kill", "-PWR", Long.toString(ensemble.server(id).pid()));
+            SaucrEnsemble.await("the pin", () -> ensemble.metric(id, "zk_saucr_pinned_slow") == 1);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {3, 5})
+    void r24WritesGoOnWhileTheForcesOfOneServerTakeSeconds(int voters) throws Exception {
+        try (SaucrEnsemble ensemble = start("slow-disk-" + voters, voters, "1h")) {
+            for (String mode : List.of("fast", "slow")) {
+                if (mode.equals("slow")) {
+                    pinAll(ensemble);
+                }
+                for (String role : List.of("follower", "leader")) {
+                    int leader = mode.equals("fast") ? ensemble.awaitFast() : ensemble.leader();
+                    int victim = role.equals("leader") ? leader : ensemble.followers().get(0);
+                    try (AckedWrites writes =
+                            new AckedWrites(
+                                    ensemble.connect(allBut(ensemble, victim)),
+                                    "/" + mode + "-" + role,
+                                    16)) {
+                        writes.awaitMore(200);
+                        ensemble.shim(victim).delay(SLOW);
+                        assertGoesOn(
+                                "a " + role + " of " + voters + " is slow, mode " + mode, writes);
+                        ensemble.shim(victim).delay(Duration.ZERO);
+                        writes.stop();
+                        assertEverywhere(ensemble, writes);
+                    }
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"follower, idle", "follower, busy", "leader, idle", "leader, busy"})
+    void r24WritesGoOnWhileTheDiskOfOneServerHangs(String role, String before) throws Exception {
+        try (SaucrEnsemble ensemble = start("hung-disk-" + role + "-" + before, 3, "1s")) {
+            int leader = ensemble.awaitFast();
+            int victim = role.equals("leader") ? leader : ensemble.followers().get(0);
+            try (AckedWrites writes =
+                    new AckedWrites(ensemble.connect(allBut(ensemble, victim)), "/hung", 16)) {
+                writes.awaitMore(200);
+                if (before.equals("idle")) {
+                    writes.pause();
+                    ensemble.awaitOnDisk(ensemble.all());
+                    ensemble.shim(victim).delay(HUNG);
+                    writes.goOn();
+                } else {
+                    ensemble.shim(victim).delay(HUNG);
+                }
+                assertGoesOn("the disk of a " + role + " hangs, " + before + " before", writes);
+                if (role.equals("leader") || before.equals("idle")) {
+                    // It serves nobody, and says so. (A follower whose disk hangs in fast mode is
+                    // one whose memory counts, and goes on.)
+                    SaucrEnsemble.await("the end", () -> ensemble.server(victim).role().isEmpty());
+                }
+                assertThat(ensemble.server(victim).isAlive()).isTrue();
+                SaucrEnsemble.await(
+                        "another leader",
+                        () ->
+                                ensemble.all().stream()
+                                        .anyMatch(
+                                                id ->
+                                                        id != victim
+                                                                && ensemble.server(id)
+                                                                        .role()
+                                                                        .equals("leader")));
+                writes.awaitMore(200);
+                ensemble.kill(victim);
+                ensemble.shim(victim).delay(Duration.ZERO);
+                ensemble.restart(victim);
+                ensemble.awaitServing();
+                ensemble.awaitFast();
+                writes.stop();
+                assertEverywhere(ensemble, writes);
+            }
+        }
+    }
+
+    /** A leader that is late for longer than the bound makes room for one that is not. */
+    @Test
+    void r24ALeaderWithASlowDiskStepsDownAndComesBackByItself() throws Exception {
+        try (SaucrEnsemble ensemble = start("slow-leader", 5, "1s")) {
+            int leader = ensemble.awaitFast();
+            pinAll(ensemble);
+            try (AckedWrites writes =
+                    new AckedWrites(ensemble.connect(allBut(ensemble, leader)), "/slow", 16)) {
+                writes.awaitMore(200);
+                ensemble.shim(leader).delay(SLOW);
+                SaucrEnsemble.await(
+                        "another leader",
+                        () -> ensemble.followers().size() >= 3 && ensemble.leader() != leader);
+                assertGoesOn("a slow leader has stepped down", writes);
+                ensemble.shim(leader).delay(Duration.ZERO);
+                SaucrEnsemble.await(
+                        "its return", () -> ensemble.server(leader).role().equals("follower"));
+                writes.stop();
+                assertEverywhere(ensemble, writes);
+            }
+        }
+    }
+}
