@@ -101,6 +101,51 @@ class MixedEnsembleIT {
         }
     }
 
+    /**
+     * Apache's leader need not be told who has restarted (R20), so its followers answer whoever
+     * recovers from a crash in fast mode.
+     */
+    @Test
+    void r16AServerRecoversWhereApachesLeads() throws Exception {
+        int stock = 5;
+        try (SaucrEnsemble ensemble =
+                SaucrEnsemble.prepare(
+                        SaucrEnsemble.describe("mixed-recovery", 5)
+                                .disk(Disk.SHIM_WITH_JOURNAL)
+                                .distribution(stock, Distribution.stock()))) {
+            ensemble.restart(1, 2, 3, 4);
+            ensemble.awaitServing();
+            int first = ensemble.awaitFast();
+            List<Integer> followers = ensemble.followers();
+            int recovering = followers.get(0);
+            Client client = ensemble.connect(followers.get(1), followers.get(2));
+            try (AckedWrites writes = new AckedWrites(client, "/recovery", 8)) {
+                writes.awaitMore(200);
+                ensemble.awaitMemoryAlone(recovering);
+                ensemble.losePower(recovering);
+                assertThat(ensemble.markers(recovering).crashedInFastMode()).isTrue();
+                ensemble.restart(stock);
+                SaucrEnsemble.await(
+                        "Apache's follows", () -> ensemble.server(stock).role().equals("follower"));
+                writes.awaitMore(100);
+                writes.stop();
+                // Of equals the highest id leads.
+                SaucrEnsemble.await(
+                        "the same log", () -> ensemble.metric(stock, "zk_znode_count") >= 300);
+                ensemble.kill(first);
+                SaucrEnsemble.await(
+                        "Apache's leads", () -> ensemble.server(stock).role().equals("leader"));
+                ensemble.restart(recovering);
+                SaucrEnsemble.await(
+                        "the recovery",
+                        () -> ensemble.server(recovering).role().equals("follower"));
+                try (Client reader = ensemble.connect(recovering)) {
+                    writes.assertAllIn(reader);
+                }
+            }
+        }
+    }
+
     private static void survivesEveryDeath(SaucrEnsemble ensemble) throws Exception {
         for (int victim : List.of(1, 3)) {
             Integer[] left =

@@ -51,7 +51,7 @@ final class SaucrFollower extends Follower {
     /** Everything up to UPTODATE is slow (H5). */
     private volatile boolean synced;
 
-    /** Only a leader that sends heartbeats can be missed. */
+    /** Only a leader that sends heartbeats can be missed; it says so before UPTODATE. */
     private volatile boolean leaderSendsHeartbeats;
 
     private volatile long heard = System.nanoTime();
@@ -197,16 +197,20 @@ final class SaucrFollower extends Follower {
 
     /**
      * R20: tells the leader that a server has restarted, before any later ack. Any thread may call
-     * it.
+     * it. A leader without SAUCR need not be told: it counts what is on disk and nothing else, and
+     * whoever crashed in fast mode has acked nothing to it yet. That it has none is known when it
+     * has said UPTODATE and has not announced itself before.
      *
      * @return false if there is no leader that could be told now; then the server must not be
      *     answered
      */
     boolean tellLeader(long restarted, long nonce) throws IOException {
-        if (!synced || !leaderSendsHeartbeats || sock == null) {
+        if (!synced || sock == null) {
             return false;
         }
-        writePacket(request(restarted, (int) nonce, SaucrLeader.RESTART_NOTICE), true);
+        if (leaderSendsHeartbeats) {
+            writePacket(request(restarted, (int) nonce, SaucrLeader.RESTART_NOTICE), true);
+        }
         return true;
     }
 

@@ -286,6 +286,11 @@ final class SaucrLeader extends Leader {
         }
         long result = super.startForwarding(handler, lastSeenZxid);
         if (link != null) {
+            if (link.situationAware) {
+                // Before UPTODATE: whoever has not got it by then follows a leader without SAUCR.
+                handler.queuePacket(new QuorumPacket(PING, lastProposed, null, HEARTBEAT_INFO));
+                link.toldOfHeartbeats = true;
+            }
             forwarding = Arrays.copyOf(forwarding, forwarding.length + 1);
             forwarding[forwarding.length - 1] = handler;
             link.joined = true;
