@@ -18,6 +18,8 @@ final class FailureDetectorSubject implements ScenarioSubject {
                                 in.number("interval", 50) * MILLI,
                                 in.number("tolerance", 20) * MILLI);
                 return List.of();
+            case "ackBound":
+                return List.of(Long.toString(detector.ackBoundNanos() / MILLI));
             case "ping":
                 {
                     long sent = in.number("sent", 0) * MILLI;

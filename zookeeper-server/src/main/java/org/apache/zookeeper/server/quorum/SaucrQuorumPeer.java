@@ -7,6 +7,7 @@ import io.saucr.core.Markers;
 import io.saucr.core.RecoveryMessage;
 import io.saucr.core.RecoveryProcedure.Loss;
 import io.saucr.core.StartAssessment;
+import io.saucr.core.StartAssessment.Verdict;
 import io.saucr.core.Zxid;
 import io.saucr.server.CriticalThread;
 import io.saucr.server.FlushCause;
@@ -332,6 +333,16 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
                     }
 
                     @Override
+                    public void held(long from, ByteBuffer vote) {
+                        CrashRecovery running = recovery;
+                        if (recovering
+                                && running != null
+                                && assessment.verdict() == Verdict.EMPTY) {
+                            running.received(from, vote);
+                        }
+                    }
+
+                    @Override
                     public boolean recovering() {
                         return recovering || votesHeld;
                     }
@@ -349,14 +360,6 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
             }
         } else {
             answers.received(from, message);
-        }
-    }
-
-    @Override
-    public void held(long from, ByteBuffer vote) {
-        CrashRecovery running = recovery;
-        if (running != null && assessment.verdict() == StartAssessment.Verdict.EMPTY) {
-            running.received(from, vote);
         }
     }
 
