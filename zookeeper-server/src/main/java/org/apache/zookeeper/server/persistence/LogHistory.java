@@ -3,6 +3,7 @@ package org.apache.zookeeper.server.persistence;
 import io.saucr.core.LogOutline;
 import io.saucr.core.Zxid;
 import io.saucr.server.MarkerStore;
+
 import java.io.BufferedInputStream;
 import java.io.Closeable;
 import java.io.DataInputStream;
@@ -15,6 +16,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
@@ -37,6 +39,7 @@ public final class LogHistory {
     private static final int LARGEST_ENTRY_BYTES = 256 * 1024 * 1024;
     private static final byte END_OF_RECORD = 0x42;
     private static final long FIRST_COUNTER = 1;
+    private static final long FIRST_ZXID_EVER = 0x1_0000_0001L;
     private static final long ZEROS_OF_FORCED_BYTES = 1 << 20;
 
     private final Path logs;
@@ -56,8 +59,10 @@ public final class LogHistory {
      *
      * @param outline of everything after the newest usable snapshot
      * @param damage null if the log is sound to its end
+     * @param before the last entry that the snapshot covers and the newest of its files holds, -1
+     *     if it holds none
      */
-    public record Scan(LogOutline outline, Damage damage) {}
+    public record Scan(LogOutline outline, Damage damage, long before) {}
 
     /** One entry: its zxid and its bytes as they are in the log, without checksum and length. */
     @SuppressWarnings("ArrayRecordComponent") // the bytes are handed on, never compared or kept
@@ -68,12 +73,82 @@ public final class LogHistory {
      * @param snapshots the directory with the snapshots
      */
     public LogHistory(Path logs, Path snapshots) {
+        this(logs, newestSnapshot(snapshots));
+    }
+
+    private LogHistory(Path logs, long snapshotZxid) {
         this.logs = logs;
+        this.snapshotZxid = snapshotZxid;
+    }
+
+    private static long newestSnapshot(Path snapshots) {
         File newest = new FileSnap(snapshots.toFile()).findMostRecentSnapshot();
-        this.snapshotZxid =
-                newest == null
-                        ? -1
-                        : Util.getZxidFromName(newest.getName(), FileSnap.SNAPSHOT_FILE_PREFIX);
+        return newest == null
+                ? -1
+                : Util.getZxidFromName(newest.getName(), FileSnap.SNAPSHOT_FILE_PREFIX);
+    }
+
+    /**
+     * The entries after the newest usable snapshot whose zxid is not after the given one.
+     *
+     * <p>A snapshot that was taken while transactions were applied shows some that are later than
+     * its name. A server applies what is committed, and what is committed is in the history of
+     * whoever has this one cut: it comes again, and puts right what the snapshot shows too early.
+     */
+    static LogHistory upTo(Path logs, Path snapshots, long zxid) throws IOException {
+        List<Path> newestFirst = new ArrayList<>(snapshotFiles(snapshots));
+        newestFirst.sort(Comparator.comparingLong(LogHistory::snapshotZxidOf).reversed());
+        for (Path each : newestFirst) {
+            if (snapshotZxidOf(each) <= zxid && SnapStream.isValidSnapshot(each.toFile())) {
+                return new LogHistory(logs, snapshotZxidOf(each));
+            }
+        }
+        return new LogHistory(logs, -1);
+    }
+
+    /** Whether there is a snapshot before the entries, or they are all that there ever were. */
+    boolean isComplete() throws IOException {
+        List<Path> files = files();
+        return snapshotZxid >= 0 || (!files.isEmpty() && zxidOf(files.get(0)) == FIRST_ZXID_EVER);
+    }
+
+    /** Removes, durably, every snapshot that shows more than the zxid; the newest first. */
+    static void removeSnapshotsAfter(Path snapshots, long zxid) throws IOException {
+        removeSnapshots(snapshots, zxid + 1, Long.MAX_VALUE);
+    }
+
+    /** Removes, durably, every snapshot that is older than the zxid. */
+    static void removeSnapshotsBefore(Path snapshots, long zxid) throws IOException {
+        removeSnapshots(snapshots, 0, zxid - 1);
+    }
+
+    private static void removeSnapshots(Path snapshots, long from, long through)
+            throws IOException {
+        List<Path> newestFirst = new ArrayList<>(snapshotFiles(snapshots));
+        newestFirst.sort(Comparator.comparingLong(LogHistory::snapshotZxidOf).reversed());
+        for (Path each : newestFirst) {
+            if (snapshotZxidOf(each) >= from && snapshotZxidOf(each) <= through) {
+                Files.delete(each);
+                MarkerStore.forceDirectory(snapshots);
+            }
+        }
+    }
+
+    /** Removes, durably, every log file; the newest first. */
+    static void removeLogs(Path logs) throws IOException {
+        new LogHistory(logs, -1).deleteNewestFirst(logFiles(logs));
+    }
+
+    static List<Path> snapshotFiles(Path directory) throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
+            return files.filter(file -> Util.isSnapshotFileName(file.getFileName().toString()))
+                    .toList();
+        }
+    }
+
+    private static long snapshotZxidOf(Path snapshot) {
+        return Util.getZxidFromName(
+                snapshot.getFileName().toString(), FileSnap.SNAPSHOT_FILE_PREFIX);
     }
 
     /** The newest usable snapshot's zxid, or -1 if there is none. */
@@ -98,7 +173,7 @@ public final class LogHistory {
                 }
                 last = entry.zxid();
             }
-            return new Scan(outline.through(last), reader.damage);
+            return new Scan(outline.through(last), reader.damage, reader.before);
         }
     }
 
@@ -202,6 +277,7 @@ public final class LogHistory {
         private DataInputStream in;
         private long offset;
         private long previous;
+        private long before = -1;
         private Damage damage;
         private final Adler32 checksum = new Adler32();
 
@@ -233,6 +309,7 @@ public final class LogHistory {
                     continue;
                 }
                 if (entry.zxid <= after) {
+                    before = Math.max(before, entry.zxid);
                     continue;
                 }
                 if (after >= 0 && !follows(entry.zxid)) {

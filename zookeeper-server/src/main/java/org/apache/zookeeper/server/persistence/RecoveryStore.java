@@ -8,6 +8,10 @@ import io.saucr.core.RecoveryProcedure.Finish;
 import io.saucr.core.RecoveryProcedure.StageSnapshot;
 import io.saucr.core.Zxid;
 import io.saucr.server.MarkerStore;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -18,10 +22,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.util.List;
 import java.util.stream.Stream;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The disk of a server that recovers (R17): carries out what the recovery procedure decides, so
@@ -79,7 +80,8 @@ public final class RecoveryStore implements Closeable {
             }
         }
         LOG.warn(
-                "The log is cut after {}: what follows was copied by a recovery that did not finish",
+                "The log is cut after {}: what follows was copied by a recovery that did not"
+                        + " finish",
                 Zxid.toString(keep));
         markers.lowerExtent(keep);
         new LogHistory(logs, snapshots).truncateAfter(keep);
@@ -110,13 +112,7 @@ public final class RecoveryStore implements Closeable {
     public void truncate(long zxid) throws IOException {
         close();
         markers.lowerExtent(zxid);
-        for (Path snapshot : snapshotFiles(snapshots)) {
-            String name = snapshot.getFileName().toString();
-            if (Util.getZxidFromName(name, FileSnap.SNAPSHOT_FILE_PREFIX) > zxid) {
-                Files.delete(snapshot);
-            }
-        }
-        MarkerStore.forceDirectory(snapshots);
+        LogHistory.removeSnapshotsAfter(snapshots, zxid);
         new LogHistory(logs, snapshots).truncateAfter(zxid);
     }
 
@@ -233,7 +229,7 @@ public final class RecoveryStore implements Closeable {
         for (Path log : LogHistory.logFiles(logs)) {
             Files.delete(log);
         }
-        for (Path snapshot : snapshotFiles(snapshots)) {
+        for (Path snapshot : LogHistory.snapshotFiles(snapshots)) {
             Files.delete(snapshot);
         }
         try (Stream<Path> files = Files.list(replacement)) {
@@ -311,13 +307,6 @@ public final class RecoveryStore implements Closeable {
             Files.delete(directory);
         } catch (DirectoryNotEmptyException e) {
             throw new IOException(directory + " contains what does not belong there", e);
-        }
-    }
-
-    private static List<Path> snapshotFiles(Path directory) throws IOException {
-        try (Stream<Path> files = Files.list(directory)) {
-            return files.filter(file -> Util.isSnapshotFileName(file.getFileName().toString()))
-                    .toList();
         }
     }
 

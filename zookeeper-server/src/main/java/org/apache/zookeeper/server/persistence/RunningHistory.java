@@ -6,6 +6,7 @@ import io.saucr.core.LogOutline;
 import io.saucr.core.RecoveryMessage;
 import io.saucr.core.RecoveryMessage.Compression;
 import io.saucr.core.Zxid;
+
 import java.io.Closeable;
 import java.io.File;
 import java.io.IOException;
@@ -56,12 +57,8 @@ public final class RunningHistory implements HistoryLog, Closeable {
      */
     @Override
     public LogOutline outline() {
-        LogOutline outline = txnSnapLog.log().outline();
         try {
-            List<Path> files = LogHistory.logFiles(logs());
-            return files.isEmpty()
-                    ? outline
-                    : outline.startingFrom(LogHistory.zxidOf(files.get(0)));
+            return txnSnapLog.readableOutline();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -13,18 +13,7 @@ import io.saucr.server.FlushCause;
 import io.saucr.server.LogMetrics;
 import io.saucr.server.MarkerStore;
 import io.saucr.server.SaucrSettings;
-import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
-import java.util.zip.Adler32;
+
 import org.apache.zookeeper.server.ExitCode;
 import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.ServerMetrics;
@@ -33,6 +22,19 @@ import org.apache.zookeeper.txn.TxnHeader;
 import org.apache.zookeeper.util.ServiceUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.zip.Adler32;
 
 /**
  * The transaction log of a SAUCR server: ZooKeeper's file format, but {@link #commit()} forces only
@@ -45,14 +47,23 @@ import org.slf4j.LoggerFactory;
  * of a process that ends). Appends come from one thread at a time: the server's sync thread, or the
  * thread that synchronises with a leader before that one starts.
  *
- * <p>A force or marker write that fails ends the process (R14): what the disk holds is unknown from
- * then on.
+ * <p>Any write that fails, of an entry, a force or a marker, ends the log's claims for good and the
+ * process (R14): what the disk holds is unknown from then on. {@link #broken} comes under the
+ * locks, before anybody else can write; {@link #endProcess} outside of them, because the exit waits
+ * for {@link #flushForEver}, which takes them all.
+ *
+ * <p>Interrupts are for the thread that is interrupted and its own waiting: what the log's files
+ * are written and forced with cannot be closed by them.
  */
 public final class SaucrTxnLog implements TxnLog {
     private static final Logger LOG = LoggerFactory.getLogger(SaucrTxnLog.class);
 
     private static final int BUFFER_BYTES = 256 * 1024;
     private static final int FILE_HEADER_BYTES = 16;
+
+    /** When less than this is left, Apache's log grows its file. */
+    private static final int PADDED_AHEAD_BYTES = 4096;
+
     private static final byte END_OF_RECORD = 0x42;
     private static final int FLUSH_ATTEMPTS = 100;
     private static final long FORCE_WARNING_MILLIS =
@@ -61,8 +72,10 @@ public final class SaucrTxnLog implements TxnLog {
                     Long.getLong("fsync.warningthresholdms", 1000));
 
     private final Path directory;
+    private final Path snapshots;
     private final MarkerStore markerStore;
     private final ProofOfCache proof;
+    private final LogFile.Opener files;
     private final SaucrSettings settings;
     private final LogMetrics metrics;
     private final Thread flusher;
@@ -98,12 +111,16 @@ public final class SaucrTxnLog implements TxnLog {
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
     private final Adler32 checksum = new Adler32();
     private FilePadding padding = new FilePadding();
-    private FileChannel file;
+    private LogFile file;
     private Path newestFile;
     private long filePosition;
     private long fileSize;
+
+    // Bytes; -1 when the file is not padded.
+    private long padded;
+
     private long closedFilesSize;
-    private final List<FileChannel> rolled = new ArrayList<>();
+    private final List<LogFile> rolled = new ArrayList<>();
     private boolean directoryChanged;
     private long lastAppended;
 
@@ -122,6 +139,7 @@ public final class SaucrTxnLog implements TxnLog {
 
     private volatile boolean closed;
     private volatile boolean failed;
+    private final AtomicBoolean exitRequested = new AtomicBoolean();
     private volatile long forceMillis = -1;
     private ServerStats serverStats;
 
@@ -144,21 +162,27 @@ public final class SaucrTxnLog implements TxnLog {
 
     /**
      * @param directory where the log's files are
+     * @param snapshots where the snapshots are
      * @param markers what the marker files say, of a server that did not crash in fast mode
      * @param outline of the log on disk
      * @param proof kept true of the page cache
+     * @param files creates the log's files
      */
     SaucrTxnLog(
             Path directory,
+            Path snapshots,
             MarkerStore markerStore,
             Markers markers,
             LogOutline outline,
             ProofOfCache proof,
+            LogFile.Opener files,
             SaucrSettings settings,
             LogMetrics metrics) {
         this.directory = directory;
+        this.snapshots = snapshots;
         this.markerStore = markerStore;
         this.proof = proof;
+        this.files = files;
         this.settings = settings;
         this.metrics = metrics;
         this.durability = new LogDurability(markers);
@@ -236,6 +260,16 @@ public final class SaucrTxnLog implements TxnLog {
         }
         ProposalTag current = tagOf(zxid);
         Mode mode = current == null ? Mode.SLOW : current.mode();
+        orEnd("writing the transaction log", () -> append(zxid, bytes, current));
+        if (mode == Mode.FAST && (everythingForced || pinnedSlow)) {
+            durability.appendedFastToBeForced(zxid);
+        } else {
+            durability.appended(zxid, mode);
+        }
+        return true;
+    }
+
+    private void append(long zxid, byte[] bytes, ProposalTag current) throws IOException {
         appendLock.lock();
         try {
             if (zxid <= lastAppended) {
@@ -244,11 +278,14 @@ public final class SaucrTxnLog implements TxnLog {
                         Long.toHexString(zxid),
                         Long.toHexString(lastAppended));
             }
-            if (file == null) {
-                openFile(zxid);
-            }
-            fileSize = padding.padFile(file, filePosition + buffer.position());
-            write(bytes);
+            orBroken(
+                    () -> {
+                        if (file == null) {
+                            openFile(zxid);
+                        }
+                        pad();
+                        write(bytes);
+                    });
             outlineGrows(zxid);
             lastAppended = zxid;
             lastAppendNanos = System.nanoTime();
@@ -258,12 +295,6 @@ public final class SaucrTxnLog implements TxnLog {
         } finally {
             appendLock.unlock();
         }
-        if (mode == Mode.FAST && (everythingForced || pinnedSlow)) {
-            durability.appendedFastToBeForced(zxid);
-        } else {
-            durability.appended(zxid, mode);
-        }
-        return true;
     }
 
     private void outlineGrows(long zxid) {
@@ -314,23 +345,23 @@ public final class SaucrTxnLog implements TxnLog {
      */
     @Override
     public void commit() throws IOException {
-        requireIntact();
-        try {
-            if (durability.mustForce()) {
-                markOnDiskIfOwed(force());
-            } else {
-                makeReadable();
-            }
-            settle();
-        } catch (IOException e) {
-            throw endProcess("forcing the transaction log", e);
-        }
-        rollIfTooLarge();
+        orEnd(
+                "writing the transaction log",
+                () -> {
+                    requireIntact();
+                    if (durability.mustForce()) {
+                        markOnDiskIfOwed(force());
+                    } else {
+                        drain();
+                    }
+                    settle();
+                    rollIfTooLarge();
+                });
     }
 
     private void requireIntact() throws IOException {
         if (failed) {
-            throw new IOException("a force or a marker write of this log has failed before");
+            throw new IOException("a write or a force of this log has failed before");
         }
     }
 
@@ -344,8 +375,11 @@ public final class SaucrTxnLog implements TxnLog {
             long zxid = durability.fastSwitchNeeded();
             if (zxid != 0) {
                 markingSince = System.nanoTime() | 1;
-                proveCache();
-                markerStore.writeFastSwitch(zxid);
+                orBroken(
+                        () -> {
+                            proveCache();
+                            Uninterrupted.run(() -> markerStore.writeFastSwitch(zxid));
+                        });
                 markingSince = 0;
                 durability.markedFastSwitch(zxid);
                 rememberMarkers();
@@ -362,7 +396,7 @@ public final class SaucrTxnLog implements TxnLog {
     private void proveCache() throws IOException {
         appendLock.lock();
         try {
-            proof.logFile(newestFile);
+            Uninterrupted.run(() -> proof.logFile(newestFile));
         } finally {
             appendLock.unlock();
         }
@@ -382,7 +416,7 @@ public final class SaucrTxnLog implements TxnLog {
 
     private void writeOnDiskMarker(long covered) throws IOException {
         markingSince = System.nanoTime() | 1;
-        markerStore.writeLatestOnDisk(covered, lleMap());
+        orBroken(() -> Uninterrupted.run(() -> markerStore.writeLatestOnDisk(covered, lleMap())));
         markingSince = 0;
         durability.markedOnDisk(covered);
         rememberMarkers();
@@ -398,33 +432,39 @@ public final class SaucrTxnLog implements TxnLog {
      */
     public boolean flushAndMark(FlushCause cause, String reason) {
         if (claimsOnDisk || closed || failed) {
-            return claimsOnDisk;
+            return claimsOnDisk();
         }
-        long start = System.nanoTime();
         try {
-            for (int attempt = 0; attempt < FLUSH_ATTEMPTS; attempt++) {
-                long covered = force();
-                markerLock.lock();
-                try {
-                    if (durability.claimsOnDisk()) {
-                        return true;
-                    }
-                    if (durability.mayMarkOnDisk(covered, lastAppended())) {
-                        writeOnDiskMarker(covered);
-                        metrics.flushed(cause, reason, covered, System.nanoTime() - start);
-                        LOG.info(
-                                "Flushed to disk through 0x{} in {} us: {}",
-                                Long.toHexString(covered),
-                                TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - start),
-                                reason);
-                        return true;
-                    }
-                } finally {
-                    markerLock.unlock();
-                }
-            }
+            boolean[] marked = new boolean[1];
+            orEnd("flushing: " + reason, () -> marked[0] = forceAndMark(cause, reason));
+            return marked[0];
         } catch (IOException e) {
-            throw new IllegalStateException(endProcess("flushing: " + reason, e));
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private boolean forceAndMark(FlushCause cause, String reason) throws IOException {
+        long start = System.nanoTime();
+        for (int attempt = 0; attempt < FLUSH_ATTEMPTS; attempt++) {
+            long covered = force();
+            markerLock.lock();
+            try {
+                if (durability.claimsOnDisk()) {
+                    return true;
+                }
+                if (durability.mayMarkOnDisk(covered, lastAppended())) {
+                    writeOnDiskMarker(covered);
+                    metrics.flushed(cause, reason, covered, System.nanoTime() - start);
+                    LOG.info(
+                            "Flushed to disk through 0x{} in {} us: {}",
+                            Long.toHexString(covered),
+                            TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - start),
+                            reason);
+                    return true;
+                }
+            } finally {
+                markerLock.unlock();
+            }
         }
         LOG.info("Entries kept coming while flushing ({}): the markers still say fast", reason);
         return false;
@@ -432,11 +472,7 @@ public final class SaucrTxnLog implements TxnLog {
 
     /** Forces what has been appended, without a marker. */
     void forceNow() throws IOException {
-        try {
-            force();
-        } catch (IOException e) {
-            throw endProcess("forcing the transaction log", e);
-        }
+        orEnd("forcing the transaction log", this::force);
     }
 
     /**
@@ -451,6 +487,10 @@ public final class SaucrTxnLog implements TxnLog {
         forceLock.lock();
         appendLock.lock();
         try {
+            if (failed) {
+                // By who held the locks: it has asked for the exit, or is about to.
+                return;
+            }
             long covered = force();
             if (!durability.claimsOnDisk()) {
                 writeOnDiskMarker(covered);
@@ -482,10 +522,10 @@ public final class SaucrTxnLog implements TxnLog {
                 if (System.nanoTime() - lastAppendNanos() >= idle) {
                     flushAndMark(FlushCause.IDLE, "idle");
                 } else if (lastAppended() != forcedThrough) {
-                    force();
+                    orEnd("forcing the transaction log in the background", this::force);
                 }
-            } catch (IOException e) {
-                endProcess("forcing the transaction log in the background", e);
+            } catch (IOException | IllegalStateException e) {
+                LOG.debug("The process ends", e);
                 return;
             }
         }
@@ -507,14 +547,14 @@ public final class SaucrTxnLog implements TxnLog {
         forceLock.lock();
         try {
             forcingSince = System.nanoTime() | 1;
-            List<FileChannel> full;
-            FileChannel current;
+            List<LogFile> full = new ArrayList<>();
+            LogFile current;
             boolean forceDirectory;
             long covered;
             appendLock.lock();
             try {
-                drainLocked();
-                full = List.copyOf(rolled);
+                drain();
+                full.addAll(rolled);
                 rolled.clear();
                 current = file;
                 forceDirectory = directoryChanged;
@@ -523,16 +563,19 @@ public final class SaucrTxnLog implements TxnLog {
             } finally {
                 appendLock.unlock();
             }
-            for (FileChannel channel : full) {
-                forceFile(channel);
-                channel.close();
-            }
-            if (current != null) {
-                forceFile(current);
-            }
-            if (forceDirectory) {
-                MarkerStore.forceDirectory(directory);
-            }
+            orBroken(
+                    () -> {
+                        for (LogFile each : full) {
+                            forceFile(each);
+                            each.close();
+                        }
+                        if (current != null) {
+                            forceFile(current);
+                        }
+                        if (forceDirectory) {
+                            Uninterrupted.run(() -> MarkerStore.forceDirectory(directory));
+                        }
+                    });
             forcedThrough = covered;
             return covered;
         } finally {
@@ -541,9 +584,9 @@ public final class SaucrTxnLog implements TxnLog {
         }
     }
 
-    private void forceFile(FileChannel channel) throws IOException {
+    private void forceFile(LogFile each) throws IOException {
         long start = System.nanoTime();
-        channel.force(false);
+        each.force();
         long nanos = System.nanoTime() - start;
         forceMillis = TimeUnit.NANOSECONDS.toMillis(nanos);
         metrics.forced(nanos);
@@ -553,20 +596,59 @@ public final class SaucrTxnLog implements TxnLog {
             if (stats != null) {
                 stats.incrementFsyncThresholdExceedCount();
             }
-            LOG.warn(
-                    "Forcing the transaction log took {} ms; the file has {} bytes",
-                    forceMillis,
-                    channel.size());
+            LOG.warn("Forcing the transaction log took {} ms", forceMillis);
         }
     }
 
-    private IOException endProcess(String what, IOException cause) {
-        proof.withdraw();
+    // ---- Failures ----
+
+    /** Something that writes. */
+    interface Work {
+        void run() throws IOException;
+    }
+
+    /**
+     * What writes to the disk runs in here, under whatever locks it needs: when it fails, nobody
+     * writes or claims anything afterwards, not even what would succeed. A force that others began
+     * before still ends, and fails then.
+     */
+    private void orBroken(Work work) throws IOException {
+        requireIntact();
+        boolean done = false;
+        try {
+            work.run();
+            done = true;
+        } finally {
+            if (!done) {
+                broken();
+            }
+        }
+        requireIntact();
+    }
+
+    private void broken() {
         failed = true;
+        proof.withdraw();
+    }
+
+    /** Outside of all locks: when the work fails, the process ends. */
+    private void orEnd(String what, Work work) throws IOException {
+        try {
+            work.run();
+        } catch (IOException | RuntimeException | Error e) {
+            endProcess(what, e);
+            throw e;
+        }
+    }
+
+    private void endProcess(String what, Throwable cause) {
+        broken();
+        if (exitRequested.getAndSet(true)) {
+            return;
+        }
         LOG.error(
                 "{} failed; what the disk holds is unknown now, so this server stops", what, cause);
         ServiceUtils.requestSystemExit(ExitCode.UNEXPECTED_ERROR.getValue());
-        return cause;
     }
 
     // ---- The file, under appendLock ----
@@ -574,20 +656,26 @@ public final class SaucrTxnLog implements TxnLog {
     private void openFile(long zxid) throws IOException {
         Path path = directory.resolve(Util.makeLogName(zxid));
         LOG.info("Creating new log file: {}", path.getFileName());
-        file =
-                FileChannel.open(
-                        path,
-                        StandardOpenOption.CREATE,
-                        StandardOpenOption.TRUNCATE_EXISTING,
-                        StandardOpenOption.WRITE);
+        file = files.create(path);
         newestFile = path;
         directoryChanged = true;
-        proof.logFile(path);
+        Uninterrupted.run(() -> proof.logFile(path));
         filePosition = 0;
         padding = new FilePadding();
         buffer.putInt(FileTxnLog.TXNLOG_MAGIC).putInt(FileTxnLog.VERSION).putLong(0);
         drainLocked();
         padding.setCurrentSize(FILE_HEADER_BYTES);
+        padded = FILE_HEADER_BYTES;
+    }
+
+    private void pad() throws IOException {
+        long end = filePosition + buffer.position();
+        if (padded >= 0 && end + PADDED_AHEAD_BYTES >= padded) {
+            long now = file.pad(padding, end);
+            // It does not grow when padding is switched off.
+            padded = now == padded ? -1 : now;
+            fileSize = Math.max(fileSize, now);
+        }
     }
 
     private void write(byte[] bytes) throws IOException {
@@ -617,19 +705,24 @@ public final class SaucrTxnLog implements TxnLog {
             return;
         }
         buffer.flip();
-        while (buffer.hasRemaining()) {
-            filePosition += file.write(buffer, filePosition);
-        }
+        int bytes = buffer.remaining();
+        file.write(buffer, filePosition);
+        filePosition += bytes;
         buffer.clear();
         fileSize = Math.max(fileSize, filePosition);
     }
 
     @Override
     public void rollLog() throws IOException {
+        orEnd("writing the transaction log", this::roll);
+    }
+
+    private void roll() throws IOException {
         appendLock.lock();
         try {
+            requireIntact();
             if (file != null) {
-                drainLocked();
+                drain();
                 rolled.add(file);
                 closedFilesSize += fileSize;
                 file = null;
@@ -643,7 +736,7 @@ public final class SaucrTxnLog implements TxnLog {
     private void rollIfTooLarge() throws IOException {
         long limit = FileTxnLog.getTxnLogSizeLimit();
         if (limit > 0 && getCurrentLogSize() > limit) {
-            rollLog();
+            roll();
         }
     }
 
@@ -657,48 +750,105 @@ public final class SaucrTxnLog implements TxnLog {
     }
 
     /**
-     * Cuts the log after the zxid, durably, and goes on in a new file. The appending thread has
-     * ended.
+     * Cuts the history after the zxid, durably, and goes on in a new file. The appending thread has
+     * ended. A crash between any two steps leaves a prefix of the history that ends at the zxid or
+     * later: newer snapshots go first, which show more than the log then does, and then entries,
+     * the newest first.
+     *
+     * @return false if this server cannot go back to exactly there, because it has what comes
+     *     before only together with what comes after; nothing has changed then
      */
     @Override
     public boolean truncate(long zxid) throws IOException {
+        boolean[] reached = new boolean[1];
+        orEnd("truncating the transaction log", () -> reached[0] = truncateHistory(zxid));
+        return reached[0];
+    }
+
+    private boolean truncateHistory(long zxid) throws IOException {
         historyLock.lock();
         try {
-            flushAndMark(FlushCause.LOG, "truncation to 0x" + Long.toHexString(zxid));
-            return truncateFiles(zxid);
+            forceAndMark(FlushCause.LOG, "truncation to 0x" + Long.toHexString(zxid));
+            LogHistory history = LogHistory.upTo(directory, snapshots, zxid);
+            LogOutline whole = history.scan(Long.MAX_VALUE).outline();
+            if (zxid < whole.base() || !whole.contains(zxid) || !history.isComplete()) {
+                return false;
+            }
+            changeFiles(
+                    () -> {
+                        historyWillEndAt(zxid);
+                        LogHistory.removeSnapshotsAfter(snapshots, zxid);
+                        history.truncateAfter(zxid);
+                        outline = whole.truncate(zxid);
+                        lastAppended = zxid;
+                    });
+            return true;
         } finally {
             historyLock.unlock();
         }
     }
 
-    private boolean truncateFiles(long zxid) throws IOException {
+    /**
+     * A snapshot from the leader replaces the history: what lies before it is in no log. What this
+     * server had goes in the order in which a crash does no harm: first whatever is newer than the
+     * snapshot, perhaps of a lost branch that the snapshot must not seem to be a part of; then,
+     * when the snapshot is in its place, the older rest, over whose end nobody may read on.
+     *
+     * @param publish puts the snapshot, which is on disk, durably in its place
+     */
+    void replaceHistory(long zxid, Work publish) throws IOException {
+        orEnd(
+                "replacing the transaction log",
+                () -> {
+                    historyLock.lock();
+                    try {
+                        forceAndMark(FlushCause.LOG, "replaced by a snapshot");
+                        changeFiles(
+                                () -> {
+                                    historyWillEndAt(zxid);
+                                    LogHistory.removeSnapshotsAfter(snapshots, zxid);
+                                    LogHistory.upTo(directory, snapshots, zxid).truncateAfter(zxid);
+                                    publish.run();
+                                    LogHistory.removeLogs(directory);
+                                    LogHistory.removeSnapshotsBefore(snapshots, zxid);
+                                    outline = LogOutline.startingAt(zxid);
+                                    lastAppended = zxid;
+                                });
+                    } finally {
+                        historyLock.unlock();
+                    }
+                });
+    }
+
+    /**
+     * Before anything is removed: what is on disk will end there, so nothing may go on to promise
+     * more (R26).
+     */
+    private void historyWillEndAt(long zxid) throws IOException {
+        LOG.info("The history on disk is taken back to 0x{}", Long.toHexString(zxid));
+        Uninterrupted.run(() -> markerStore.lowerExtent(zxid));
+    }
+
+    private void changeFiles(Work change) throws IOException {
         forceLock.lock();
         appendLock.lock();
         try {
             force();
-            if (file != null) {
-                file.close();
-                file = null;
-            }
-            boolean truncated;
-            try (FileTxnLog stock = new FileTxnLog(directory.toFile())) {
-                truncated = stock.truncate(zxid);
-            }
-            for (Path each : LogHistory.logFiles(directory)) {
-                try (FileChannel channel = FileChannel.open(each, StandardOpenOption.WRITE)) {
-                    channel.force(true);
-                }
-            }
-            MarkerStore.forceDirectory(directory);
-            LogOutline before = outlineNow();
-            outline =
-                    zxid >= before.base() && before.contains(zxid)
-                            ? before.truncate(zxid)
-                            : LogOutline.startingAt(zxid);
-            lastAppended = zxid;
-            forcedThrough = zxid;
+            orBroken(
+                    () -> {
+                        if (file != null) {
+                            file.close();
+                            file = null;
+                        }
+                        change.run();
+                        closedFilesSize = 0;
+                        for (Path each : LogHistory.logFiles(directory)) {
+                            closedFilesSize += Files.size(each);
+                        }
+                        fileSize = 0;
+                    });
+            forcedThrough = lastAppended;
             truncations++;
-            return truncated;
         } finally {
             appendLock.unlock();
             forceLock.unlock();
@@ -709,9 +859,13 @@ public final class SaucrTxnLog implements TxnLog {
 
     /** Makes what was appended visible to readers of the files; not durable. */
     void makeReadable() throws IOException {
+        orEnd("writing the transaction log", this::drain);
+    }
+
+    private void drain() throws IOException {
         appendLock.lock();
         try {
-            drainLocked();
+            orBroken(this::drainLocked);
         } finally {
             appendLock.unlock();
         }
@@ -769,22 +923,6 @@ public final class SaucrTxnLog implements TxnLog {
         try {
             action.run();
         } finally {
-            historyLock.unlock();
-        }
-    }
-
-    /**
-     * A snapshot from the leader has replaced the history: what lies before it is not in the log.
-     */
-    void startAfterSnapshot(long zxid) {
-        historyLock.lock();
-        appendLock.lock();
-        try {
-            outline = LogOutline.startingAt(zxid);
-            lastAppended = zxid;
-            truncations++;
-        } finally {
-            appendLock.unlock();
             historyLock.unlock();
         }
     }
@@ -847,7 +985,7 @@ public final class SaucrTxnLog implements TxnLog {
 
     /** Whether a crash now would lose nothing that was acked. */
     public boolean claimsOnDisk() {
-        return claimsOnDisk;
+        return claimsOnDisk && !failed;
     }
 
     /**
@@ -904,26 +1042,40 @@ public final class SaucrTxnLog implements TxnLog {
 
     /** Flushes, marks and closes; a log that is closed takes nothing any more. */
     @Override
-    public void close() {
+    public void close() throws IOException {
         if (closed) {
             return;
         }
-        flushAndMark(FlushCause.LOG, "the log is closed");
-        closed = true;
-        LockSupport.unpark(flusher);
+        try {
+            if (!failed) {
+                orEnd("closing the transaction log", this::flushAndDrain);
+            }
+        } finally {
+            closed = true;
+            LockSupport.unpark(flusher);
+            closeFiles();
+        }
+    }
+
+    private void flushAndDrain() throws IOException {
+        if (!claimsOnDisk) {
+            forceAndMark(FlushCause.LOG, "the log is closed");
+        }
+        drain();
+    }
+
+    private void closeFiles() throws IOException {
         forceLock.lock();
         appendLock.lock();
         try {
-            for (FileChannel channel : rolled) {
-                channel.close();
+            for (LogFile each : rolled) {
+                each.close();
             }
+            rolled.clear();
             if (file != null) {
-                drainLocked();
                 file.close();
                 file = null;
             }
-        } catch (IOException e) {
-            LOG.warn("Closing the transaction log", e);
         } finally {
             appendLock.unlock();
             forceLock.unlock();

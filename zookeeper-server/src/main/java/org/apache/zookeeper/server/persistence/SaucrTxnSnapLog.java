@@ -1,11 +1,22 @@
 package org.apache.zookeeper.server.persistence;
 
+import io.saucr.core.LogOutline;
+import io.saucr.core.LogIdentity;
 import io.saucr.core.Markers;
 import io.saucr.core.Zxid;
 import io.saucr.server.FlushCause;
 import io.saucr.server.LogMetrics;
 import io.saucr.server.MarkerStore;
 import io.saucr.server.SaucrSettings;
+
+import org.apache.jute.Record;
+import org.apache.zookeeper.server.DataTree;
+import org.apache.zookeeper.server.quorum.QuorumPeer;
+import org.apache.zookeeper.txn.TxnDigest;
+import org.apache.zookeeper.txn.TxnHeader;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -15,10 +26,8 @@ import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import org.apache.zookeeper.server.DataTree;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Log and snapshots of a SAUCR server. Where Apache's trusts the page cache, this one forces: the
@@ -83,14 +92,19 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
      *
      * @param markers as they are on disk, not of a crash in fast mode
      * @param proof kept true of the page cache by the log
+     * @throws DamagedLogException if acknowledged entries may be missing; nothing has changed then
      */
     public void open(Markers markers, ProofOfCache proof) throws IOException {
+        open(markers, proof, LogFile::create);
+    }
+
+    void open(Markers markers, ProofOfCache proof, LogFile.Opener files) throws IOException {
         LogHistory history = new LogHistory(getDataLogDir().toPath(), getSnapDir().toPath());
         LogHistory.Scan scan = history.scan(markers.latestOnDisk());
         LogHistory.Damage damage = scan.damage();
         if (damage != null
                 && !isTornEnd(getDataLogDir().toPath(), damage, scan.outline().last(), markers)) {
-            throw new IOException(
+            throw new DamagedLogException(
                     "The transaction log is damaged after "
                             + Zxid.toString(scan.outline().last())
                             + ": "
@@ -112,18 +126,38 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
                     damage);
             history.cut(damage);
         }
+        if (endsBeforeSnapshot(scan)) {
+            LOG.warn(
+                    "The log ends before the snapshot at {}, which came from a leader: its files"
+                            + " go",
+                    Zxid.toString(scan.outline().last()));
+            LogHistory.removeLogs(getDataLogDir().toPath());
+        }
         // What a killed process wrote may be in the page cache alone, and is spoken of from now on.
         history.forceAll();
         txnLog.close();
         txnLog =
                 new SaucrTxnLog(
                         getDataLogDir().toPath(),
+                        getSnapDir().toPath(),
                         markerStore,
                         markers,
                         scan.outline(),
                         proof,
+                        files,
                         settings,
                         metrics);
+    }
+
+    /**
+     * {@link SaucrTxnLog#replaceHistory} was interrupted: what follows the snapshot must not seem
+     * to follow the log's end. An epoch's beginning (counter 0) is the name of no entry.
+     */
+    private static boolean endsBeforeSnapshot(LogHistory.Scan scan) {
+        long snapshot = scan.outline().base();
+        return scan.outline().last() == snapshot
+                && Zxid.counter(snapshot) != 0
+                && scan.before() < snapshot;
     }
 
     /**
@@ -216,14 +250,108 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
             throws IOException {
         if (isOpen()) {
             log().flushAndMark(FlushCause.LOG, "the database is brought up to the log");
+            requireNoHoleAfter(tree.lastProcessedZxid);
         }
         return super.fastForwardFromEdits(tree, sessions, listener);
+    }
+
+    /**
+     * An older snapshot was loaded, as a newer one is unusable: the log must lead on from there.
+     */
+    private void requireNoHoleAfter(long loaded) throws IOException {
+        long base = log().outline().base();
+        if (loaded >= base) {
+            return;
+        }
+        long last = loaded;
+        try (LogHistory.Reader reader =
+                new LogHistory(getDataLogDir().toPath(), getSnapDir().toPath()).read(loaded)) {
+            for (LogHistory.Entry entry = reader.next();
+                    entry != null && entry.zxid() <= base;
+                    entry = reader.next()) {
+                last = entry.zxid();
+            }
+        }
+        if (last != base && Zxid.counter(base) != 0) {
+            throw new DamagedLogException(
+                    "The snapshot of "
+                            + Zxid.toString(base)
+                            + " in "
+                            + getSnapDir()
+                            + " cannot be used, and after the one of "
+                            + Zxid.toString(loaded)
+                            + " the log ends at "
+                            + Zxid.toString(last)
+                            + ": acknowledged writes may be missing, so this server must not vote."
+                            + " While a majority of the other servers is serving, empty its data"
+                            + " directory but for myid, and it copies everything from them");
+        }
     }
 
     @Override
     public TxnLog.TxnIterator readTxnLog(long zxid, boolean fastForward) throws IOException {
         makeReadable();
-        return super.readTxnLog(zxid, fastForward);
+        return isOpen() && !isReadable(zxid)
+                ? new NoEntries()
+                : super.readTxnLog(zxid, fastForward);
+    }
+
+    /**
+     * Whether everything after the zxid can be read. Before its outline's base the log may have
+     * holes that only a snapshot covers, and over which a reader would go on as if nothing were
+     * missing.
+     */
+    private boolean isReadable(long zxid) throws IOException {
+        long base = readableOutline().base();
+        if (zxid != base) {
+            return zxid > base;
+        }
+        try (LogHistory.Reader reader =
+                new LogHistory(getDataLogDir().toPath(), getSnapDir().toPath()).read(zxid - 1)) {
+            LogHistory.Entry entry = reader.next();
+            return entry != null && entry.zxid() == zxid;
+        }
+    }
+
+    /**
+     * Of what can be read: log files that were purged since the start, together with the snapshots
+     * before them, are gone from it.
+     */
+    LogOutline readableOutline() throws IOException {
+        LogOutline outline = log().outline();
+        List<Path> files = LogHistory.logFiles(getDataLogDir().toPath());
+        return files.isEmpty() ? outline : outline.startingFrom(LogHistory.zxidOf(files.get(0)));
+    }
+
+    /** A leader that finds this in its log sends a snapshot. */
+    private static final class NoEntries implements TxnLog.TxnIterator {
+        @Override
+        public TxnHeader getHeader() {
+            return null;
+        }
+
+        @Override
+        public Record getTxn() {
+            return null;
+        }
+
+        @Override
+        public TxnDigest getDigest() {
+            return null;
+        }
+
+        @Override
+        public boolean next() {
+            return false;
+        }
+
+        @Override
+        public long getStorageSize() {
+            return 0;
+        }
+
+        @Override
+        public void close() {}
     }
 
     @Override
@@ -244,6 +372,18 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     @Override
     public File save(DataTree tree, ConcurrentHashMap<Long, Integer> sessions, boolean syncSnap)
             throws IOException {
+        return save(tree, sessions, syncSnap, Thread.currentThread() instanceof QuorumPeer);
+    }
+
+    /**
+     * @param betweenRoles whether the thread is that of the peer: then nothing is appended
+     */
+    File save(
+            DataTree tree,
+            ConcurrentHashMap<Long, Integer> sessions,
+            boolean syncSnap,
+            boolean betweenRoles)
+            throws IOException {
         Path unfinished = Files.createTempDirectory(getSnapDir().toPath(), UNFINISHED);
         String name = Util.makeSnapshotName(tree.lastProcessedZxid);
         Path temporary = unfinished.resolve(name);
@@ -251,14 +391,19 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
         try {
             long before = tree.lastProcessedZxid;
             snapLog.serialize(tree, sessions, temporary.toFile(), true);
-            if (tree.lastProcessedZxid != before && Zxid.counter(tree.lastProcessedZxid) != 0) {
-                logHolds(tree.lastProcessedZxid);
-            }
             File result = new File(getSnapDir(), name);
-            Files.move(temporary, result.toPath(), StandardCopyOption.ATOMIC_MOVE);
-            MarkerStore.forceDirectory(getSnapDir().toPath());
-            if (isOpen() && before > log().lastAppended()) {
-                log().startAfterSnapshot(before);
+            SaucrTxnLog.Work publish =
+                    () -> {
+                        Files.move(temporary, result.toPath(), StandardCopyOption.ATOMIC_MOVE);
+                        MarkerStore.forceDirectory(getSnapDir().toPath());
+                    };
+            if (isOpen() && betweenRoles && replacesHistory(before, syncSnap)) {
+                log().replaceHistory(before, publish);
+            } else {
+                if (isOpen()) {
+                    logHolds(tree.lastProcessedZxid);
+                }
+                publish.run();
             }
             return result;
         } finally {
@@ -268,12 +413,22 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     }
 
     /**
-     * A fuzzy snapshot shows transactions up to `zxid`; only the log can repair it when it is
-     * loaded.
+     * Whether what is saved came from a leader, past the log: by the thread that synchronises,
+     * while nothing is appended. (Elsewhere a snapshot may be ahead of the log only because the
+     * entries are still on their way to it.)
+     */
+    private boolean replacesHistory(long zxid, boolean synchronised) {
+        return synchronised || (Zxid.counter(zxid) != 0 && zxid > log().lastAppended());
+    }
+
+    /**
+     * A snapshot shows transactions up to `zxid`, later ones than its name says if it is fuzzy:
+     * then only the log can repair it when it is loaded. And what the next start finds after it
+     * must follow it.
      */
     private void logHolds(long zxid) throws IOException {
         long deadline = System.nanoTime() + SNAPSHOT_LOG_WAIT.toNanos();
-        while (log().lastAppended() < zxid) {
+        while (Zxid.counter(zxid) != 0 && log().lastAppended() < zxid) {
             if (System.nanoTime() - deadline >= 0) {
                 throw new IOException(
                         "the snapshot shows 0x"
@@ -292,10 +447,30 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
         log().forceNow();
     }
 
+    /** See {@link SaucrTxnLog#truncate}. False ends the process, here as with Apache's log. */
+    /** R26: what is on disk cannot become the leader's history, so the next process gets it anew. */
+    private void giveUpHistory() throws IOException {
+        log().flushAndMark(FlushCause.LOG, "the history is given up");
+        Optional<LogIdentity> mine = markerStore.identity();
+        if (mine.isPresent()) {
+            markerStore.markLost(new LogIdentity(mine.get().server(), mine.get().log(), 0, 0, 0));
+        }
+    }
+
     @Override
     public boolean truncateLog(long zxid) {
         try {
-            return log().truncate(zxid);
+            boolean reached = log().truncate(zxid);
+            if (!reached) {
+                LOG.error(
+                        "The leader's history ends at {}, and this server has what comes before"
+                                + " only in a snapshot of {}, together with what comes after. It"
+                                + " stops, and gets its history from the others when it starts",
+                        Zxid.toString(zxid),
+                        Zxid.toString(log().outline().base()));
+                giveUpHistory();
+            }
+            return reached;
         } catch (IOException e) {
             LOG.error(
                     "The log in {} cannot be cut after 0x{}",

@@ -1,0 +1,110 @@
+package org.apache.zookeeper.server.persistence;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousFileChannel;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.AbstractExecutorService;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A log file behind an asynchronous channel whose work is done by the calling thread: one system
+ * call as with a {@link FileChannel}, but that one is closed, for all threads, by an interrupt of
+ * the one that uses it, and then hides what the disk answered.
+ */
+final class UninterruptibleFile implements LogFile {
+    private static final ExecutorService CALLING_THREAD = new CallingThread();
+
+    private final Path path;
+    private final AsynchronousFileChannel channel;
+
+    UninterruptibleFile(Path path) throws IOException {
+        this.path = path;
+        this.channel =
+                AsynchronousFileChannel.open(
+                        path,
+                        Set.of(
+                                StandardOpenOption.CREATE,
+                                StandardOpenOption.TRUNCATE_EXISTING,
+                                StandardOpenOption.WRITE),
+                        CALLING_THREAD);
+    }
+
+    @Override
+    public void write(ByteBuffer bytes, long position) throws IOException {
+        long at = position;
+        while (bytes.hasRemaining()) {
+            at += result(channel.write(bytes, at));
+        }
+    }
+
+    private static int result(Future<Integer> done) throws IOException {
+        try {
+            return done.get();
+        } catch (ExecutionException e) {
+            throw new IOException(e.getCause().getMessage(), e.getCause());
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("the calling thread has done it already", e);
+        }
+    }
+
+    /** Apache's padding wants a channel of the other kind: a short-lived one, as it is rare. */
+    @Override
+    public long pad(FilePadding padding, long position) throws IOException {
+        long[] size = new long[1];
+        Uninterrupted.run(
+                () -> {
+                    try (FileChannel other = FileChannel.open(path, StandardOpenOption.WRITE)) {
+                        size[0] = padding.padFile(other, position);
+                    }
+                });
+        return size[0];
+    }
+
+    @Override
+    public void force() throws IOException {
+        channel.force(false);
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+    }
+
+    private static final class CallingThread extends AbstractExecutorService {
+        @Override
+        public void execute(Runnable task) {
+            task.run();
+        }
+
+        @Override
+        public void shutdown() {}
+
+        @Override
+        public List<Runnable> shutdownNow() {
+            return List.of();
+        }
+
+        @Override
+        public boolean isShutdown() {
+            return false;
+        }
+
+        @Override
+        public boolean isTerminated() {
+            return false;
+        }
+
+        @Override
+        public boolean awaitTermination(long timeout, TimeUnit unit) {
+            return false;
+        }
+    }
+}
