@@ -8,10 +8,6 @@ import io.saucr.core.RecoveryProcedure.Finish;
 import io.saucr.core.RecoveryProcedure.StageSnapshot;
 import io.saucr.core.Zxid;
 import io.saucr.server.MarkerStore;
-
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -23,6 +19,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The disk of a server that recovers (R17): carries out what the recovery procedure decides, so

@@ -6,7 +6,6 @@ import io.saucr.core.LogOutline;
 import io.saucr.core.RecoveryMessage;
 import io.saucr.core.RecoveryMessage.Compression;
 import io.saucr.core.Zxid;
-
 import java.io.Closeable;
 import java.io.File;
 import java.io.IOException;

@@ -8,13 +8,6 @@ import io.saucr.core.Mode;
 import io.saucr.core.ProposalTag;
 import io.saucr.server.LogMetrics;
 import io.saucr.server.SaucrSettings;
-
-import org.apache.zookeeper.server.DataTree;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -26,6 +19,11 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
+import org.apache.zookeeper.server.DataTree;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What a leader's TRUNC and SNAP leave of a log and its snapshots, and who may read across. */
 class HistoryReplacementTest {

@@ -6,13 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.core.LogOutline;
 import io.saucr.core.Zxid;
-
-import org.apache.zookeeper.server.DataTree;
-import org.apache.zookeeper.server.persistence.LogHistory.Scan;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -24,6 +17,11 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
+import org.apache.zookeeper.server.DataTree;
+import org.apache.zookeeper.server.persistence.LogHistory.Scan;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Whatever a power cut leaves of a log (H1, H2), the scan ends with the last entry that is sound
