@@ -97,6 +97,12 @@ final class AllCommand implements Callable<Integer> {
                     Step.of("run --system saucr -n 7" + BOTH_ORDERS, "--count", 100, 2, 14),
                     Step.of("nemesis --system saucr -n 5 --seconds 60", "--count", 50, 1, 80),
                     Step.of(
+                            "replay --system saucr --order processes 12345>->12345",
+                            "--times",
+                            50,
+                            1,
+                            6),
+                    Step.of(
                             "run --system saucr -n 5 --idle 1000" + BOTH_ORDERS,
                             "--count",
                             200,

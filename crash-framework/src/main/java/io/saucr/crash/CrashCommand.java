@@ -261,6 +261,14 @@ public final class CrashCommand implements Runnable {
                 description = "Sequences, one a line or as a JSON array; # begins a comment.")
         private Path file;
 
+        @Option(
+                names = "--times",
+                defaultValue = "1",
+                description =
+                        "Each sequence so many times over, by the same servers. Default:"
+                                + " ${DEFAULT-VALUE}.")
+        private int times;
+
         @Mixin private ChosenSystems chosen;
 
         @Override
@@ -280,7 +288,7 @@ public final class CrashCommand implements Runnable {
             if (texts.isEmpty()) {
                 throw new IOException("no sequence given");
             }
-            return texts.stream().map(Sequence::parse).toList();
+            return texts.stream().map(text -> Sequence.parse(text).times(times)).toList();
         }
 
         @Override

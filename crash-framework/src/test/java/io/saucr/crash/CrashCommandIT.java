@@ -116,7 +116,17 @@ class CrashCommandIT {
     @Order(4)
     void aNemesisRunIsLinearizableAndItsHistoryCanBeCheckedAgain() throws Exception {
         String[] line = {
-            "nemesis", "--system", "saucr", "-n", "3", "--seconds", "10", "--rate", "100"
+            "nemesis",
+            "--system",
+            "saucr",
+            "-n",
+            "3",
+            "--seconds",
+            "10",
+            "--rate",
+            "100",
+            "--faults",
+            "partition,pause,kill,power_cut,slow_disk"
         };
         assertThat(crash(0, line)).contains("1/1  LINEARIZABLE");
         Path history;

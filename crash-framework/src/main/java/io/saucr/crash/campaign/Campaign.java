@@ -27,9 +27,7 @@ public final class Campaign {
     public static String words(FaultPlan plan) {
         String order = plan.order().name().toLowerCase(Locale.ROOT).replace('_', ' ');
         return order
-                + (plan.order() == FaultPlan.Order.SIMULTANEOUS
-                        ? ""
-                        : ", gap " + plan.gap().toMillis() + " ms")
+                + (plan.order().atOnce() ? "" : ", gap " + plan.gap().toMillis() + " ms")
                 + (plan.idle().isZero() ? "" : ", idle " + plan.idle().toMillis() + " ms")
                 + (plan.young() ? ", young" : "");
     }

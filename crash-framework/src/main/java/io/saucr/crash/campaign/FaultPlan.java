@@ -6,7 +6,7 @@ import java.time.Duration;
  * How the steps of a sequence are carried out.
  *
  * @param order which of several servers loses power first
- * @param gap between the power cuts of one step; zero for SIMULTANEOUS
+ * @param gap between the power cuts of one step; zero for SIMULTANEOUS and PROCESSES
  * @param young whether the ensemble starts with nothing on disk but what it forced itself; if not,
  *     everything is made durable once before the first fault (stock ZooKeeper does not force its
  *     first snapshot)
@@ -26,11 +26,18 @@ public record FaultPlan(
         Duration settle,
         Duration patience,
         long seed) {
-    /** Which server of several loses power first. */
+    /** How several servers fail: which of them loses power first. */
     public enum Order {
         LEADER_FIRST,
         FOLLOWERS_FIRST,
-        SIMULTANEOUS
+        SIMULTANEOUS,
+        /** No power is lost: the processes are killed at one instant, their machines run on. */
+        PROCESSES;
+
+        /** Whether all servers of a step fail at one instant. */
+        boolean atOnce() {
+            return this == SIMULTANEOUS || this == PROCESSES;
+        }
     }
 
     /** One by one with the paper's gap of 50 ms, the leader first. */
@@ -49,7 +56,7 @@ public record FaultPlan(
     public FaultPlan withOrder(Order other) {
         return new FaultPlan(
                 other,
-                other == Order.SIMULTANEOUS ? Duration.ZERO : gap,
+                other.atOnce() ? Duration.ZERO : gap,
                 young,
                 idle,
                 dwell,

@@ -1,5 +1,6 @@
 package io.saucr.crash.campaign;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -40,7 +41,7 @@ public record Outcome(
     /**
      * @param millis since the sequence began
      * @param kind serving, not-serving, power-cut (of one server, or of several at one instant),
-     *     start, acknowledged, too-few-acknowledged or end
+     *     kill (of processes alone), start, acknowledged, too-few-acknowledged or end
      * @param servers alive after it
      */
     public record Event(long millis, String kind, String servers, Map<String, String> details) {}
@@ -48,6 +49,31 @@ public record Outcome(
     /** Whether servers refused to start because their first snapshot had not been forced. */
     public boolean firstSnapshotGone() {
         return reason.contains(REFUSED_LOG_ALONE);
+    }
+
+    /**
+     * How long the servers took to serve after each of their starts, in order; the first one is
+     * that of the new ensemble. -1 where they did not.
+     */
+    public List<Long> startMillis() {
+        List<Long> times = new ArrayList<>();
+        long started = -1;
+        for (Event event : events) {
+            switch (event.kind()) {
+                case "start" -> started = event.millis();
+                case "serving", "not-serving", "end" -> {
+                    if (started >= 0) {
+                        boolean served = !event.kind().equals("not-serving");
+                        times.add(served ? event.millis() - started : -1);
+                        started = -1;
+                    }
+                }
+                default -> {
+                    // Neither a start nor its end.
+                }
+            }
+        }
+        return times;
     }
 
     /** Distinguishes outcomes of one campaign. */

@@ -2,6 +2,7 @@ package io.saucr.crash.campaign;
 
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonValue;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -44,6 +45,15 @@ public record Sequence(List<ClusterState> states) {
     public static Sequence parse(String text) {
         return new Sequence(
                 Arrays.stream(text.trim().split(">", -1)).map(ClusterState::parse).toList());
+    }
+
+    /** The same faults so many times over, by the same servers. */
+    public Sequence times(int count) {
+        List<ClusterState> all = new ArrayList<>(states);
+        for (int i = 1; i < count; i++) {
+            all.addAll(states.subList(1, states.size()));
+        }
+        return new Sequence(all);
     }
 
     /** The number of servers. */

@@ -3,7 +3,9 @@ package io.saucr.crash.campaign;
 import io.saucr.crash.fault.FaultBackend;
 import io.saucr.crash.fault.PowerCut;
 import io.saucr.crash.process.Ensemble;
+import io.saucr.crash.process.Explanation;
 import io.saucr.crash.process.ServerProcess;
+import io.saucr.crash.process.Signal;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -109,6 +111,8 @@ public final class SequenceRunner {
     }
 
     private Outcome run(ActivityRecorder activity) throws IOException, InterruptedException {
+        ClusterState all = sequence.states().get(0);
+        event("start", all, Map.of("servers", all.alive().toString()));
         ensemble.start();
         try {
             ensemble.awaitServing(START_PATIENCE);
@@ -140,7 +144,11 @@ public final class SequenceRunner {
         }
         if (!serves) {
             unserved.add(number);
-            event("not-serving", state, Map.of());
+            Map<String, String> why = new LinkedHashMap<>(describe(state));
+            if (state.hasMajorityOf(sequence.servers())) {
+                why.put("why", refusals(state));
+            }
+            event("not-serving", state, why);
             crash(state, next, OptionalInt.empty());
             return;
         }
@@ -181,6 +189,16 @@ public final class SequenceRunner {
             order.add(last ? order.size() : 0, leader.getAsInt());
         }
         List<ServerProcess> victims = order.stream().map(ensemble::server).toList();
+        if (plan.order() == FaultPlan.Order.PROCESSES) {
+            Signal.KILL.send(
+                    victims.stream()
+                            .filter(ServerProcess::isAlive)
+                            .map(ServerProcess::pid)
+                            .toList());
+            victims.forEach(ServerProcess::kill);
+            event("kill", next, cut(order, leader));
+            return;
+        }
         if (plan.order() == FaultPlan.Order.SIMULTANEOUS) {
             PowerCut all = backend.powerCut(victims);
             Map<String, String> details = cut(order, leader);
@@ -291,22 +309,28 @@ public final class SequenceRunner {
         return details;
     }
 
-    /** Which servers ended by themselves, and the last thing that they complained about. */
+    /** Which servers do not serve, and why. */
     private String refusals(ClusterState state) {
         StringBuilder text = new StringBuilder();
         for (int id : state.alive()) {
             ServerProcess server = ensemble.server(id);
-            if (!server.isAlive()) {
-                String last =
-                        server.logTail(60)
-                                .lines()
-                                .filter(line -> line.contains("Exception: "))
-                                .reduce((first, second) -> second)
-                                .orElse("status " + server.exitStatus().orElse(-1));
-                text.append("; server ").append(id).append(" ended: ").append(last.trim());
+            if (server.role().isEmpty()) {
+                text.append("; server ").append(id).append(' ').append(Explanation.of(server));
             }
         }
         return text.toString();
+    }
+
+    /** Why nobody served although all that had died were processes; empty if somebody did. */
+    private String refusedAfterDeath() {
+        List<Integer> refused =
+                unserved.stream()
+                        .sorted()
+                        .filter(i -> sequence.states().get(i).hasMajorityOf(sequence.servers()))
+                        .toList();
+        return plan.order() != FaultPlan.Order.PROCESSES || refused.isEmpty()
+                ? ""
+                : "nobody served in states " + refused + ", though no power was lost";
     }
 
     private Outcome judge(ActivityRecorder activity) throws InterruptedException {
@@ -343,8 +367,14 @@ public final class SequenceRunner {
         if (read) {
             verdict = lost.isEmpty() ? Verdict.CORRECT : Verdict.DATA_LOSS;
             reason = lost.isEmpty() ? "" : lost.size() + " acknowledged writes are missing";
+            if (lost.isEmpty() && !refusedAfterDeath().isEmpty()) {
+                verdict = Verdict.UNAVAILABLE;
+                reason = refusedAfterDeath();
+            }
         } else {
-            verdict = tooFew(recovering, all) ? Verdict.TOO_FEW_RECOVERED : Verdict.UNAVAILABLE;
+            // The memory of a machine survives the death of a process: too few is no excuse then.
+            boolean excused = plan.order() != FaultPlan.Order.PROCESSES && tooFew(recovering, all);
+            verdict = excused ? Verdict.TOO_FEW_RECOVERED : Verdict.UNAVAILABLE;
             reason += recovering.isEmpty() ? "" : "; recovering: servers " + recovering;
         }
         event("end", all, state);

@@ -14,6 +14,11 @@ public record SystemUnderTest(
         settings = Map.copyOf(settings);
     }
 
+    /** Whether its servers know what they should have, and so may lose their disks together. */
+    public boolean situationAware() {
+        return "true".equals(settings.get("saucr.enabled"));
+    }
+
     /** Stock ZooKeeper that forces its log before it acknowledges. */
     public static SystemUnderTest diskDurable(Distribution distribution) {
         return new SystemUnderTest("zk-disk", distribution, Map.of("forceSync", "yes"));

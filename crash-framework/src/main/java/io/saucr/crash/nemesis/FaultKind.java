@@ -19,7 +19,23 @@ public enum FaultKind {
     /** A minority is cut off, then a server of the majority loses power; for n of 5 and more. */
     PARTITION_AND_POWER_CUT,
     /** Forces of some servers' logs take up to 100 ms. */
-    SLOW_DISK;
+    SLOW_DISK,
+    /** All processes are killed at one instant; their machines run on. */
+    ALL_PROCESSES,
+    /**
+     * The disks of a minority refuse one to three writes, for want of space or with an I/O error.
+     * Whoever ends because of that is started again.
+     */
+    REFUSED_WRITE,
+    /** Nothing that writes to the disks of some servers or forces them returns, for seconds. */
+    HUNG_DISK,
+    /**
+     * One server dies and starts again without its log folder, or with an empty one: while the
+     * others serve, or, if servers are situation-aware, after the death of all processes.
+     */
+    LOST_LOG,
+    /** The same with its whole disk but for {@code myid}, and with its machine's power. */
+    LOST_DISK;
 
     /** As histories name it. */
     @Override

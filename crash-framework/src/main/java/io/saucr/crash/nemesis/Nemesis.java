@@ -2,13 +2,21 @@ package io.saucr.crash.nemesis;
 
 import io.saucr.crash.fault.FaultBackend;
 import io.saucr.crash.history.HistoryRecorder;
+import io.saucr.crash.nemesis.NemesisOutcome.Refusal;
 import io.saucr.crash.process.Ensemble;
+import io.saucr.crash.process.Explanation;
+import io.saucr.crash.process.FsyncShim.WriteError;
 import io.saucr.crash.process.ServerProcess;
+import io.saucr.crash.process.Signal;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Random;
 import java.util.Set;
@@ -24,14 +32,30 @@ final class Nemesis {
     /** Between servers that go one after the other: enough for the others to notice. */
     private static final int ONE_BY_ONE_MILLIS = 500;
 
+    private static final int MOST_REFUSED_WRITES = 3;
+
+    /** Of one server while all are waited for: one that refuses to start will go on refusing. */
+    private static final int MOST_STARTS = 3;
+
+    /** Longer than a start with an election: from then on it is asked why. */
+    private static final Duration EXPLAIN_AFTER = Duration.ofSeconds(15);
+
     private final NemesisPlan plan;
     private final Ensemble ensemble;
     private final FaultBackend backend;
     private final HistoryRecorder recorder;
     private final Random random;
+    private final boolean disksMayGoWithAll;
+    private final long start = System.nanoTime();
     private final long end;
 
+    /** Servers that this nemesis ended and has not started again. */
+    private final Set<Integer> down = new TreeSet<>();
+
+    private final List<Refusal> refusals = new ArrayList<>();
+
     /**
+     * @param disksMayGoWithAll whether one may lose its disk while the others' processes are dead
      * @param end of {@link System#nanoTime} after which no fault begins
      */
     Nemesis(
@@ -39,8 +63,10 @@ final class Nemesis {
             Ensemble ensemble,
             FaultBackend backend,
             HistoryRecorder recorder,
+            boolean disksMayGoWithAll,
             long end) {
         this.plan = plan;
+        this.disksMayGoWithAll = disksMayGoWithAll;
         this.ensemble = ensemble;
         this.backend = backend;
         this.recorder = recorder;
@@ -60,6 +86,11 @@ final class Nemesis {
                 case POWER_CUT -> crash(FaultKind.POWER_CUT);
                 case PARTITION_AND_POWER_CUT -> partitionAndPowerCut();
                 case SLOW_DISK -> slowDisk();
+                case ALL_PROCESSES -> allProcesses();
+                case REFUSED_WRITE -> refusedWrite();
+                case HUNG_DISK -> hungDisk();
+                case LOST_LOG -> lose(FaultKind.LOST_LOG);
+                case LOST_DISK -> lose(FaultKind.LOST_DISK);
             }
             if (!awaitServing(Duration.ofNanos(Math.max(0, end - System.nanoTime())))) {
                 return;
@@ -69,20 +100,56 @@ final class Nemesis {
     }
 
     /**
+     * Waits; starts servers again that end meanwhile, as whoever watches over them would, and asks
+     * those that take long why.
+     *
      * @return whether every server serves, one of them as leader
      */
-    boolean awaitServing(Duration limit) throws InterruptedException {
+    boolean awaitServing(Duration limit) throws IOException, InterruptedException {
+        return awaitServing(Set.of(), limit);
+    }
+
+    /** The same of all but some, which are left as they are. */
+    private boolean awaitServing(Set<Integer> without, Duration limit)
+            throws IOException, InterruptedException {
         long deadline = System.nanoTime() + limit.toNanos();
+        long explain = System.nanoTime() + EXPLAIN_AFTER.toNanos();
+        Map<Integer, Integer> starts = new HashMap<>();
+        List<ServerProcess> wanted =
+                ensemble.servers().stream()
+                        .filter(server -> !without.contains(server.id()))
+                        .toList();
         while (true) {
-            List<String> roles = ensemble.servers().stream().map(ServerProcess::role).toList();
+            List<String> roles = wanted.stream().map(ServerProcess::role).toList();
             if (!roles.contains("") && roles.contains("leader")) {
                 return true;
+            }
+            for (ServerProcess server : wanted) {
+                if (!server.isAlive()
+                        && starts.merge(server.id(), 1, Integer::sum) <= MOST_STARTS) {
+                    refuses(server);
+                    start(List.of(server));
+                }
+            }
+            if (System.nanoTime() > explain) {
+                explain = Long.MAX_VALUE;
+                wanted.stream().filter(server -> server.role().isEmpty()).forEach(this::refuses);
             }
             if (System.nanoTime() > deadline) {
                 return false;
             }
             Thread.sleep(50);
         }
+    }
+
+    private void refuses(ServerProcess server) {
+        long millis = (System.nanoTime() - start) / 1_000_000;
+        refusals.add(new Refusal(millis, server.id(), Explanation.of(server)));
+    }
+
+    /** Servers that did not serve although nothing of this nemesis' kept them from it. */
+    List<Refusal> refusals() {
+        return List.copyOf(refusals);
     }
 
     /** Drawn from the seed, the same number of times for every fault of a kind. */
@@ -166,6 +233,7 @@ final class Nemesis {
     private void crashAtOnce(FaultKind kind, List<Integer> ids) throws IOException {
         recorder.nemesis(kind.toString(), ids);
         List<ServerProcess> servers = ids.stream().map(ensemble::server).toList();
+        down.addAll(ids);
         if (kind == FaultKind.POWER_CUT) {
             backend.powerCut(servers);
         } else {
@@ -174,14 +242,18 @@ final class Nemesis {
     }
 
     private void restart() throws IOException {
-        List<Integer> ids = new ArrayList<>();
-        for (ServerProcess server : ensemble.servers()) {
-            if (!server.isAlive()) {
-                ids.add(server.id());
-                server.start();
-            }
+        List<ServerProcess> dead =
+                ensemble.servers().stream().filter(server -> !server.isAlive()).toList();
+        dead.stream().filter(server -> !down.contains(server.id())).forEach(this::refuses);
+        start(dead);
+    }
+
+    private void start(List<ServerProcess> servers) throws IOException {
+        for (ServerProcess server : servers) {
+            server.start();
+            down.remove(server.id());
         }
-        recorder.nemesis("start", ids);
+        recorder.nemesis("start", servers.stream().map(ServerProcess::id).toList());
     }
 
     private void partitionAndPowerCut() throws IOException, InterruptedException {
@@ -217,5 +289,78 @@ final class Nemesis {
             backend.shim(id).delay(Duration.ZERO);
         }
         recorder.nemesis("fast-disk", ids);
+    }
+
+    /** None sees another one's end, and none has time to write anything down. */
+    private void killAll() throws IOException {
+        List<ServerProcess> running =
+                ensemble.servers().stream().filter(ServerProcess::isAlive).toList();
+        List<Integer> ids = running.stream().map(ServerProcess::id).toList();
+        recorder.nemesis(FaultKind.ALL_PROCESSES.toString(), ids);
+        down.addAll(ids);
+        Signal.KILL.send(running.stream().map(ServerProcess::pid).toList());
+        running.forEach(ServerProcess::kill);
+    }
+
+    private void allProcesses() throws IOException, InterruptedException {
+        killAll();
+        hold(0, 2000);
+        restart();
+    }
+
+    private void refusedWrite() throws IOException, InterruptedException {
+        List<Integer> ids = shuffled().subList(0, 1 + random.nextInt(minority()));
+        WriteError error = random.nextBoolean() ? WriteError.NO_SPACE : WriteError.IO;
+        int writes = 1 + random.nextInt(MOST_REFUSED_WRITES);
+        recorder.nemesis(FaultKind.REFUSED_WRITE.toString(), ids);
+        for (int id : ids) {
+            backend.shim(id).refuseWrites(writes, error);
+        }
+        hold(500, 4000);
+        for (int id : ids) {
+            backend.shim(id).refuseWrites(0, error);
+        }
+        recorder.nemesis("mended-disk", ids);
+    }
+
+    private void hungDisk() throws IOException, InterruptedException {
+        int count = 1 + random.nextInt(random.nextBoolean() ? minority() : plan.servers());
+        List<Integer> ids = shuffled().subList(0, count);
+        recorder.nemesis(FaultKind.HUNG_DISK.toString(), ids);
+        for (int id : ids) {
+            backend.shim(id).hang(true);
+        }
+        hold(1000, 8000);
+        for (int id : ids) {
+            backend.shim(id).hang(false);
+        }
+        recorder.nemesis("mended-disk", ids);
+    }
+
+    private void lose(FaultKind kind) throws IOException, InterruptedException {
+        int victim = shuffled().get(0);
+        boolean all = random.nextBoolean() && disksMayGoWithAll;
+        boolean folderStays = random.nextBoolean();
+        boolean lost = true;
+        if (all) {
+            killAll();
+        } else {
+            boolean disk = kind == FaultKind.LOST_DISK;
+            crashAtOnce(disk ? FaultKind.POWER_CUT : FaultKind.KILL, List.of(victim));
+            // A server without this kind of memory must not vote until the others have a leader.
+            Duration left = Duration.ofNanos(Math.max(0, end - System.nanoTime()));
+            lost = awaitServing(Set.of(victim), left);
+        }
+        if (lost) {
+            recorder.nemesis(kind.toString(), List.of(victim));
+            Path disk = backend.dataDirectory(victim);
+            Path folder = kind == FaultKind.LOST_LOG ? NemesisRunner.logs(disk) : disk;
+            backend.lose(victim, folder);
+            if (folderStays) {
+                Files.createDirectories(folder);
+            }
+        }
+        hold(0, 2000);
+        restart();
     }
 }

@@ -14,6 +14,7 @@ import java.util.List;
  * @param configurations that the checker looked at
  * @param checkMillis that it took
  * @param injected faults and their ends, in order
+ * @param refusals servers that ended by themselves, or did not serve for long after a fault
  * @param history file name below {@code histories/}
  */
 public record NemesisOutcome(
@@ -35,7 +36,13 @@ public record NemesisOutcome(
         long checkMillis,
         long millis,
         List<Injected> injected,
+        List<Refusal> refusals,
         String history) {
+    public NemesisOutcome {
+        // Older outcomes have none.
+        refusals = refusals == null ? List.of() : List.copyOf(refusals);
+    }
+
     /** What is said of a run. */
     public enum Verdict {
         LINEARIZABLE,
@@ -52,6 +59,14 @@ public record NemesisOutcome(
      * @param fault as the history names it
      */
     public record Injected(long millis, String fault, List<Integer> servers) {}
+
+    /**
+     * A server that did not serve although nobody kept it from serving.
+     *
+     * @param millis since the run's machines were made
+     * @param why what the server itself says
+     */
+    public record Refusal(long millis, int server, String why) {}
 
     /** Distinguishes outcomes of one campaign. */
     public String key() {

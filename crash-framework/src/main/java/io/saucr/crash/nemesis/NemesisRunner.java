@@ -11,6 +11,7 @@ import io.saucr.crash.history.HistoryRecorder;
 import io.saucr.crash.history.LinearizabilityChecker;
 import io.saucr.crash.nemesis.NemesisOutcome.Verdict;
 import io.saucr.crash.process.Ensemble;
+import io.saucr.crash.process.Explanation;
 import io.saucr.crash.process.ServerProcess;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -43,6 +44,7 @@ public final class NemesisRunner {
     private final HistoryRecorder recorder = new HistoryRecorder();
     private final AtomicInteger processes = new AtomicInteger();
     private final long start = System.nanoTime();
+    private Nemesis nemesis;
 
     private NemesisRunner(
             SystemUnderTest system, NemesisPlan plan, FaultBackend backend, Ensemble ensemble) {
@@ -74,12 +76,21 @@ public final class NemesisRunner {
                         .set("cnxTimeout", "500");
         system.settings().forEach(builder::set);
         try (Ensemble ensemble = builder.build()) {
+            for (ServerProcess server : ensemble.servers()) {
+                Path logs = logs(server.dataDirectory());
+                server.configure("dataLogDir", logs.toString());
+            }
             NemesisRunner run = new NemesisRunner(system, plan, backend, ensemble);
             String unavailable = run.run();
             History recorded = run.recorder.history();
             EdnHistory.write(recorded, history);
             return run.judge(recorded, unavailable, history, checker);
         }
+    }
+
+    /** The log folder on a disk: one of its own, so that it can be lost without the rest. */
+    static Path logs(Path disk) {
+        return disk.resolve("log");
     }
 
     /**
@@ -97,14 +108,13 @@ public final class NemesisRunner {
         for (ServerProcess server : ensemble.servers()) {
             backend.harden(server.id());
         }
-        Nemesis nemesis;
         try (RegisterLoad load =
                 new RegisterLoad(plan, registers, ensemble.connectString(), recorder, processes)) {
             if (!load.awaitAnswers(START_PATIENCE)) {
                 throw new IOException("not every client is answered before any fault");
             }
             long end = System.nanoTime() + plan.length().toNanos();
-            nemesis = new Nemesis(plan, ensemble, backend, recorder, end);
+            nemesis = new Nemesis(plan, ensemble, backend, recorder, system.situationAware(), end);
             nemesis.run();
             long left = (end - System.nanoTime()) / 1_000_000;
             Thread.sleep(Math.max(0, left));
@@ -114,15 +124,12 @@ public final class NemesisRunner {
             return "not all servers serve "
                     + plan.patience().toSeconds()
                     + " s after the last fault: "
-                    + ensemble.servers().stream().map(NemesisRunner::state).toList();
+                    + ensemble.servers().stream()
+                            .filter(server -> server.role().isEmpty())
+                            .map(server -> "server " + server.id() + " " + Explanation.of(server))
+                            .toList();
         }
         return readAll(registers);
-    }
-
-    private static String state(ServerProcess server) {
-        return server.isAlive()
-                ? server.mntr().getOrDefault("zk_server_state", "silent")
-                : "ended, status " + server.exitStatus().orElse(-1);
     }
 
     /** Again where a connection was lost: the servers may still be electing. */
@@ -232,6 +239,7 @@ public final class NemesisRunner {
                 checkMillis,
                 millis,
                 injected,
+                nemesis.refusals(),
                 file.getFileName().toString());
     }
 }

@@ -19,8 +19,9 @@ public record ReactionPlan(
             throw new IllegalArgumentException(
                     "3 to 9 servers, a gap of 0 ms or more, a heartbeat of 1 ms or more");
         }
-        if (order == FaultPlan.Order.SIMULTANEOUS) {
-            throw new IllegalArgumentException("simultaneous failures are those with a gap of 0");
+        if (order == FaultPlan.Order.SIMULTANEOUS || order == FaultPlan.Order.PROCESSES) {
+            throw new IllegalArgumentException(
+                    "servers lose power in an order; simultaneous failures have a gap of 0");
         }
     }
 }

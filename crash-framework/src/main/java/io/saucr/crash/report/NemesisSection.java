@@ -5,6 +5,7 @@ import static io.saucr.crash.report.Report.seconds;
 
 import io.saucr.crash.nemesis.NemesisOutcome;
 import io.saucr.crash.nemesis.NemesisOutcome.Injected;
+import io.saucr.crash.nemesis.NemesisOutcome.Refusal;
 import io.saucr.crash.nemesis.NemesisOutcome.Verdict;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -23,6 +24,11 @@ final class NemesisSection {
         COLOURS.put("kill", "#d9541e");
         COLOURS.put("power-cut", "#b3231c");
         COLOURS.put("slow-disk", "#2b5f9e");
+        COLOURS.put("all-processes", "#6b2b1c");
+        COLOURS.put("refused-write", "#0f7c8a");
+        COLOURS.put("hung-disk", "#5d7fb0");
+        COLOURS.put("lost-log", "#a0408f");
+        COLOURS.put("lost-disk", "#5e1250");
     }
 
     private NemesisSection() {}
@@ -77,6 +83,15 @@ final class NemesisSection {
                 page.append("</ul>");
             }
             timeline(page, outcome);
+            if (!outcome.refusals().isEmpty()) {
+                page.append("<p>Servers that did not serve, and why:</p><ul>");
+                for (Refusal refusal : outcome.refusals()) {
+                    page.append("<li>").append(seconds(refusal.millis())).append(" s, server ");
+                    page.append(refusal.server()).append(": ").append(escape(refusal.why()));
+                    page.append("</li>");
+                }
+                page.append("</ul>");
+            }
             page.append("<p class=\"note\">history: <code>histories/")
                     .append(escape(outcome.history()))
                     .append("</code></p></details>");

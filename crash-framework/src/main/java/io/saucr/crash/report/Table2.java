@@ -69,11 +69,14 @@ final class Table2 {
         Map<String, List<Outcome>> rows = new TreeMap<>();
         for (Outcome outcome : outcomes) {
             boolean together = outcome.plan().startsWith("simultaneous");
+            boolean processes = outcome.plan().startsWith("processes");
             rows.computeIfAbsent(
                             outcome.system()
                                     + " "
                                     + outcome.servers()
-                                    + (together ? " simultaneous" : " one by one")
+                                    + (processes
+                                            ? " processes"
+                                            : together ? " simultaneous" : " one by one")
                                     + (outcome.plan().contains("young") ? ", young" : "")
                                     + (outcome.plan().contains("idle") ? ", idle before" : ""),
                             key -> new ArrayList<>())

@@ -109,6 +109,16 @@ public final class TextReport {
                 text.append("          ").append(outcome.key()).append(": ");
                 text.append(outcome.reason()).append('\n');
             }
+            for (NemesisOutcome.Refusal refusal : outcome.refusals()) {
+                text.append(
+                        String.format(
+                                Locale.ROOT,
+                                "          seed %d, %.1f s, server %d: %s%n",
+                                outcome.seed(),
+                                refusal.millis() / 1000.0,
+                                refusal.server(),
+                                refusal.why()));
+            }
         }
     }
 

@@ -2,12 +2,20 @@ package io.saucr.crash.campaign;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.saucr.crash.campaign.Outcome.Event;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** What the systems promise, against made-up outcomes. */
 class ExpectationTest {
     private static Outcome outcome(String system, String plan, Verdict verdict, String reason) {
+        return outcome(system, plan, verdict, reason, List.of());
+    }
+
+    private static Outcome outcome(
+            String system, String plan, Verdict verdict, String reason, List<Event> events) {
         return new Outcome(
                 system,
                 "1",
@@ -23,7 +31,7 @@ class ExpectationTest {
                 plan.contains("memory gone"),
                 List.of(),
                 0,
-                List.of(),
+                events,
                 Activity.NONE);
     }
 
@@ -59,6 +67,33 @@ class ExpectationTest {
         assertThat(broken("saucr", "simultaneous, idle 1000 ms", Verdict.TOO_FEW_RECOVERED))
                 .containsExactly("saucr, idle before each failure: serves in the end");
         assertThat(broken("vr-ideal", "simultaneous", Verdict.TOO_FEW_RECOVERED)).isEmpty();
+    }
+
+    @Test
+    void processesThatDieAreNoLossOfPower() {
+        assertThat(broken("saucr", "processes", Verdict.CORRECT)).isEmpty();
+        assertThat(broken("saucr", "processes", Verdict.UNAVAILABLE))
+                .containsExactly("saucr, processes dying at one instant: serves every time");
+        String late =
+                "saucr, processes dying at one instant: serves within the time of a normal start";
+        assertThat(startsAfter(2000, 1500, 6999)).isEmpty();
+        assertThat(startsAfter(2000, 7001, 1500)).containsExactly(late);
+        assertThat(startsAfter(2000, -1, 1500)).containsExactly(late);
+    }
+
+    /** Broken promises of servers that served so many milliseconds after each start; -1: never. */
+    private static List<String> startsAfter(long... times) {
+        List<Event> events = new ArrayList<>();
+        long now = 0;
+        for (long millis : times) {
+            events.add(new Event(now, "start", "12345", Map.of()));
+            now += Math.abs(millis);
+            String kind = millis < 0 ? "not-serving" : "serving";
+            events.add(new Event(now, kind, "12345", Map.of()));
+            events.add(new Event(now, "acknowledged", "12345", Map.of()));
+            events.add(new Event(now, "kill", "-", Map.of()));
+        }
+        return broken(outcome("saucr", "processes", Verdict.CORRECT, "", events));
     }
 
     @Test

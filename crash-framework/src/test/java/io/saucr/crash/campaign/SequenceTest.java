@@ -24,6 +24,12 @@ class SequenceTest {
     }
 
     @Test
+    void aSequenceSeveralTimesOver() {
+        assertThat(Sequence.parse("123>->123").times(3)).hasToString("123>->123>->123>->123");
+        assertThat(Sequence.parse("123>12>123").times(1)).hasToString("123>12>123");
+    }
+
+    @Test
     void whatIsNoSequenceIsRefusedWithTheReason() {
         assertThatThrownBy(() -> Sequence.parse("123")).hasMessageContaining("no fault");
         assertThatThrownBy(() -> Sequence.parse("123>12>12>123")).hasMessageContaining("step 2");

@@ -58,6 +58,7 @@ class ReportTest {
                 30,
                 70_000,
                 List.of(new NemesisOutcome.Injected(1500, "pause", List.of(1, 4))),
+                List.of(new NemesisOutcome.Refusal(2500, 4, "ended, status 12: no space left")),
                 "h.edn");
     }
 
