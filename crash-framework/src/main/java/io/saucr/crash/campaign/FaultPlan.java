@@ -53,6 +53,7 @@ public record FaultPlan(
                 1);
     }
 
+    /** After the death of processes every state must serve, so that each has the last one's time. */
     public FaultPlan withOrder(Order other) {
         return new FaultPlan(
                 other,
@@ -60,7 +61,7 @@ public record FaultPlan(
                 young,
                 idle,
                 dwell,
-                settle,
+                other == Order.PROCESSES ? patience : settle,
                 patience,
                 seed);
     }
