@@ -53,7 +53,9 @@ public record FaultPlan(
                 1);
     }
 
-    /** After the death of processes every state must serve, so that each has the last one's time. */
+    /**
+     * After the death of processes every state must serve, so that each has the last one's time.
+     */
     public FaultPlan withOrder(Order other) {
         return new FaultPlan(
                 other,

@@ -46,7 +46,7 @@ final class Nemesis {
     private final HistoryRecorder recorder;
     private final Random random;
     private final boolean disksMayGoWithAll;
-    private final long start = System.nanoTime();
+    private final long start;
     private final long end;
 
     /** Servers that this nemesis ended and has not started again. */
@@ -56,6 +56,7 @@ final class Nemesis {
 
     /**
      * @param disksMayGoWithAll whether one may lose its disk while the others' processes are dead
+     * @param start of {@link System#nanoTime} from which the times of refusals count
      * @param end of {@link System#nanoTime} after which no fault begins
      */
     Nemesis(
@@ -64,7 +65,9 @@ final class Nemesis {
             FaultBackend backend,
             HistoryRecorder recorder,
             boolean disksMayGoWithAll,
+            long start,
             long end) {
+        this.start = start;
         this.plan = plan;
         this.disksMayGoWithAll = disksMayGoWithAll;
         this.ensemble = ensemble;

@@ -55,7 +55,7 @@ public record NemesisOutcome(
     }
 
     /**
-     * @param millis since the clients began
+     * @param millis since the servers were made
      * @param fault as the history names it
      */
     public record Injected(long millis, String fault, List<Integer> servers) {}
@@ -63,7 +63,7 @@ public record NemesisOutcome(
     /**
      * A server that did not serve although nobody kept it from serving.
      *
-     * @param millis since the run's machines were made
+     * @param millis as those of {@link Injected}
      * @param why what the server itself says
      */
     public record Refusal(long millis, int server, String why) {}

@@ -42,8 +42,8 @@ public final class NemesisRunner {
     private final FaultBackend backend;
     private final Ensemble ensemble;
     private final HistoryRecorder recorder = new HistoryRecorder();
-    private final AtomicInteger processes = new AtomicInteger();
     private final long start = System.nanoTime();
+    private final AtomicInteger processes = new AtomicInteger();
     private Nemesis nemesis;
 
     private NemesisRunner(
@@ -114,7 +114,9 @@ public final class NemesisRunner {
                 throw new IOException("not every client is answered before any fault");
             }
             long end = System.nanoTime() + plan.length().toNanos();
-            nemesis = new Nemesis(plan, ensemble, backend, recorder, system.situationAware(), end);
+            nemesis =
+                    new Nemesis(
+                            plan, ensemble, backend, recorder, system.situationAware(), start, end);
             nemesis.run();
             long left = (end - System.nanoTime()) / 1_000_000;
             Thread.sleep(Math.max(0, left));
