@@ -136,7 +136,11 @@ class BadInputIT {
                     3,
                     Map.of("saucr.enabled", enabled),
                     new String[] {file, HexFormat.of().formatHex(content)},
-                    List.of("zoo.cfg", file, "cannot be used", "Restore the file"));
+                    List.of(
+                            "zoo.cfg",
+                            file,
+                            "cannot be used",
+                            "Delete the file, and never put an older one in its place"));
         }
     }
 
