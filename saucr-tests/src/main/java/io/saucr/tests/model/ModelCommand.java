@@ -56,6 +56,12 @@ public final class ModelCommand implements Callable<Integer> {
             description = "processes that die while their machine goes on")
     private int kills;
 
+    @Option(
+            names = "--lost-disks",
+            defaultValue = "0",
+            description = "disks that are lost, each with its server's process")
+    private int lostDisks;
+
     @Option(names = "--suspicions", defaultValue = "0", description = "turns to slow mode")
     private int suspicions;
 
@@ -130,6 +136,7 @@ public final class ModelCommand implements Callable<Integer> {
                         forces,
                         syncs,
                         kills,
+                        lostDisks,
                         partialCrashes);
         Task task =
                 new Task(

@@ -127,6 +127,9 @@ final class Replay {
                         && kept <= MOST_KEPT
                         && kept <= world.logLength(i) - world.writtenLength(i);
             }
+            case LOSE_DISK -> {
+                return true;
+            }
             case ELECT -> {
                 return world.looking(i) && world.electable(i, Step.argument(step));
             }

@@ -15,6 +15,7 @@ package io.saucr.tests.world;
  * @param forces forces by a flush
  * @param syncs syncs that clients ask for
  * @param kills processes that die while their machine goes on (R25)
+ * @param lostDisks disks that are lost with everything on them (R26)
  * @param partialCrashes whether a crash may also leave a part of what was not forced
  */
 public record Bounds(
@@ -28,11 +29,12 @@ public record Bounds(
         int forces,
         int syncs,
         int kills,
+        int lostDisks,
         boolean partialCrashes) {
 
     /** No bounds but the world's capacity. */
     public static Bounds none() {
         int most = Integer.MAX_VALUE;
-        return new Bounds(most, most, most, most, most, most, most, most, most, most, true);
+        return new Bounds(most, most, most, most, most, most, most, most, most, most, most, true);
     }
 }

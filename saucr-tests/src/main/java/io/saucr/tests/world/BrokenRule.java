@@ -55,6 +55,18 @@ public enum BrokenRule {
     R25_MAP_OF_MARKER,
     /** What is found in the page cache is not forced before its server takes part again. */
     R25_START_WITHOUT_FORCE,
+    /** A server that lost its disk takes part with the empty one at once. */
+    R26_LOST_DISK_COUNTS_AS_COMPLETE,
+    /** A server that lost its disk answers those that recover before it has recovered itself. */
+    R26_LOST_ANSWERS,
+    /** R answers are enough for a server that lost its disk. */
+    R26_R_ANSWERS_ENOUGH,
+    /** A server that lost its disk promises no more than its new log stands for. */
+    R26_ACCEPTED_EPOCH_FORGOTTEN,
+    /** A server that lost its disk believes answers that were given before a leader knew of it. */
+    R26_LEADER_NOT_FIRST,
+    /** Nobody tells the leader that a server has lost its disk (R20). */
+    R26_NO_NOTICE,
     /** A fast entry that is acked from disk leaves the map on disk as it was. */
     S4_STALE_MAP_ON_DISK,
     /** What a follower gets before UPTODATE is treated as its tag says. */

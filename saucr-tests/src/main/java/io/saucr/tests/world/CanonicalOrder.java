@@ -115,8 +115,9 @@ public final class CanonicalOrder {
     public boolean mayFollow(int length, int step) {
         Run run = runs[length];
         Kind kind = Step.kind(step);
-        if (kind == Kind.CRASH && !world.up(Step.server(step))) {
-            // As if it had lost power when its process died.
+        boolean dies = kind == Kind.CRASH || kind == Kind.LOSE_DISK;
+        if (dies && !world.up(Step.server(step))) {
+            // As if it had lost power, or the disk, when its process died.
             return false;
         }
         if (run.last == NOTHING ? kind == Kind.LEARN : !tells(run, step)) {
@@ -134,7 +135,7 @@ public final class CanonicalOrder {
             case CLOSE -> (run.counted & ~(1 << Step.other(step))) == 0;
             case CONNECT -> run.counted == 0;
             case ANSWER -> run.counted == 0 && (!run.proposed || s.leads());
-            case CRASH, KILL, STEP_DOWN, FORCE, MARK -> !run.proposed && onlyOwn(run, s);
+            case CRASH, KILL, LOSE_DISK, STEP_DOWN, FORCE, MARK -> !run.proposed && onlyOwn(run, s);
             default -> false;
         };
     }
@@ -166,7 +167,14 @@ public final class CanonicalOrder {
                     read
                             || (own
                                     && switch (next) {
-                                        case APPEND, CRASH, KILL, ANSWER, LEAVE, FORCE, MARK ->
+                                        case APPEND,
+                                                CRASH,
+                                                KILL,
+                                                LOSE_DISK,
+                                                ANSWER,
+                                                LEAVE,
+                                                FORCE,
+                                                MARK ->
                                                 true;
                                         default -> false;
                                     });
@@ -183,6 +191,7 @@ public final class CanonicalOrder {
                             || (own
                                     && (next == Kind.CRASH
                                             || next == Kind.KILL
+                                            || next == Kind.LOSE_DISK
                                             || next == Kind.LEAVE));
             case UPTODATE -> read || copied || own;
             // The mode shows in the next proposal. A crash forgets it.
@@ -199,7 +208,7 @@ public final class CanonicalOrder {
                     next == Kind.LEARN
                             && Step.server(step) == Step.other(run.last)
                             && Step.other(step) == server;
-            case CRASH, KILL -> own && next == Kind.RESTART;
+            case CRASH, KILL, LOSE_DISK -> own && next == Kind.RESTART;
             default -> throw new IllegalStateException("not quiet: " + Step.toString(run.last));
         };
     }
@@ -280,7 +289,7 @@ public final class CanonicalOrder {
                 run.last = step;
                 yield Next.STATE_OR_GO_ON;
             }
-            case CRASH, KILL -> {
+            case CRASH, KILL, LOSE_DISK -> {
                 if (mayBeGivenUp(s)) {
                     yield Next.STATE;
                 }

@@ -34,15 +34,22 @@ public final class Liveness {
         this.bareMajority = n / 2 + 1;
     }
 
-    /** Whether L1 and L2 promise anything now. */
+    /**
+     * Whether L1 and L2 promise anything now: with servers that lost their disks, once a bare
+     * majority of others is there (R26).
+     */
     public boolean promised() {
         int up = 0;
         int recovered = 0;
+        int lost = 0;
         for (int i = 0; i < n; i++) {
             up += world.up(i) ? 1 : 0;
             recovered += world.recovered(i) ? 1 : 0;
+            lost += world.up(i) && world.lost(i) ? 1 : 0;
         }
-        return up >= bareMajority && recovered >= n - bareMajority;
+        return up >= bareMajority
+                && recovered >= n - bareMajority
+                && (lost == 0 || up - lost >= bareMajority);
     }
 
     /**
@@ -181,7 +188,17 @@ public final class Liveness {
             case LEAVE -> !world.attached(i) || !usable(world.leaderOf(i));
             case CLOSE -> !follows(Step.other(step), i);
             case STEP_DOWN -> !usable(i);
-            case PROPOSE, FORCE, MARK, CONFIRM, SUSPECT, CRASH, KILL, RESTART, CLIENT_SYNC -> false;
+            case PROPOSE,
+                    FORCE,
+                    MARK,
+                    CONFIRM,
+                    SUSPECT,
+                    CRASH,
+                    KILL,
+                    LOSE_DISK,
+                    RESTART,
+                    CLIENT_SYNC ->
+                    false;
             default -> true;
         };
     }

@@ -4,7 +4,8 @@ import io.saucr.tests.world.Server.Role;
 
 /**
  * Nothing commits with fewer than F logs that hold it, or B disks. Servers that crashed in fast
- * mode and have not recovered may have held it; others that are down hold what they have written.
+ * mode, or lost their disks, and have not recovered may have held it; others that are down hold
+ * what they have written.
  */
 final class ModeSafety implements Invariant {
     @Override
@@ -18,8 +19,7 @@ final class ModeSafety implements Invariant {
         int logs = 0;
         int disks = 0;
         for (Server s : world.servers) {
-            if (s.role == Role.RECOVERING
-                    || (s.role == Role.DOWN && s.markersSayFast() && !s.proven)) {
+            if (s.role == Role.RECOVERING || (s.role == Role.DOWN && s.mayHaveForgotten())) {
                 logs++;
                 disks++;
             } else if (position < s.length && s.log[position] == entry) {

@@ -7,7 +7,8 @@ import io.saucr.core.Mode;
  * least F-1 other voters know that X has it, and will when they have crashed: they would say so if
  * X asked them now, and the map on their disk says so, or their markers say "fast", for voters that
  * crashed in fast mode count as knowing; but those among them whose process alone dies will say it
- * of everybody if they have written the entry, and else not (R25).
+ * of everybody if they have written the entry, and else not (R25). Voters that lost their disks
+ * count as knowing, too, until they have recovered: before that they answer nobody (R26).
  *
  * <p>An entry that B disks hold commits without X; then nobody need know.
  */
@@ -62,6 +63,7 @@ final class OthersKnowWhatWasLogged implements Invariant {
             return false;
         }
         return other.mapOnDisk.get(sid) >= zxid
-                || (other.markersSayFast() && (!other.proven || other.lastWritten() >= zxid));
+                || other.mayHaveForgotten()
+                || (other.markersSayFast() && other.lastWritten() >= zxid);
     }
 }

@@ -23,7 +23,8 @@ final class RecoveringTakesNoPart implements Invariant {
             if (s.unrecovered && (s.role == Role.FOLLOWING || s.role == Role.LEADING)) {
                 return "server "
                         + s.sid
-                        + " crashed in fast mode, has not recovered, and takes part in an epoch";
+                        + (s.lost ? " lost its disk" : " crashed in fast mode")
+                        + ", has not recovered, and takes part in an epoch";
             }
         }
         return null;

@@ -6,11 +6,13 @@ import io.saucr.core.LogOutline;
 import io.saucr.core.Markers;
 import io.saucr.core.RecoveryMessage;
 import io.saucr.core.RecoveryMessage.LleAnswer;
+import io.saucr.core.RecoveryMessage.LostAnswer;
 import io.saucr.core.RecoveryMessage.OutlineAnswer;
 import io.saucr.core.RecoveryMessage.SourceAnswer;
 import io.saucr.core.RecoveryProcedure;
 import io.saucr.core.RecoveryProcedure.Decision;
 import io.saucr.core.RecoveryProcedure.Finish;
+import io.saucr.core.RecoveryProcedure.Loss;
 import io.saucr.core.RecoveryProcedure.OnDisk;
 import io.saucr.core.RecoveryProcedure.Patience;
 import io.saucr.core.RecoveryProcedure.Send;
@@ -30,8 +32,20 @@ final class Recovery {
     final OnDisk onDisk;
     final RecoveryProcedure procedure;
 
+    /** Whether the disk was lost (R26). */
+    final boolean lost;
+
     /** Answers that are on their way, by server. */
     final LleAnswer[] underway;
+
+    /**
+     * The newest epoch whose established leader has answered, {@link Server#NOWHERE} before that:
+     * only what is answered after that counts, and by nobody who has promised more (R26).
+     */
+    int ledEpoch = Server.NOWHERE;
+
+    /** The newest epochs that those who answered had promised to, 0 unless the disk was lost. */
+    final long[] promised;
 
     /** Answers that were received since the procedure began, by server. */
     final LleAnswer[] received;
@@ -56,11 +70,18 @@ final class Recovery {
             long currentEpoch,
             LogOutline log,
             Markers markers,
-            Configuration voters) {
+            Configuration voters,
+            boolean lost) {
+        this.lost = lost;
         onDisk = new OnDisk(currentEpoch, log, markers, voters, Optional.empty());
-        procedure = new RecoveryProcedure(sid, nonce, onDisk, PATIENCE, LONGEST_ENTRY);
+        procedure =
+                lost
+                        ? RecoveryProcedure.ofLostDisk(
+                                sid, nonce, onDisk, Loss.DISK, PATIENCE, LONGEST_ENTRY)
+                        : new RecoveryProcedure(sid, nonce, onDisk, PATIENCE, LONGEST_ENTRY);
         underway = new LleAnswer[voters.voters().size()];
         received = new LleAnswer[underway.length];
+        promised = new long[underway.length];
         procedure.start(0);
     }
 
@@ -68,10 +89,17 @@ final class Recovery {
         return procedure.state() == RecoveryProcedure.State.QUERYING;
     }
 
-    /** Feeds an answer, and returns what is to be done about the disk. */
-    List<Decision> receive(int from, LleAnswer answer) {
+    /**
+     * Feeds an answer, and returns what is to be done about the disk.
+     *
+     * @param epoch the newest that whoever answered had promised to
+     */
+    List<Decision> receive(int from, LleAnswer answer, long epoch) {
         received[from] = answer;
-        return remember(procedure.received(from + 1L, answer, 0));
+        promised[from] = epoch;
+        RecoveryMessage message =
+                lost ? new LostAnswer(answer.nonce(), answer.sender(), epoch, answer) : answer;
+        return remember(procedure.received(from + 1L, message, 0));
     }
 
     /** Feeds the source's answer. */
@@ -87,7 +115,8 @@ final class Recovery {
     private List<Decision> remember(List<Decision> decisions) {
         for (Decision decision : decisions) {
             if (decision instanceof Send send
-                    && !(send.message() instanceof RecoveryMessage.LleQuery)) {
+                    && !(send.message() instanceof RecoveryMessage.LleQuery)
+                    && !(send.message() instanceof RecoveryMessage.LostQuery)) {
                 request = send.message();
                 source = (int) send.to() - 1;
             } else if (decision instanceof Finish last) {

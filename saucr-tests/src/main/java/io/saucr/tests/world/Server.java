@@ -39,8 +39,13 @@ final class Server {
     /** How often the process has started, and its nonce (R18a). */
     long incarnation = 1;
 
-    /** Whether it lost power in fast mode and has not recovered since: ghost, for S3. */
+    /**
+     * Whether it lost power in fast mode, or its disk, and has not recovered since: ghost, for S3.
+     */
     boolean unrecovered;
+
+    /** Whether its disk was lost and what was lost is not there again (R26). */
+    boolean lost;
 
     // ---- Disk, all of it forced but for the log behind `forced` ----
 
@@ -187,6 +192,11 @@ final class Server {
 
     Markers markers() {
         return new Markers(fastSwitch, latestOnDisk, mapOnDisk);
+    }
+
+    /** Whether what it has acked, and what it knew, may be more than it has. */
+    boolean mayHaveForgotten() {
+        return lost || (markersSayFast() && !proven);
     }
 
     boolean markersSayFast() {

@@ -344,6 +344,7 @@ public final class StateCode {
         number(w.forces);
         number(led ? w.syncs : USED_UP);
         number(w.kills);
+        number(w.lostDisks);
         number(w.terms);
         AcknowledgedHistory history = w.history;
         number(history.length());
@@ -357,7 +358,7 @@ public final class StateCode {
         number(s.role.ordinal());
         // Who is recovered has nothing to prove, and who has not acked anything fast neither.
         boolean proven = s.role == Role.DOWN && s.proven && s.markersSayFast();
-        number((s.unrecovered ? 1 : 0) | (proven ? 2 : 0));
+        number((s.unrecovered ? 1 : 0) | (proven ? 2 : 0) | (s.lost ? 4 : 0));
         number(rank(s.index, s.incarnation));
         number(s.length);
         number(s.written);
@@ -513,11 +514,12 @@ public final class StateCode {
         }
         number(0);
         number((int) recovery.onDisk.currentEpoch() + 1);
+        optional(recovery.ledEpoch);
         outline(recovery.onDisk.log());
         map(recovery.onDisk.markers().lleMap());
         for (int i = 0; i < n; i++) {
             underway(recovery, order[i]);
-            answer(recovery.received[order[i]]);
+            answer(recovery, order[i], recovery.received[order[i]]);
         }
         number(recovery.outline == null ? 0 : 1);
         if (recovery.outline != null) {
@@ -541,7 +543,7 @@ public final class StateCode {
         } else if (answersAreLost) {
             number(1);
         } else {
-            answer(answer);
+            answer(recovery, from, answer);
         }
     }
 
@@ -552,12 +554,13 @@ public final class StateCode {
         return readSmall() == 0 ? null : lost;
     }
 
-    private void answer(LleAnswer answer) {
+    private void answer(Recovery recovery, int from, LleAnswer answer) {
         if (answer == null) {
             number(0);
             return;
         }
         number((int) answer.currentEpoch() + 1);
+        number((int) recovery.promised[from]);
         zxid(answer.lastLogged());
         map(answer.lleMap());
     }
@@ -710,6 +713,7 @@ public final class StateCode {
         w.forces = readSmall();
         w.syncs = readSmall();
         w.kills = readSmall();
+        w.lostDisks = readSmall();
         w.terms = readSmall();
         int length = readSmall();
         for (int i = 0; i < length; i++) {
@@ -723,6 +727,7 @@ public final class StateCode {
         int flags = readSmall();
         s.unrecovered = (flags & 1) != 0;
         s.proven = s.recovered() || (flags & 2) != 0;
+        s.lost = (flags & 4) != 0;
         s.incarnation = readSmall();
         int length = readSmall();
         s.written = readSmall();
@@ -976,6 +981,7 @@ public final class StateCode {
             return;
         }
         long currentEpoch = readSmall() - 1L;
+        int ledEpoch = readOptional();
         LogOutline log = readOutline();
         LleMap map = readMap();
         Recovery recovery =
@@ -985,13 +991,15 @@ public final class StateCode {
                         currentEpoch,
                         log,
                         new Markers(s.fastSwitch, s.latestOnDisk, map),
-                        w.voters);
+                        w.voters,
+                        s.lost);
         s.recovery = recovery;
+        recovery.ledEpoch = ledEpoch;
         for (int j = 0; j < n; j++) {
             recovery.underway[j] = readUnderway(w, s, j);
             LleAnswer received = readAnswer(w, s, j);
             if (received != null) {
-                recovery.receive(j, received);
+                recovery.receive(j, received, recovery.promised[j]);
             }
         }
         if (readSmall() == 1) {
@@ -1017,6 +1025,7 @@ public final class StateCode {
         if (epoch < 0) {
             return null;
         }
+        asker.recovery.promised[from] = readSmall();
         long last = readZxid();
         return new LleAnswer(
                 asker.incarnation, from + 1L, epoch, last, readMap(), w.voters, Optional.empty());

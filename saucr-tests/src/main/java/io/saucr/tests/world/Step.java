@@ -79,7 +79,9 @@ public final class Step {
          * A server's process dies and its machine goes on: what was written stays, and the
          * argument's number of entries of the buffer (R25).
          */
-        KILL;
+        KILL,
+        /** A server dies, or is dead, and everything on its disk is gone (R26). */
+        LOSE_DISK;
 
         private static final Kind[] ALL = values();
     }

@@ -85,6 +85,7 @@ public final class World {
     int forces;
     int syncs;
     int kills;
+    int lostDisks;
 
     /** How many leaders there were; elections, unlike these, start anew with the bounds. */
     int terms;
@@ -176,6 +177,7 @@ public final class World {
             s.role = Role.LOOKING;
             s.incarnation = 1;
             s.unrecovered = false;
+            s.lost = false;
             s.recovery = null;
             s.length = 0;
             s.force();
@@ -205,6 +207,7 @@ public final class World {
         forces = 0;
         syncs = 0;
         kills = 0;
+        lostDisks = 0;
     }
 
     /** Number of voters. */
@@ -260,11 +263,16 @@ public final class World {
     }
 
     /**
-     * Whether the server needs others to recover once it has crashed, or does now: its markers say
-     * that it was in fast mode.
+     * Whether the server needs others to recover once it has lost power, or does now: its markers
+     * say that it was in fast mode, or its disk is lost.
      */
     public boolean needsRecovery(int server) {
-        return servers[server].markersSayFast();
+        return servers[server].lost || servers[server].markersSayFast();
+    }
+
+    /** Whether the server's disk was lost and it has not recovered since. */
+    public boolean lost(int server) {
+        return servers[server].lost;
     }
 
     /** Whether the server's process runs. */
@@ -384,6 +392,9 @@ public final class World {
             if (s.role != Role.DOWN && kills < bounds.kills()) {
                 count = killSteps(s, steps, count);
             }
+            if (mayLoseDisk(s) && lostDisks < bounds.lostDisks()) {
+                steps[count++] = Step.of(Kind.LOSE_DISK, i);
+            }
             count = stepsOf(s, steps, count, disconnects < bounds.disconnects());
             if (s.role == Role.LOOKING) {
                 count = electionSteps(s, steps, count);
@@ -458,6 +469,10 @@ public final class World {
         return count;
     }
 
+    private static boolean mayLoseDisk(Server s) {
+        return s.role != Role.DOWN || s.length > 0 || s.acceptedEpoch > 0;
+    }
+
     private static boolean mayLosePower(Server s) {
         return s.role != Role.DOWN || s.length > s.forced || (s.proven && s.markersSayFast());
     }
@@ -476,7 +491,9 @@ public final class World {
                 }
                 if (recovery.underway[j] != null) {
                     steps[count++] = Step.of(Kind.LEARN, i, j);
-                } else if (recovery.received[j] == null && answersQueries(servers[j])) {
+                } else if (answersQueries(servers[j])
+                        && (isHeard(servers[j], s)
+                                || (recovery.received[j] == null && hasNews(servers[j], s)))) {
                     steps[count++] = Step.of(Kind.ANSWER, j, i);
                 }
             }
@@ -490,6 +507,27 @@ public final class World {
             steps[count++] = Step.of(Kind.GIVE_UP, i);
         }
         return lateAnswers(s, steps, count);
+    }
+
+    /**
+     * Whether the answer counts. A server that lost its disk acked what it does not have any more,
+     * and a leader may count that: so it listens first to a leader, who drops these acks, and only
+     * then to the others.
+     */
+    private boolean isHeard(Server s, Server asker) {
+        boolean first = asker.recovery.received[s.index] == null;
+        if (!asker.lost || broken.contains(BrokenRule.R26_LEADER_NOT_FIRST)) {
+            return first;
+        }
+        int led = asker.recovery.ledEpoch;
+        return (s.established && promise(s) > led) || (first && promise(s) <= led);
+    }
+
+    /** The newest epoch that the server says it has promised to. */
+    private long promise(Server s) {
+        return broken.contains(BrokenRule.R26_ACCEPTED_EPOCH_FORGOTTEN)
+                ? s.currentEpoch
+                : s.acceptedEpoch;
     }
 
     /**
@@ -511,7 +549,7 @@ public final class World {
 
     /** Whether the leader of a server that is queried, or itself, learns of a restart by that. */
     private boolean hasNews(Server s, Server asker) {
-        if (r20 || !(s.leads() || attached(s))) {
+        if (silent(asker) || !(s.leads() || attached(s))) {
             return false;
         }
         Server l = s.leads() ? s : servers[s.leader];
@@ -523,10 +561,18 @@ public final class World {
         return news && (s.leads() || !s.link.tells(asker.index, asker.incarnation));
     }
 
+    /** Whether nobody tells the leader of this one's restart. */
+    private boolean silent(Server asker) {
+        return r20 || (asker.lost && broken.contains(BrokenRule.R26_NO_NOTICE));
+    }
+
     private boolean answersQueries(Server s) {
         return switch (s.role) {
             case DOWN -> false;
-            case RECOVERING -> broken.contains(BrokenRule.R16_RECOVERING_ANSWERS);
+            case RECOVERING ->
+                    s.lost
+                            ? broken.contains(BrokenRule.R26_LOST_ANSWERS)
+                            : broken.contains(BrokenRule.R16_RECOVERING_ANSWERS);
             case LOOKING, LEADING -> true;
             case FOLLOWING -> s.upToDate;
         };
@@ -797,12 +843,13 @@ public final class World {
             case UPTODATE -> upToDate(s);
             case CRASH -> crash(s, Step.argument(step));
             case KILL -> kill(s, Step.argument(step));
+            case LOSE_DISK -> loseDisk(s);
             case RESTART -> restart(s);
             case ANSWER -> answer(s, other);
             case LEARN -> {
                 LleAnswer answer = s.recovery.underway[other.index];
                 s.recovery.underway[other.index] = null;
-                learn(s, other.index, answer);
+                learn(s, other.index, answer, s.recovery.promised[other.index]);
             }
             case SOURCE -> sourceAnswers(s);
             case HISTORY -> historyReceived(s);
@@ -1324,6 +1371,20 @@ public final class World {
         stop(s);
     }
 
+    private void loseDisk(Server s) {
+        lostDisks++;
+        s.lost = true;
+        s.length = 0;
+        s.force();
+        s.proven = false;
+        s.currentEpoch = 0;
+        s.acceptedEpoch = 0;
+        s.fastSwitch = 0;
+        s.latestOnDisk = 0;
+        s.mapOnDisk = LleMap.empty();
+        stop(s);
+    }
+
     private static void stop(Server s) {
         s.acked = s.length;
         s.forgetRole();
@@ -1337,8 +1398,13 @@ public final class World {
 
     private void restart(Server s) {
         s.incarnation++;
-        s.unrecovered = s.markersSayFast() && !s.proven;
-        boolean recovers = s.unrecovered && !broken.contains(BrokenRule.R25_BOOT_ID_NOT_LOOKED_AT);
+        s.unrecovered = s.mayHaveForgotten();
+        boolean recovers =
+                s.unrecovered
+                        && !broken.contains(
+                                s.lost
+                                        ? BrokenRule.R26_LOST_DISK_COUNTS_AS_COMPLETE
+                                        : BrokenRule.R25_BOOT_ID_NOT_LOOKED_AT);
         if (recovers && !broken.contains(BrokenRule.R15_RECOVERING_TAKES_PART)) {
             // What an interrupted recovery has copied of epochs that this server was never in.
             int keep = s.length;
@@ -1406,17 +1472,22 @@ public final class World {
                         neverAhead ? -1 : s.currentEpoch,
                         s.outline(),
                         new Markers(s.fastSwitch, s.latestOnDisk, map),
-                        voters);
+                        voters,
+                        s.lost);
     }
 
     private void answer(Server s, Server asker) {
-        if (s.leads() && !r20) {
+        if (s.leads() && !silent(asker)) {
             fence(s, asker.index, asker.incarnation);
-        } else if (s.role == Role.FOLLOWING && !r20 && attached(s)) {
+        } else if (s.role == Role.FOLLOWING && !silent(asker) && attached(s)) {
             s.link.tell(asker.index, asker.incarnation);
         }
-        if (!asker.recovery.asksForAnswers()) {
+        if (!asker.recovery.asksForAnswers() || !isHeard(s, asker)) {
             return;
+        }
+        if (asker.lost && s.established && s.acceptedEpoch > asker.recovery.ledEpoch) {
+            queryAnew(asker);
+            asker.recovery.ledEpoch = (int) s.acceptedEpoch;
         }
         LleMap known = s.recovered() ? s.knowledge.snapshot() : s.mapOnDisk;
         asker.recovery.underway[s.index] =
@@ -1428,7 +1499,9 @@ public final class World {
                         known,
                         voters,
                         Optional.empty());
-        if (broken.contains(BrokenRule.R16_ONE_ANSWER_TOO_FEW)) {
+        asker.recovery.promised[s.index] = asker.lost ? promise(s) : 0;
+        if (broken.contains(
+                asker.lost ? BrokenRule.R26_R_ANSWERS_ENOUGH : BrokenRule.R16_ONE_ANSWER_TOO_FEW)) {
             countOneTooMany(asker, s.index);
         }
     }
@@ -1447,14 +1520,15 @@ public final class World {
                                 Zxid.NONE,
                                 LleMap.empty(),
                                 voters,
-                                Optional.empty()));
+                                Optional.empty()),
+                        0);
                 return;
             }
         }
     }
 
-    private void learn(Server s, int from, LleAnswer answer) {
-        carryOut(s, s.recovery.receive(from, answer));
+    private void learn(Server s, int from, LleAnswer answer, long promised) {
+        carryOut(s, s.recovery.receive(from, answer, promised));
     }
 
     private void carryOut(Server s, List<RecoveryProcedure.Decision> decisions) {
@@ -1471,8 +1545,11 @@ public final class World {
                 }
             } else if (decision instanceof Finish last) {
                 s.force();
-                s.acceptedEpoch = Math.max(s.acceptedEpoch, last.currentEpoch());
-                s.currentEpoch = Math.max(s.currentEpoch, last.currentEpoch());
+                s.acceptedEpoch = Math.max(s.acceptedEpoch, last.acceptedEpoch());
+                s.currentEpoch =
+                        s.lost
+                                ? last.currentEpoch()
+                                : Math.max(s.currentEpoch, last.currentEpoch());
             }
         }
     }
@@ -1549,6 +1626,7 @@ public final class World {
             s.fastSwitch = Math.max(s.fastSwitch, s.latestOnDisk + 1);
         }
         s.unrecovered = false;
+        s.lost = false;
         s.recovery = null;
         s.role = Role.LOOKING;
         open(s);

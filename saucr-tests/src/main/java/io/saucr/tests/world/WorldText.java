@@ -42,6 +42,9 @@ public final class WorldText {
         for (int i = s.queueNext; i < s.queueLength; i++) {
             out.append(i == s.queueNext ? " <- " : " ").append(Entry.toString(s.queue[i]));
         }
+        if (s.lost) {
+            return out.append(", disk lost").toString();
+        }
         out.append(s.markersSayFast() ? ", markers: fast" : ", markers: on disk");
         return out.toString();
     }

@@ -32,7 +32,8 @@ class ModelCheckerTest {
         "FAST,      1 1 0 0 1 0 0 0 0, 900",
         "COMMITTED, 0 0 1 2 0 0 0 0 0, 4000",
         "SLOW,      1 0 1 0 0 0 2 0 1, 100000",
-        "FAST,      1 0 1 0 0 0 0 1 0 1, 10000"
+        "FAST,      1 0 1 0 0 0 0 1 0 1, 10000",
+        "ON_OTHERS, 0 0 1 1 0 0 0 0 0 0 1, 2360"
     })
     void nothingBreaks(String from, String numbers, int atLeast) {
         Result result = check(from, numbers, Set.of(), false, from.equals("START"));
@@ -53,7 +54,9 @@ class ModelCheckerTest {
         "FAST,  2 0 1 1 1 0 0 0 0, 15000",
         "SLOW,  1 0 1 0 0 0 2 0 2, 50000",
         "FAST,  1 0 1 1 0 0 0 0 1, 3000",
-        "FAST,  1 0 1 1 1 0 0 0 0 1, 15000"
+        "FAST,  1 0 1 1 1 0 0 0 0 1, 15000",
+        "LEFT,  0 0 1 1 0 0 0 0 0 0 1, 15000",
+        "FAST,  1 0 1 1 0 0 0 0 0 1 1, 10000"
     })
     void nothingBreaksInCanonicalOrder(String from, String numbers, int atLeast) {
         Result reduced = check(from, numbers, Set.of(), true, false);
@@ -86,6 +89,11 @@ class ModelCheckerTest {
         "R25_ACK_BEFORE_WRITE,           FAST,     1 0 0 0 0 0 0 0 0 1, marker truth, 3",
         "R25_MAP_OF_MARKER,              ACKED,    0 0 0 0 0 0 0 0 0 1, S4, 6",
         "R25_START_WITHOUT_FORCE,        FAST,     1 0 0 0 0 0 0 0 0 1, marker truth, 5",
+        "R26_LOST_DISK_COUNTS_AS_COMPLETE,FAST,    0 0 0 0 0 0 0 0 0 0 1, S3, 3",
+        "R26_LOST_ANSWERS,               COMMITTED,0 0 1 2 0 0 0 0 0 0 1, S1, 15",
+        "R26_R_ANSWERS_ENOUGH,           ON_OTHERS,0 0 1 1 0 0 0 0 0 0 1, S1, 12",
+        "R26_LEADER_NOT_FIRST,           LEFT,     0 0 1 1 0 0 0 0 0 0 1, S1, 22",
+        "R26_NO_NOTICE,                  SLOW,     1 0 0 0 0 0 0 0 0 0 1, mode safety, 15",
         "S4_STALE_MAP_ON_DISK,           FAST,     1 1 0 0 1 0 0 0 0, S4, 12",
         "H14_MEMORY_AHEAD_OF_LOG,        SLOW,     2 0 0 0 0 0 1 0 0, log order, 12"
     })
@@ -107,8 +115,10 @@ class ModelCheckerTest {
 
     private static Bounds bounds(String numbers) {
         int[] n = Arrays.stream(numbers.trim().split(" ")).mapToInt(Integer::parseInt).toArray();
-        int kills = n.length > 9 ? n[9] : 0;
-        return new Bounds(n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], kills, false);
+        int[] all = Arrays.copyOf(n, 11);
+        return new Bounds(
+                all[0], all[1], all[2], all[3], all[4], all[5], all[6], all[7], all[8], all[9],
+                all[10], false);
     }
 
     private static Result check(

@@ -44,6 +44,21 @@ public final class Schedules {
     public static final List<String> COMMITTED =
             and(ACKED, "append 3", "ack 3", "receive 1 from 2", "receive 1 from 3");
 
+    /** Three servers in slow mode; an entry is committed that the leader's own log lacks. */
+    public static final List<String> ON_OTHERS =
+            and(
+                    SLOW,
+                    "propose 1",
+                    "append 2",
+                    "append 3",
+                    "ack 2",
+                    "ack 3",
+                    "receive 1 from 2",
+                    "receive 1 from 3");
+
+    /** As {@link #SLOW}; server 2 has left, and 3's ack of an entry is unread. */
+    public static final List<String> LEFT = and(SLOW, "leave 2", "propose 1", "append 3", "ack 3");
+
     private Schedules() {}
 
     private static List<String> and(List<String> first, String... then) {
@@ -58,6 +73,8 @@ public final class Schedules {
             case "FAST" -> FAST;
             case "ACKED" -> ACKED;
             case "COMMITTED" -> COMMITTED;
+            case "ON_OTHERS" -> ON_OTHERS;
+            case "LEFT" -> LEFT;
             default -> throw new IllegalArgumentException(name);
         };
     }

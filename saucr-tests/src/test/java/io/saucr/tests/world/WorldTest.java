@@ -2,7 +2,6 @@ package io.saucr.tests.world;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.tests.world.Step.Kind;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -73,6 +72,24 @@ class WorldTest {
         run(world, "answer 3 to 2", "learn 2 from 3", "source 2", "history 2", "source 2");
         run(world, "history 2", "finish 2");
         assertThat(world.logLength(1)).isEqualTo(2);
+    }
+
+    /** R26: its log, its epoch and its promise come back with it; until then it is lost. */
+    @Test
+    void aServerThatLostItsDiskListensToALeaderFirstAndCopiesEverything() {
+        World world = new World(3, Bounds.none());
+        Schedules.COMMITTED.forEach(step -> run(world, step));
+        run(world, "lose-disk 3", "restart 3", "answer 2 to 3");
+        assertThat(offered(world)).doesNotContain("learn 3 from 2");
+        run(world, "answer 1 to 3", "learn 3 from 1");
+        run(world, "answer 2 to 3", "learn 3 from 2", "source 3", "history 3", "crash 3");
+        run(world, "restart 3");
+        assertThat(world.lost(2)).isTrue();
+        run(world, "answer 1 to 3", "learn 3 from 1", "answer 2 to 3", "learn 3 from 2");
+        run(world, "source 3", "history 3", "source 3", "history 3", "finish 3");
+        assertThat(world.lost(2)).isFalse();
+        assertThat(world.logLength(2)).isEqualTo(2);
+        assertThat(world.forcedLength(2)).isEqualTo(2);
     }
 
     /**
@@ -169,19 +186,26 @@ class WorldTest {
     }
 
     private static boolean isCrash(int step) {
-        return Step.kind(step) == Kind.CRASH || Step.kind(step) == Kind.KILL;
+        return switch (Step.kind(step)) {
+            case CRASH, KILL, LOSE_DISK -> true;
+            default -> false;
+        };
     }
 
     private static void run(World world, String... texts) {
-        int[] steps = new int[World.MAX_ENABLED];
         for (String text : texts) {
-            int count = world.enabled(steps);
-            List<String> offered = new ArrayList<>();
-            for (int i = 0; i < count; i++) {
-                offered.add(Step.toString(steps[i]));
-            }
-            assertThat(offered).contains(text);
+            assertThat(offered(world)).contains(text);
             world.apply(Step.parse(text));
         }
+    }
+
+    private static List<String> offered(World world) {
+        int[] steps = new int[World.MAX_ENABLED];
+        int count = world.enabled(steps);
+        List<String> offered = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            offered.add(Step.toString(steps[i]));
+        }
+        return offered;
     }
 }
