@@ -74,17 +74,28 @@ public sealed interface RecoveryMessage {
     /**
      * "What may I have logged and promised?", from a server that lost its disk, or has an empty
      * one, to every voter (R26).
+     *
+     * @param round of the asker's queries, at least 1: what was answered in an earlier one does not
+     *     count any more
      */
-    record LostQuery(long nonce, long sender) implements RecoveryMessage {}
+    record LostQuery(long nonce, long sender, long round) implements RecoveryMessage {}
 
     /**
      * A recovered voter's answer to a {@link LostQuery}.
      *
+     * @param round of the query
+     * @param leads whether it leads, and its leadership is established
      * @param acceptedEpoch the newest epoch that the answering server has promised to, at least its
      *     current one
      * @param answer what it would answer to an {@link LleQuery}
      */
-    record LostAnswer(long nonce, long sender, long acceptedEpoch, LleAnswer answer)
+    record LostAnswer(
+            long nonce,
+            long sender,
+            long round,
+            boolean leads,
+            long acceptedEpoch,
+            LleAnswer answer)
             implements RecoveryMessage {
         public LostAnswer {
             if (answer.nonce() != nonce || answer.sender() != sender) {

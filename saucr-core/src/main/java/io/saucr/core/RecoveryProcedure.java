@@ -273,7 +273,15 @@ public final class RecoveryProcedure {
     /** Servers that have, or had, a history. */
     private final SortedSet<Long> notBlank = new TreeSet<>();
 
+    /** What those with a history have logged, as they said last. */
+    private final SortedMap<Long, Long> lastLogged = new TreeMap<>();
+
     private long promisedEpoch;
+
+    /** The newest epoch whose established leader has answered, -1 before that. */
+    private long ledEpoch = -1;
+
+    private long round = 1;
     private long sentAt;
     private String problem = "";
 
@@ -378,9 +386,7 @@ public final class RecoveryProcedure {
             }
         } else if (message instanceof LostAnswer answer) {
             if (state == State.QUERYING && loss != Loss.MEMORY) {
-                promisedEpoch = Math.max(promisedEpoch, answer.acceptedEpoch());
-                speaks(from, false);
-                answered(answer.answer(), now);
+                lostAnswered(answer, now);
             }
         } else if (message instanceof NoAnswer standing) {
             if (state == State.QUERYING && loss != Loss.MEMORY) {
@@ -410,6 +416,36 @@ public final class RecoveryProcedure {
         return taken();
     }
 
+    /**
+     * R26: until an established leader has answered, it may count an ack of the disk that is gone;
+     * whoever answered before that may have acked the same entry since, and so made it commit
+     * without anybody who would tell of it. The leader voids what it counted before it answers.
+     * Only what is answered after that counts, and nobody who has promised a later epoch: its
+     * leader may count the same.
+     */
+    private void lostAnswered(LostAnswer answer, long now) {
+        speaks(answer.sender(), false);
+        lastLogged.put(answer.sender(), answer.answer().lastLogged());
+        if (answer.leads() && answer.acceptedEpoch() > ledEpoch) {
+            ledEpoch = answer.acceptedEpoch();
+            answers.clear();
+            round++;
+            count(answer, now);
+            if (state == State.QUERYING) {
+                query(now);
+            }
+        } else if (answer.round() == round && answer.acceptedEpoch() <= ledEpoch) {
+            count(answer, now);
+        } else {
+            beginIfNew();
+        }
+    }
+
+    private void count(LostAnswer answer, long now) {
+        promisedEpoch = Math.max(promisedEpoch, answer.acceptedEpoch());
+        answered(answer.answer(), now);
+    }
+
     private void speaks(long from, boolean isBlank) {
         (isBlank ? blank : notBlank).add(from);
         (isBlank ? notBlank : blank).remove(from);
@@ -431,10 +467,10 @@ public final class RecoveryProcedure {
             for (long voter : configuration.voters()) {
                 if (voter == self || blank.contains(voter)) {
                     empty++;
-                } else if (!answers.containsKey(voter)) {
+                } else if (!lastLogged.containsKey(voter)) {
                     allHaveSpoken = false;
                 } else {
-                    nobodyHasEntries &= answers.get(voter).lastLogged() == Zxid.NONE;
+                    nobodyHasEntries &= lastLogged.get(voter) == Zxid.NONE;
                 }
             }
             couldHaveElected &= empty >= configuration.bareMajority();
@@ -460,6 +496,11 @@ public final class RecoveryProcedure {
             }
         }
         return taken();
+    }
+
+    /** The round of queries of a server that lost its disk, from 1 on. */
+    public long round() {
+        return round;
     }
 
     /** Where the procedure is. */
@@ -512,7 +553,7 @@ public final class RecoveryProcedure {
                             voter,
                             loss == Loss.MEMORY
                                     ? new LleQuery(nonce, self)
-                                    : new LostQuery(nonce, self)));
+                                    : new LostQuery(nonce, self, round)));
         }
     }
 
@@ -796,6 +837,7 @@ public final class RecoveryProcedure {
         problem = why;
         enter(State.QUERYING);
         answers.clear();
+        round++;
         requestId++;
         through = Zxid.NONE;
         forgetPartial();

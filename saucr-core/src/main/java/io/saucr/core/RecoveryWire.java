@@ -89,10 +89,10 @@ public final class RecoveryWire {
             header(out, LLE_ANSWER, m, 0);
             put(out, m);
         } else if (message instanceof LostQuery m) {
-            header(out, LOST_QUERY, m, 0);
+            header(out, LOST_QUERY, m, m.round());
         } else if (message instanceof LostAnswer m) {
-            header(out, LOST_ANSWER, m, 0);
-            out.putLong(m.acceptedEpoch());
+            header(out, LOST_ANSWER, m, m.round());
+            out.put((byte) (m.leads() ? 1 : 0)).putLong(m.acceptedEpoch());
             put(out, m.answer());
         } else if (message instanceof NoAnswer m) {
             header(out, NO_ANSWER, m, 0);
@@ -175,13 +175,15 @@ public final class RecoveryWire {
                 in.expect(requestId == 0, "request id " + requestId);
                 return in.lleAnswer(nonce, sender);
             case LOST_QUERY:
-                in.expect(requestId == 0, "request id " + requestId);
-                return new LostQuery(nonce, sender);
+                in.expect(requestId > 0, "round " + requestId);
+                return new LostQuery(nonce, sender, requestId);
             case LOST_ANSWER:
-                in.expect(requestId == 0, "request id " + requestId);
+                in.expect(requestId > 0, "round " + requestId);
                 return new LostAnswer(
                         nonce,
                         sender,
+                        requestId,
+                        in.flag("leads"),
                         in.nonNegative("accepted epoch"),
                         in.lleAnswer(nonce, sender));
             case NO_ANSWER:
@@ -252,7 +254,7 @@ public final class RecoveryWire {
         if (message instanceof LleAnswer m) {
             length += length(m);
         } else if (message instanceof LostAnswer m) {
-            length += 8 + length(m.answer());
+            length += 1 + 8 + length(m.answer());
         } else if (message instanceof NoAnswer) {
             length += 1;
         } else if (message instanceof OutlineAnswer m) {

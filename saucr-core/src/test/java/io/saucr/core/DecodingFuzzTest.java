@@ -79,10 +79,12 @@ class DecodingFuzzTest {
                             100,
                             Bytes.wrap(new byte[40])),
                     new Unavailable(9, 1, 5, Reason.GONE),
-                    new LostQuery(9, 1),
+                    new LostQuery(9, 1, 2),
                     new LostAnswer(
                             9,
                             1,
+                            2,
+                            true,
                             4,
                             new LleAnswer(
                                     9, 1, 3, Zxid.of(3, 4), MAP, CONFIGURATION, Optional.empty())),

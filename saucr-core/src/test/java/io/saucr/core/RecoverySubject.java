@@ -66,6 +66,8 @@ final class RecoverySubject implements ScenarioSubject {
                         new LostAnswer(
                                 nonce,
                                 from,
+                                in.number("round", recovery.round()),
+                                in.has("leads"),
                                 in.number("accepted", 0),
                                 new LleAnswer(
                                         nonce,
@@ -185,8 +187,9 @@ final class RecoverySubject implements ScenarioSubject {
         Map<String, List<Long>> queries = new TreeMap<>();
         for (RecoveryProcedure.Decision decision : decisions) {
             if (decision instanceof RecoveryProcedure.Send send) {
-                if (send.message() instanceof LostQuery) {
-                    queries.computeIfAbsent("lost", key -> new ArrayList<>()).add(send.to());
+                if (send.message() instanceof LostQuery lost) {
+                    queries.computeIfAbsent("lost, round " + lost.round(), key -> new ArrayList<>())
+                            .add(send.to());
                 } else if (send.message() instanceof LleQuery) {
                     queries.computeIfAbsent("query", key -> new ArrayList<>()).add(send.to());
                 } else {
@@ -233,7 +236,7 @@ final class RecoverySubject implements ScenarioSubject {
         }
         queries.forEach(
                 (kind, sids) ->
-                        lines.add((kind.equals("query") ? "" : "lost: ") + "query " + sids));
+                        lines.add((kind.equals("query") ? "" : kind + ": ") + "query " + sids));
         return lines;
     }
 

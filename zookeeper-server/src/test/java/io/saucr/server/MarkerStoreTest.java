@@ -77,7 +77,7 @@ class MarkerStoreTest {
                         .isInstanceOf(IOException.class)
                         .hasMessageContaining(file.toString())
                         .hasMessageContaining("must not vote")
-                        .hasMessageContaining("Restore the file");
+                        .hasMessageContaining("never put an older one in its place");
             }
             Files.write(file, whole);
             new MarkerStore(folder).read();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.saucr.core.LleMap;
+import io.saucr.core.LogIdentity;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -117,7 +118,7 @@ class StartCheckTest {
         Path version = Files.createDirectories(logs.resolve("version-2"));
         new MarkerStore(version).writeFastSwitch(Z);
         refused(
-                "saucr.enabled=false is not allowed now: this server crashed in fast mode",
+                "saucr.enabled=false is not allowed now: this server may lack acknowledged writes",
                 3,
                 "dataLogDir=" + logs);
         refused("crashed in fast mode", 3, "dataLogDir=" + logs, "saucr.enabled=false");
@@ -126,6 +127,22 @@ class StartCheckTest {
         new MarkerStore(version).writeLatestOnDisk(Z, LleMap.empty());
         forgetProperties();
         assertThatCode(() -> parse(3, "dataLogDir=" + logs)).doesNotThrowAnyException();
+    }
+
+    @Test
+    void r26AnotherServersFolderIsRefusedInEitherCase() throws Exception {
+        Path version = Files.createDirectories(data.resolve("version-2"));
+        new MarkerStore(version).writeIdentity(new LogIdentity(2, 77, 0, 0, 0));
+        refused("is not this server's: the data are those of server 2", 3, "saucr.enabled=true");
+        refused("is not this server's: the data are those of server 2", 3);
+    }
+
+    @Test
+    void h13ALogThatIsGoneIsALossToo() throws Exception {
+        Path version = Files.createDirectories(data.resolve("version-2"));
+        Files.writeString(version.resolve("currentEpoch"), "1\nsaucr server=1 log=4d\n");
+        refused("there is no marker in it", 3, "saucr.enabled=false");
+        assertThatCode(() -> parse(3, "saucr.enabled=true")).doesNotThrowAnyException();
     }
 
     @Test

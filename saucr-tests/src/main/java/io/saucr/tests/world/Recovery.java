@@ -97,9 +97,31 @@ final class Recovery {
     List<Decision> receive(int from, LleAnswer answer, long epoch) {
         received[from] = answer;
         promised[from] = epoch;
-        RecoveryMessage message =
-                lost ? new LostAnswer(answer.nonce(), answer.sender(), epoch, answer) : answer;
+        RecoveryMessage message = lost ? heard(answer) : answer;
         return remember(procedure.received(from + 1L, message, 0));
+    }
+
+    /**
+     * The world decides whose answer is heard, so that it can break the rule (R26); to the
+     * procedure all of them are answers in the round of one leader.
+     */
+    private LostAnswer heard(LleAnswer answer) {
+        return new LostAnswer(
+                answer.nonce(),
+                answer.sender(),
+                procedure.round(),
+                true,
+                Math.max(0, ledEpoch),
+                answer);
+    }
+
+    /** The newest epoch that anybody who answered has promised to. */
+    private long mostPromised() {
+        long most = 0;
+        for (long epoch : promised) {
+            most = Math.max(most, epoch);
+        }
+        return most;
     }
 
     /** Feeds the source's answer. */
@@ -120,11 +142,22 @@ final class Recovery {
                 request = send.message();
                 source = (int) send.to() - 1;
             } else if (decision instanceof Finish last) {
-                finish = last;
+                finish = lost ? withPromise(last) : last;
                 request = null;
             }
         }
         return decisions;
+    }
+
+    private Finish withPromise(Finish last) {
+        return new Finish(
+                last.lastLogged(),
+                last.currentEpoch(),
+                last.latestOnDisk(),
+                last.lleMap(),
+                last.fastSwitch(),
+                Math.max(last.currentEpoch(), mostPromised()),
+                last.staged());
     }
 
     /** What its own map and the answers say together. */

@@ -1,7 +1,7 @@
 package org.apache.zookeeper.server.persistence;
 
-import io.saucr.core.LogOutline;
 import io.saucr.core.LogIdentity;
+import io.saucr.core.LogOutline;
 import io.saucr.core.Markers;
 import io.saucr.core.Zxid;
 import io.saucr.server.FlushCause;
@@ -446,7 +446,9 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     }
 
     /** See {@link SaucrTxnLog#truncate}. False ends the process, here as with Apache's log. */
-    /** R26: what is on disk cannot become the leader's history, so the next process gets it anew. */
+    /**
+     * R26: what is on disk cannot become the leader's history, so the next process gets it anew.
+     */
     private void giveUpHistory() throws IOException {
         log().flushAndMark(FlushCause.LOG, "the history is given up");
         Optional<LogIdentity> mine = markerStore.identity();

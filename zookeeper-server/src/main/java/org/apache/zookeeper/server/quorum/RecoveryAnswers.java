@@ -172,12 +172,19 @@ final class RecoveryAnswers {
         if (peer.getCurrentEpoch() <= 0 && txnSnapLog.log().lastAppended() == Zxid.NONE) {
             peer.send(query.sender(), new NoAnswer(query.nonce(), peer.getMyId(), true));
         } else if (fence(query.sender(), query.nonce())) {
+            // After the fence: what this leader counted of the asker's old process is void now.
+            boolean leads =
+                    peer.getPeerState() == ServerState.LEADING
+                            && peer.getActiveServer() instanceof LeaderZooKeeperServer server
+                            && server.isRunning();
             long acceptedEpoch = Math.max(peer.getAcceptedEpoch(), peer.getCurrentEpoch());
             peer.send(
                     query.sender(),
                     new LostAnswer(
                             query.nonce(),
                             peer.getMyId(),
+                            query.round(),
+                            leads,
                             acceptedEpoch,
                             whatIsLogged(query.nonce())));
         }

@@ -44,7 +44,7 @@ import org.slf4j.LoggerFactory;
  * Makes leaders and followers that replicate situation-aware, and flushes whenever it goes looking
  * for a leader (R10).
  */
-public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager.Recovery {
+public final class SaucrQuorumPeer extends QuorumPeer {
     private static final Logger LOG = LoggerFactory.getLogger(SaucrQuorumPeer.class);
 
     private final SaucrSettings settings;
@@ -329,7 +329,7 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
                 new SaucrCnxManager.Recovery() {
                     @Override
                     public void received(long from, ByteBuffer message) {
-                        SaucrQuorumPeer.this.received(from, message);
+                        receivedMessage(from, message);
                     }
 
                     @Override
@@ -351,8 +351,7 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
         return channel;
     }
 
-    @Override
-    public void received(long from, ByteBuffer message) {
+    private void receivedMessage(long from, ByteBuffer message) {
         if (recovering) {
             CrashRecovery running = recovery;
             if (running != null) {
@@ -363,7 +362,7 @@ public final class SaucrQuorumPeer extends QuorumPeer implements SaucrCnxManager
         }
     }
 
-    @Override
+    /** Whether this server recovers: it takes part in nothing. */
     public boolean recovering() {
         return recovering;
     }
