@@ -111,7 +111,11 @@ final class CrashRecovery {
         if (loss == Loss.DISK) {
             markLost();
         }
-        this.outline = loss == Loss.MEMORY ? store.prepare(currentEpoch) : store.prepareWhole();
+        // ZooKeeper loads no entries of an epoch that the epoch file does not know of.
+        this.outline =
+                loss == Loss.MEMORY || currentEpoch >= 0
+                        ? store.prepare(currentEpoch)
+                        : store.prepareWhole();
     }
 
     void received(long from, ByteBuffer packet) {

@@ -155,9 +155,8 @@ public final class SaucrQuorumPeer extends QuorumPeer {
             case COMPLETE -> open(markers);
             case COMPLETE_IN_PAGE_CACHE -> openFromPageCache(markers);
             case MEMORY_LOST -> recover(Loss.MEMORY, markers);
-            case DISK_LOST -> recoverFromLoss(Loss.DISK, markers);
-            case EMPTY ->
-                    recoverFromLoss(txnSnapLog.mayBeNew() ? Loss.EVERYTHING : Loss.DISK, markers);
+            case DISK_LOST -> recover(Loss.DISK, markers);
+            case EMPTY -> beginEmpty(markers);
             case FOREIGN -> throw new IOException(refusal());
         }
     }
@@ -173,12 +172,12 @@ public final class SaucrQuorumPeer extends QuorumPeer {
                 + assessment.reason();
     }
 
-    /** Observers never count: whatever they lack, their leader gives them. */
-    private void recoverFromLoss(Loss loss, Markers markers) throws IOException {
+    /** Observers never count: whatever an empty one lacks, its leader gives it. */
+    private void beginEmpty(Markers markers) throws IOException {
         if (getLearnerType() == LearnerType.OBSERVER) {
             open(markers);
         } else {
-            recover(loss, markers);
+            recover(txnSnapLog.mayBeNew() ? Loss.EVERYTHING : Loss.DISK, markers);
         }
     }
 
@@ -192,8 +191,16 @@ public final class SaucrQuorumPeer extends QuorumPeer {
      * Whatever this server had logged, anybody else may have.
      */
     private void openFromPageCache(Markers markers) throws IOException {
+        long last;
+        try {
+            last = txnSnapLog.forceWhole(markers);
+        } catch (IOException e) {
+            LOG.error("What is in the page cache cannot be forced: it is not believed", e);
+            new PageCacheProof(txnSnapLog.getDataLogDir().toPath(), settings.bootId()).withdraw();
+            recover(Loss.MEMORY, markers);
+            return;
+        }
         LOG.info("This server is complete: {}", assessment.reason());
-        long last = txnSnapLog.forceWhole(markers);
         LleMap map = markers.lleMap();
         for (long voter : getView().keySet()) {
             map = map.with(voter, Math.max(map.get(voter), last));

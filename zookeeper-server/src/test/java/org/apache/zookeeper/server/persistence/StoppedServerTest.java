@@ -42,6 +42,7 @@ class StoppedServerTest {
     void aServerWithAPendingReplacement() throws IOException {
         found = directory();
         Path snapshots = Files.createDirectories(found.resolve("data/version-2"));
+        Files.writeString(found.resolve("data/myid"), "1\n");
         Path logs = Files.createDirectories(found.resolve("log/version-2"));
         snapshot(new DataTree(), snapshots.resolve("snapshot.0"));
         Files.writeString(snapshots.resolve(RecoveryStore.CURRENT_EPOCH), "1");
