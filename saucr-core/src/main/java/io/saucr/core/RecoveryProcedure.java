@@ -446,7 +446,11 @@ public final class RecoveryProcedure {
         answered(answer.answer(), now);
     }
 
+    /** Observers and strangers have no say in whether the ensemble is new. */
     private void speaks(long from, boolean isBlank) {
+        if (configurations().stream().noneMatch(each -> each.voters().contains(from))) {
+            return;
+        }
         (isBlank ? blank : notBlank).add(from);
         (isBlank ? notBlank : blank).remove(from);
     }

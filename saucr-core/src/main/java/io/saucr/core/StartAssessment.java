@@ -82,10 +82,7 @@ public record StartAssessment(Verdict verdict, String reason) {
                     Verdict.FOREIGN,
                     "the data are those of server " + owner.get() + ", not of server " + found.sid);
         }
-        if (found.currentEpoch <= 0
-                && found.lastLogged == Zxid.NONE
-                && found.identity.isEmpty()
-                && !found.anyMarker()) {
+        if (isEmpty(found)) {
             return new StartAssessment(Verdict.EMPTY, "there is no history on its disk");
         }
         if (found.identity.isEmpty()) {
@@ -103,14 +100,15 @@ public record StartAssessment(Verdict verdict, String reason) {
         if (found.stamp.isPresent() && !found.stamp.get().equals(identity.stamp())) {
             return lost("the log folder is another one than the epoch file names");
         }
+        if (found.currentEpoch < 0 && found.lastLogged != Zxid.NONE) {
+            return lost("the epoch file is gone");
+        }
         if (Math.max(0, found.currentEpoch) < identity.epoch()) {
             return lost(
                     "its current epoch was "
                             + identity.epoch()
-                            + ", and "
-                            + (found.currentEpoch < 0
-                                    ? "the epoch file is gone"
-                                    : "the epoch file says " + found.currentEpoch));
+                            + ", and the epoch file says "
+                            + found.currentEpoch);
         }
         if (!found.fastSwitchPresent || !found.latestOnDiskPresent) {
             return lost(
@@ -128,6 +126,25 @@ public record StartAssessment(Verdict verdict, String reason) {
         return byMarkers(found);
     }
 
+    /**
+     * Nothing is there, or a start that was killed halfway has begun to mark what nothing had been
+     * acked on.
+     */
+    private static boolean isEmpty(Findings found) {
+        boolean nothingYet =
+                found.currentEpoch <= 0
+                        && found.lastLogged == Zxid.NONE
+                        && found.markers.fastSwitch() == Zxid.NONE
+                        && found.markers.latestOnDisk() == Zxid.NONE
+                        && found.identity
+                                .map(is -> is.epoch() == 0 && is.extent() == 0 && is.marker() == 0)
+                                .orElse(true);
+        return nothingYet
+                && (found.identity.isEmpty()
+                        || !found.fastSwitchPresent
+                        || !found.latestOnDiskPresent);
+    }
+
     private static StartAssessment byMarkers(Findings found) {
         Markers markers = found.markers;
         if (!markers.crashedInFastMode()) {
@@ -142,7 +159,10 @@ public record StartAssessment(Verdict verdict, String reason) {
                         + Zxid.toString(markers.latestOnDisk())
                         + ")";
         // The entry that the marker names was in the page cache before the marker was written.
-        return found.pageCacheProven && !found.damaged && found.lastLogged >= markers.fastSwitch()
+        // A version that proves nothing, and that may have run since, leaves no stamp.
+        boolean proven =
+                found.pageCacheProven && found.stamp.isPresent() && found.identity.isPresent();
+        return proven && !found.damaged && found.lastLogged >= markers.fastSwitch()
                 ? new StartAssessment(
                         Verdict.COMPLETE_IN_PAGE_CACHE, fast + ", but its machine kept running")
                 : new StartAssessment(Verdict.MEMORY_LOST, fast);

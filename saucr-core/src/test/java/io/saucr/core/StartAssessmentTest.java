@@ -184,6 +184,31 @@ class StartAssessmentTest {
     }
 
     @Test
+    void aFirstStartThatWasKilledHalfway() {
+        theLogFolderIsEmpty();
+        epoch = 0;
+        identity = Optional.of(new LogIdentity(2, 77, 0, 0, 0));
+        is(Verdict.EMPTY, "no history");
+        fastThere = true;
+        is(Verdict.EMPTY, "no history");
+        diskThere = true;
+        is(Verdict.COMPLETE, "");
+        // Something had been copied already.
+        diskThere = false;
+        last = Z;
+        is(Verdict.DISK_LOST, "missing");
+    }
+
+    @Test
+    void aProofOfAnEarlierVersionsTimeIsNone() {
+        latestOnDisk = Z - 5;
+        identity = Optional.of(new LogIdentity(2, 77, 3, Z - 5, Z - 5));
+        proven = true;
+        stamp = Optional.empty();
+        is(Verdict.MEMORY_LOST, "crashed in fast mode");
+    }
+
+    @Test
     void anUpgradeFromApachesServer() {
         theLogFolderIsEmpty();
         stamp = Optional.empty();

@@ -112,6 +112,18 @@ public final class MarkerStore {
     }
 
     /**
+     * The epoch file says this epoch from now on: one that says less later is an older one (R26).
+     * Does nothing for a log without an identity.
+     */
+    public void raiseEpoch(long epoch) throws IOException {
+        Optional<LogIdentity> now = identity();
+        if (now.isPresent() && now.get().epoch() < epoch) {
+            LogIdentity is = now.get();
+            writeIdentity(new LogIdentity(is.server(), is.log(), epoch, is.extent(), is.marker()));
+        }
+    }
+
+    /**
      * What is on this disk is not all that the server had, and stays so, whatever happens, until
      * the latest-on-disk marker is written again (R26).
      *

@@ -1,6 +1,7 @@
 package io.saucr.server;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -77,7 +78,7 @@ public final class PageCacheProof implements ProofOfCache {
         if (withdrawn) {
             return;
         }
-        Optional<List<String>> proof = describe(newest);
+        Optional<List<String>> proof = describeIfReadable(newest);
         if (proof.isEmpty()) {
             Files.deleteIfExists(directory.resolve(FILE));
             return;
@@ -90,6 +91,19 @@ public final class PageCacheProof implements ProofOfCache {
         }
     }
 
+    /**
+     * As {@link #withdraw}, before the log is changed by a recovery: what holds by chance later
+     * must not be taken for a proof.
+     *
+     * @throws IOException if the file is still there
+     */
+    public void remove() throws IOException {
+        withdraw();
+        if (Files.exists(directory.resolve(FILE))) {
+            throw new IOException(directory.resolve(FILE) + " cannot be deleted");
+        }
+    }
+
     @Override
     public void withdraw() {
         withdrawn = true;
@@ -97,6 +111,15 @@ public final class PageCacheProof implements ProofOfCache {
             Files.deleteIfExists(directory.resolve(FILE));
         } catch (IOException e) {
             LOG.error("The proof of an unchanged page cache cannot be removed", e);
+        }
+    }
+
+    private Optional<List<String>> describeIfReadable(Path log) {
+        try {
+            return describe(log);
+        } catch (IOException | RuntimeException e) {
+            LOG.info("Nothing proves the page cache here", e);
+            return Optional.empty();
         }
     }
 
@@ -121,15 +144,16 @@ public final class PageCacheProof implements ProofOfCache {
 
     /** The mount that holds the directory, empty if its page cache is not this machine's. */
     private Optional<String> mount() throws IOException {
-        Path real = directory.toRealPath();
+        String real = directory.toRealPath() + "/";
         String[] found = null;
         int longest = -1;
-        for (String line : Files.readAllLines(MOUNTS)) {
+        for (String line : mounts()) {
             String[] fields = line.split(" ");
-            Path point = Path.of(unescaped(fields[4]));
+            String point = unescaped(fields[4]);
+            String folder = point.endsWith("/") ? point : point + "/";
             // Of several mounts on one point the last one is seen.
-            if (real.startsWith(point) && point.getNameCount() >= longest) {
-                longest = point.getNameCount();
+            if (real.startsWith(folder) && folder.length() >= longest) {
+                longest = folder.length();
                 found = fields;
             }
         }
@@ -144,6 +168,11 @@ public final class PageCacheProof implements ProofOfCache {
         String device = found[2];
         return Optional.of(
                 type + " " + device + " " + superblock(type, device).orElse("mount " + found[0]));
+    }
+
+    /** Mount points may have any bytes in their names. */
+    private static List<String> mounts() throws IOException {
+        return Files.readAllLines(MOUNTS, StandardCharsets.ISO_8859_1);
     }
 
     /** The kernel gives every mounted file system of these types a folder, and that a number. */

@@ -45,6 +45,17 @@ class LostDiskIT {
     }
 
     @Test
+    void r26SnapshotsAndEpochsAreGone() throws Exception {
+        comesBackWithEverything(
+                "lost-snapshots",
+                data ->
+                        delete(
+                                data,
+                                name -> name.startsWith("snapshot.") || name.endsWith("Epoch")),
+                "the epoch file is gone");
+    }
+
+    @Test
     void r26TheLogFilesWereDeleted() throws Exception {
         comesBackWithEverything(
                 "lost-log-files",

@@ -448,6 +448,31 @@ public final class LogHistory {
     }
 
     /**
+     * Writes every byte of the files that may hold entries after the zxid once more, in its place:
+     * pages whose write-back failed unnoticed look clean, and a force alone would pass them over.
+     */
+    void rewriteAfter(long zxid) throws IOException {
+        List<Path> files = files();
+        ByteBuffer block = ByteBuffer.allocateDirect(1 << 20);
+        for (int i = 0; i < files.size(); i++) {
+            if (i + 1 < files.size() && zxidOf(files.get(i + 1)) <= zxid) {
+                continue;
+            }
+            try (FileChannel channel =
+                    FileChannel.open(
+                            files.get(i), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+                for (long at = 0; channel.read(block, at) > 0; ) {
+                    block.flip();
+                    while (block.hasRemaining()) {
+                        at += channel.write(block, at);
+                    }
+                    block.clear();
+                }
+            }
+        }
+    }
+
+    /**
      * Forces every file of the log and the directory: what a killed process left may be in memory
      * alone (H1).
      */

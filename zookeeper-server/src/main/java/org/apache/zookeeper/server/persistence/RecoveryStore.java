@@ -87,10 +87,7 @@ public final class RecoveryStore implements Closeable {
         return outline.truncate(keep);
     }
 
-    /**
-     * Cuts what is damaged, forgets what was staged, and says what is left: of a server that
-     * believes none of it before it has compared it (R26).
-     */
+    /** Cuts what is damaged, forgets what was staged, and says what is left. */
     public LogOutline prepareWhole() throws IOException {
         discardStaged();
         LogHistory history = new LogHistory(logs, snapshots);
@@ -105,6 +102,20 @@ public final class RecoveryStore implements Closeable {
             history.cut(scan.damage());
         }
         return scan.outline();
+    }
+
+    /**
+     * Of a disk that was lost nobody knows whether the log has gaps: only the snapshot is believed.
+     * The log stays until there is something in its place.
+     */
+    public LogOutline prepareLost() throws IOException {
+        discardStaged();
+        return LogOutline.startingAt(Math.max(new LogHistory(logs, snapshots).snapshotZxid(), 0));
+    }
+
+    /** Removes the log of a disk that was lost, before its history is copied. */
+    public void removeLog() throws IOException {
+        LogHistory.removeLogs(logs);
     }
 
     /** Cuts the log after the entry, and removes snapshots that show more. */

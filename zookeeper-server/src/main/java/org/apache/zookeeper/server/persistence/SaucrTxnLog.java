@@ -803,7 +803,7 @@ public final class SaucrTxnLog implements TxnLog {
                         forceAndMark(FlushCause.LOG, "replaced by a snapshot");
                         changeFiles(
                                 () -> {
-                                    historyWillEndAt(zxid);
+                                    historyWillEndAt(outlineNow().lastUpTo(zxid));
                                     LogHistory.removeSnapshotsAfter(snapshots, zxid);
                                     LogHistory.upTo(directory, snapshots, zxid).truncateAfter(zxid);
                                     publish.run();

@@ -49,6 +49,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     private final SaucrSettings settings;
     private final LogMetrics metrics;
     private final MarkerStore markerStore;
+    private volatile boolean nothingBelieved;
 
     /**
      * Opens the directories; {@link #open} must follow before anything is appended.
@@ -175,12 +176,22 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     }
 
     /**
-     * Whether an empty server may be a new one, before the database is loaded: ZooKeeper has a
-     * setting for those who want to say so themselves.
+     * Whether what is on the disk is not loaded, because it may have gaps: of a server that lost a
+     * part of it and has not recovered (R26).
      */
-    public boolean mayBeNew() {
+    public void believeNothing(boolean nothing) {
+        nothingBelieved = nothing;
+    }
+
+    /**
+     * Whether an empty server may be a new one, before the database is loaded: ZooKeeper has a
+     * setting for those who want to say so themselves. The snapshot that it writes then says so,
+     * too.
+     */
+    public boolean mayBeNew() throws IOException {
         return Boolean.parseBoolean(System.getProperty(ZOOKEEPER_DB_AUTOCREATE, "true"))
-                || Files.exists(getDataLogDir().toPath().resolveSibling(INITIALIZE_FILE));
+                || Files.exists(getDataLogDir().toPath().resolveSibling(INITIALIZE_FILE))
+                || !findNValidSnapshots(1).isEmpty();
     }
 
     /**
@@ -191,6 +202,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
      */
     public long forceWhole(Markers markers) throws IOException {
         LogHistory history = new LogHistory(getDataLogDir().toPath(), getSnapDir().toPath());
+        history.rewriteAfter(markers.latestOnDisk());
         history.forceAll();
         return history.scan(markers.latestOnDisk()).outline().last();
     }
@@ -222,6 +234,10 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     @Override
     public long restore(DataTree tree, Map<Long, Integer> sessions, PlayBackListener listener)
             throws IOException {
+        if (nothingBelieved) {
+            // It is loaded again when the recovery has ended (H10).
+            return 0;
+        }
         makeReadable();
         if (findNValidSnapshots(1).isEmpty() && logIsComplete()) {
             LOG.warn(

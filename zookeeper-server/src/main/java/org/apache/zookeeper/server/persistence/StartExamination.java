@@ -49,7 +49,11 @@ public final class StartExamination {
 
     /** The same without a look at the log, which is taken for complete. */
     public StartAssessment assessMarkers(long sid) throws IOException {
-        return StartAssessment.of(findings(sid, markerStore.read(), Long.MAX_VALUE, false, false));
+        boolean nothing =
+                RecoveryStore.currentEpochIn(snapshots) <= 0
+                        && !(Files.isDirectory(logs) && !LogHistory.logFiles(logs).isEmpty());
+        long last = nothing ? 0 : Long.MAX_VALUE;
+        return StartAssessment.of(findings(sid, markerStore.read(), last, false, false));
     }
 
     private Findings findings(

@@ -152,6 +152,16 @@ public final class StoppedServer {
                     dataDir.resolve(MYID_FILE) + " is missing: nobody knows whose disk this is");
         }
         RecoveryStore.completeReplacement(logs, snapshots);
+        LogHistory kept = new LogHistory(logs, snapshots);
+        if (!LogHistory.logFiles(logs).isEmpty() && !kept.isComplete()) {
+            throw new IOException(
+                    "The log in "
+                            + logs
+                            + " does not begin with the first transaction, and there is no snapshot"
+                            + " before it in "
+                            + snapshots
+                            + ": put one there, or move the log away");
+        }
         long epoch = RecoveryStore.currentEpochIn(snapshots);
         long lastLogged;
         try (RecoveryStore store = new RecoveryStore(logs, snapshots, markerStore)) {

@@ -71,6 +71,7 @@ final class CrashRecovery {
     private final StartAssessment assessment;
     private final long nonce;
     private boolean markedLost;
+    private boolean logRemoved;
     private final BlockingQueue<Incoming> inbox = new ArrayBlockingQueue<>(INBOX);
     private final AtomicInteger inboxBytes = new AtomicInteger();
     private final RefusedMessages malformed = new RefusedMessages();
@@ -111,11 +112,12 @@ final class CrashRecovery {
         if (loss == Loss.DISK) {
             markLost();
         }
-        // ZooKeeper loads no entries of an epoch that the epoch file does not know of.
         this.outline =
-                loss == Loss.MEMORY || currentEpoch >= 0
-                        ? store.prepare(currentEpoch)
-                        : store.prepareWhole();
+                switch (loss) {
+                    case MEMORY -> store.prepare(currentEpoch);
+                    case DISK -> store.prepareLost();
+                    case EVERYTHING -> store.prepareWhole();
+                };
     }
 
     void received(long from, ByteBuffer packet) {
@@ -246,6 +248,14 @@ final class CrashRecovery {
         return looking && vote.getLong(VOTE_ZXID) == 0 && vote.getLong(VOTE_EPOCH) == 0;
     }
 
+    /** Others have answered: what is left of the lost log is not needed by anybody any more. */
+    private void removeLostLog() throws IOException {
+        if (loss == Loss.DISK && !logRemoved) {
+            store.removeLog();
+            logRemoved = true;
+        }
+    }
+
     private void markLost() throws IOException {
         if (!markedLost) {
             markerStore.markLost(peer.identityOfLoss());
@@ -257,6 +267,7 @@ final class CrashRecovery {
         for (Decision decision : decisions) {
             if (!(decision instanceof Send) && loss != Loss.MEMORY) {
                 markLost();
+                removeLostLog();
             }
             if (decision instanceof Send send) {
                 peer.send(send.to(), send.message());
@@ -285,6 +296,13 @@ final class CrashRecovery {
     /** The order is the procedure's: history, epochs, markers. */
     private void finish(Finish finish) throws IOException {
         store.install(finish);
+        if (loss == Loss.MEMORY && markerStore.identity().isEmpty()) {
+            // The epoch file is about to name this log: a crash must not make it look lost.
+            if (!markerStore.hasLatestOnDisk()) {
+                markerStore.writeLatestOnDisk(markers.latestOnDisk(), markers.lleMap());
+            }
+            markerStore.writeIdentity(peer.identityOfLoss());
+        }
         if (peer.getAcceptedEpoch() < finish.acceptedEpoch()) {
             peer.setAcceptedEpoch(finish.acceptedEpoch());
         }

@@ -182,6 +182,8 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     }
 
     private void recover(Loss loss, Markers markers) throws IOException {
+        new PageCacheProof(txnSnapLog.getDataLogDir().toPath(), settings.bootId()).remove();
+        txnSnapLog.believeNothing(loss == Loss.DISK);
         recovering = true;
         recovery = new CrashRecovery(this, txnSnapLog, markers, incarnation, loss, assessment);
     }
@@ -196,7 +198,6 @@ public final class SaucrQuorumPeer extends QuorumPeer {
             last = txnSnapLog.forceWhole(markers);
         } catch (IOException e) {
             LOG.error("What is in the page cache cannot be forced: it is not believed", e);
-            new PageCacheProof(txnSnapLog.getDataLogDir().toPath(), settings.bootId()).withdraw();
             recover(Loss.MEMORY, markers);
             return;
         }
@@ -300,6 +301,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
             if (!recovery.run()) {
                 return false;
             }
+            txnSnapLog.believeNothing(false);
             open(txnSnapLog.markerStore().read());
             applyPin();
             replicationMetrics.recovered(recovery.progress().elapsedMillis());
@@ -507,16 +509,21 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     }
 
     /**
-     * ZooKeeper reads the first line of an epoch file; the second one says whose log it belongs to
-     * (R26). Epoch files are renamed into place; a power cut must not undo that.
+     * ZooKeeper reads the first line of an epoch file; the second one of the current epoch's says
+     * which log it belongs to (R26). Epoch files are renamed into place; a power cut must not undo
+     * that.
      */
     @Override
     void writeLongToFile(String name, long value) throws IOException {
         File directory = getTxnFactory().getSnapDir();
+        String second = name.equals(CURRENT_EPOCH_FILENAME) ? stamp().encode() + "\n" : "";
         new AtomicFileWritingIdiom(
                 new File(directory, name),
                 (AtomicFileWritingIdiom.WriterStatement)
-                        writer -> writer.write(value + "\n" + stamp().encode() + "\n"));
+                        writer -> writer.write(value + "\n" + second));
         MarkerStore.forceDirectory(directory.toPath());
+        if (name.equals(CURRENT_EPOCH_FILENAME) && !recovering) {
+            txnSnapLog.markerStore().raiseEpoch(value);
+        }
     }
 }
