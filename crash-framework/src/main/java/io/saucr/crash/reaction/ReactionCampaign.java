@@ -29,6 +29,9 @@ import java.util.stream.Collectors;
 public final class ReactionCampaign implements Workbench.Kind<ReactionPlan, ReactionPoint> {
     public static final String POINTS = "figure11.jsonl";
 
+    /** Exit code of the inspection: the server may lack acknowledged writes. */
+    private static final int MUST_RECOVER = 3;
+
     private static final String INSPECT = "io.saucr.server.tool.RecoveryCommand";
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final int WRITES_BEFORE = 20;
@@ -180,7 +183,8 @@ public final class ReactionCampaign implements Workbench.Kind<ReactionPlan, Reac
                         .start();
         inspect.getOutputStream().close();
         String output = new String(inspect.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        if (inspect.waitFor() != 0) {
+        int code = inspect.waitFor();
+        if (code != 0 && code != MUST_RECOVER) {
             throw new IOException(
                     dataDirectory
                             + " cannot be inspected: "
