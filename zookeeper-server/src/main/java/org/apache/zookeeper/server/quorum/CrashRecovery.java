@@ -190,6 +190,10 @@ final class CrashRecovery {
         }
         Status status = procedure.status();
         progress = new RecoveryProgress(status, entries, bytes, elapsedMillis());
+        if (isNew(status)) {
+            LOG.info("The ensemble is new, and so is this server: it takes part");
+            return true;
+        }
         LOG.info(
                 "Recovered through {} in {} ms: {} entries, {} bytes copied, answers from {}",
                 Zxid.toString(status.lastLogged()),
@@ -198,6 +202,16 @@ final class CrashRecovery {
                 bytes,
                 status.answered());
         return true;
+    }
+
+    /** Whether there was nothing to recover after all; after {@link #run}. */
+    boolean foundNewEnsemble() {
+        return isNew(progress.status());
+    }
+
+    /** Whether an empty server was told that the others are empty, too. */
+    private boolean isNew(Status status) {
+        return loss == Loss.EVERYTHING && status.source().isEmpty() && status.lastLogged() == 0;
     }
 
     private long elapsedMillis() {

@@ -304,7 +304,9 @@ public final class SaucrQuorumPeer extends QuorumPeer {
             txnSnapLog.believeNothing(false);
             open(txnSnapLog.markerStore().read());
             applyPin();
-            replicationMetrics.recovered(recovery.progress().elapsedMillis());
+            if (!recovery.foundNewEnsemble()) {
+                replicationMetrics.recovered(recovery.progress().elapsedMillis());
+            }
             // H10: what was loaded at the start lacked what was recovered since.
             getZkDb().clear();
             getLastLoggedZxid();
