@@ -115,7 +115,9 @@ public record StartAssessment(Verdict verdict, String reason) {
                     (found.fastSwitchPresent ? "saucr.latestOnDisk" : "saucr.fastSwitch")
                             + " is missing in the log folder");
         }
-        long least = identity.leastEnd(found.markers.latestOnDisk());
+        long least =
+                Math.max(
+                        identity.leastEnd(found.markers.latestOnDisk()), beforeFast(found.markers));
         if (found.lastLogged < least) {
             return lost(
                     "the log ends at "
@@ -124,6 +126,19 @@ public record StartAssessment(Verdict verdict, String reason) {
                             + Zxid.toString(least));
         }
         return byMarkers(found);
+    }
+
+    /**
+     * When the fast-switch marker was written, everything before its entry was on disk: slow
+     * entries are forced before they are acked. The first entry of an epoch tells nothing of that.
+     */
+    private static long beforeFast(Markers markers) {
+        long before = markers.fastSwitch() - 1;
+        return markers.crashedInFastMode()
+                        && before > markers.latestOnDisk()
+                        && Zxid.counter(before) > 0
+                ? before
+                : Zxid.NONE;
     }
 
     /**

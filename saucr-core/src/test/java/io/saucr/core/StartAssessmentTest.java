@@ -200,6 +200,22 @@ class StartAssessmentTest {
     }
 
     @Test
+    void whatCameBeforeTheFirstFastEntryWasForced() {
+        latestOnDisk = Z - 5;
+        identity = Optional.of(new LogIdentity(2, 77, 3, Z - 5, Z - 5));
+        last = Z - 1;
+        is(Verdict.MEMORY_LOST, "crashed in fast mode");
+        last = Z - 2;
+        is(Verdict.DISK_LOST, "forced through 0x300000006");
+        // Nothing is known of what came before the first entry of an epoch.
+        fastSwitch = Zxid.of(3, 1);
+        latestOnDisk = Zxid.of(2, 4);
+        identity = Optional.of(new LogIdentity(2, 77, 3, latestOnDisk, latestOnDisk));
+        last = latestOnDisk;
+        is(Verdict.MEMORY_LOST, "crashed in fast mode");
+    }
+
+    @Test
     void aProofOfAnEarlierVersionsTimeIsNone() {
         latestOnDisk = Z - 5;
         identity = Optional.of(new LogIdentity(2, 77, 3, Z - 5, Z - 5));

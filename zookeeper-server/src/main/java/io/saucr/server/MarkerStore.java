@@ -105,9 +105,15 @@ public final class MarkerStore {
         Optional<LogIdentity> now = identity();
         if (now.isPresent()) {
             LogIdentity is = now.get();
-            long marker = read().latestOnDisk();
+            Markers markers = read();
+            long marker = markers.latestOnDisk();
             long least = Math.min(is.leastEnd(marker), zxid);
             writeIdentity(new LogIdentity(is.server(), is.log(), is.epoch(), least, marker));
+            // It speaks of the log before it, too; and it stays ahead.
+            long ahead = Math.max(marker, zxid) + 1;
+            if (markers.crashedInFastMode() && ahead < markers.fastSwitch()) {
+                writeFastSwitch(ahead);
+            }
         }
     }
 

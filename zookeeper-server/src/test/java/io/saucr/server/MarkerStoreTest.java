@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.saucr.core.LleMap;
+import io.saucr.core.LogIdentity;
 import io.saucr.core.Markers;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -61,6 +62,21 @@ class MarkerStoreTest {
         assertThatThrownBy(() -> store.writeLatestOnDisk(Z + 1, LleMap.empty()))
                 .isInstanceOf(IOException.class);
         assertThat(new MarkerStore(folder).read().latestOnDisk()).isEqualTo(Z);
+    }
+
+    @Test
+    void r26ATruncationLowersWhatTheLogMustReach() throws Exception {
+        MarkerStore store = new MarkerStore(folder);
+        store.writeIdentity(new LogIdentity(1, 77, 1, Z, Z - 3));
+        store.writeLatestOnDisk(Z - 3, LleMap.empty());
+        store.writeFastSwitch(Z + 5);
+        store.lowerExtent(Z - 1);
+        assertThat(store.identity()).contains(new LogIdentity(1, 77, 1, Z - 1, Z - 3));
+        assertThat(store.read().fastSwitch()).isEqualTo(Z);
+        store.lowerExtent(Z - 9);
+        assertThat(store.identity()).contains(new LogIdentity(1, 77, 1, Z - 9, Z - 3));
+        assertThat(store.read().fastSwitch()).isEqualTo(Z - 2);
+        assertThat(store.read().crashedInFastMode()).isTrue();
     }
 
     @Test
