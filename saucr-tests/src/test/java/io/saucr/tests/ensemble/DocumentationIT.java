@@ -450,21 +450,26 @@ class DocumentationIT {
         }
         noteMetrics(1);
         server(1, "bin/zkServer.sh stop");
-        assertThat(server(1, "bin/saucr-recovery inspect DATADIR")).contains("lastLogged");
+        String config = state().resolve("servers/1/conf/zoo.cfg").toString();
+        String mustRecover = "; [ $? -eq 3 ]";
+        String inspect = "bin/saucr-recovery inspect --config ";
+        assertThat(server(1, inspect + "conf/zoo.cfg", inspect + config + mustRecover))
+                .contains("lastLogged");
         String withAgent =
                 "-cp 'lib/*:/opt/saucr-zookeeper-agent.jar' io.saucr.server.tool.RecoveryCommand"
-                        + " inspect DATADIR";
+                        + " inspect --config ";
         assertThat(
                         server(
                                 1,
-                                "java " + withAgent,
-                                System.getProperty("java.home") + "/bin/java " + withAgent))
+                                "java " + withAgent + "conf/zoo.cfg",
+                                System.getProperty("java.home")
+                                        + "/bin/java "
+                                        + withAgent
+                                        + config
+                                        + mustRecover))
                 .containsPattern("crashedInFastMode +true");
-        assertThat(
-                        server(
-                                1,
-                                "bin/saucr-recovery accept-loss DATADIR",
-                                "echo yes | bin/saucr-recovery accept-loss DATADIR"))
+        String accept = "bin/saucr-recovery accept-loss --config ";
+        assertThat(server(1, accept + "conf/zoo.cfg", "echo yes | " + accept + config))
                 .contains("accepted the loss");
         server(1, "bin/zkServer.sh start");
         all("bin/zkServer.sh await");

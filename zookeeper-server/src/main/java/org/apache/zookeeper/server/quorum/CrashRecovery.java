@@ -206,7 +206,7 @@ final class CrashRecovery {
 
     /** Whether there was nothing to recover after all; after {@link #run}. */
     boolean foundNewEnsemble() {
-        return isNew(progress.status());
+        return progress != null && isNew(progress.status());
     }
 
     /** Whether an empty server was told that the others are empty, too. */

@@ -398,7 +398,9 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     /** What an operator may know of a recovery; null if this process needed none. */
     public RecoveryProgress recoveryProgress() {
         CrashRecovery running = recovery;
-        return running == null ? null : running.progress();
+        return running == null || (!recovering && running.foundNewEnsemble())
+                ? null
+                : running.progress();
     }
 
     void send(long sid, RecoveryMessage message) {
