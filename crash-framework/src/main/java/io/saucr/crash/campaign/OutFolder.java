@@ -22,6 +22,9 @@ import java.util.stream.Stream;
  * thread.
  */
 public final class OutFolder {
+    /** Of a folder; file systems allow 255 bytes. */
+    private static final int LONGEST_NAME = 150;
+
     private final Path folder;
     private final PrintStream progress;
     private final ObjectMapper json = new ObjectMapper();
@@ -85,7 +88,11 @@ public final class OutFolder {
 
     /** Copies the logs of the servers in {@link #work} to {@code failures/}, by the run's name. */
     public void keepLogs(String run) throws IOException {
-        Path target = folder.resolve("failures").resolve(run.replaceAll("[^A-Za-z0-9-]+", "-"));
+        String name = run.replaceAll("[^A-Za-z0-9-]+", "-");
+        if (name.length() > LONGEST_NAME) {
+            name = name.substring(0, LONGEST_NAME) + "-" + Integer.toHexString(run.hashCode());
+        }
+        Path target = folder.resolve("failures").resolve(name);
         Files.createDirectories(target);
         try (Stream<Path> servers = Files.list(work())) {
             for (Path server : servers.toList()) {

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -40,6 +41,18 @@ class OutFolderTest {
         folder.append("lines", List.of(3));
         assertThat(folder.read("lines", List.class)).hasSize(3);
         assertThat(folder.read("nothing", List.class)).isEmpty();
+    }
+
+    @Test
+    void logsOfARunWithALongNameAreKept() throws Exception {
+        Path server = Files.createDirectories(folder.freshWork().resolve("server-1"));
+        Files.writeString(server.resolve("server.log"), "log");
+        String run = "saucr 12345" + ">->12345".repeat(50);
+        folder.keepLogs(run);
+        folder.keepLogs(run + ">->12345");
+        try (Stream<Path> kept = Files.list(folder.path().resolve("failures"))) {
+            assertThat(kept).hasSize(2).allMatch(one -> Files.exists(one.resolve("server-1.log")));
+        }
     }
 
     @Test
