@@ -31,6 +31,7 @@ import java.util.zip.Adler32;
  * the directory.
  */
 public final class LogHistory {
+    private static final int PAGE_BYTES = 4096;
     private static final int FILE_HEADER_BYTES = 16;
     private static final int ENTRY_OVERHEAD_BYTES = Long.BYTES + Integer.BYTES + 1;
     private static final int ZXID_OFFSET = Long.BYTES + Integer.BYTES;
@@ -448,12 +449,15 @@ public final class LogHistory {
     }
 
     /**
-     * Writes every byte of the files that may hold entries after the zxid once more, in its place:
+     * Writes every page of the files that may hold entries after the zxid once more, in its place:
      * pages whose write-back failed unnoticed look clean, and a force alone would pass them over.
+     * Pages of zeros are passed over, because a page that was never written reads the same: the
+     * padding at the end stays a hole, and no space is needed.
      */
     void rewriteAfter(long zxid) throws IOException {
         List<Path> files = files();
         ByteBuffer block = ByteBuffer.allocateDirect(1 << 20);
+        ByteBuffer zeros = ByteBuffer.allocateDirect(PAGE_BYTES);
         for (int i = 0; i < files.size(); i++) {
             if (i + 1 < files.size() && zxidOf(files.get(i + 1)) <= zxid) {
                 continue;
@@ -461,14 +465,23 @@ public final class LogHistory {
             try (FileChannel channel =
                     FileChannel.open(
                             files.get(i), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-                for (long at = 0; channel.read(block, at) > 0; ) {
-                    block.flip();
-                    while (block.hasRemaining()) {
-                        at += channel.write(block, at);
+                long at = 0;
+                for (int read; (read = channel.read(block.clear(), at)) > 0; at += read) {
+                    for (int from = 0; from < read; from += PAGE_BYTES) {
+                        int length = Math.min(PAGE_BYTES, read - from);
+                        ByteBuffer page = block.slice(from, length);
+                        if (!page.equals(zeros.slice(0, length))) {
+                            rewrite(channel, page, at + from);
+                        }
                     }
-                    block.clear();
                 }
             }
+        }
+    }
+
+    private static void rewrite(FileChannel channel, ByteBuffer page, long at) throws IOException {
+        while (page.hasRemaining()) {
+            channel.write(page, at + page.position());
         }
     }
 

@@ -98,7 +98,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     }
 
     void open(Markers markers, ProofOfCache proof, LogFile.Opener files) throws IOException {
-        LogHistory history = new LogHistory(getDataLogDir().toPath(), getSnapDir().toPath());
+        LogHistory history = history();
         LogHistory.Scan scan = history.scan(markers.latestOnDisk());
         LogHistory.Damage damage = scan.damage();
         if (damage != null
@@ -195,16 +195,28 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     }
 
     /**
-     * R25: forces what a process left in the page cache, before {@link #open}.
+     * R25: writes once more what a process left in the page cache, so that {@link #forceWhole}
+     * forces all of it. When that fails, the page cache is what it was.
+     */
+    public void rewriteUnforced(Markers markers) throws IOException {
+        history().rewriteAfter(markers.latestOnDisk());
+    }
+
+    /**
+     * R25: forces what a process left in the page cache, before {@link #open}. When that fails,
+     * nobody knows what the page cache is worth.
      *
      * @return the log's last whole entry; a process that was killed while it wrote leaves a torn
      *     one behind it
      */
     public long forceWhole(Markers markers) throws IOException {
-        LogHistory history = new LogHistory(getDataLogDir().toPath(), getSnapDir().toPath());
-        history.rewriteAfter(markers.latestOnDisk());
+        LogHistory history = history();
         history.forceAll();
         return history.scan(markers.latestOnDisk()).outline().last();
+    }
+
+    private LogHistory history() {
+        return new LogHistory(getDataLogDir().toPath(), getSnapDir().toPath());
     }
 
     /** Whether {@link #open} was called. */
@@ -278,8 +290,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
             return;
         }
         long last = loaded;
-        try (LogHistory.Reader reader =
-                new LogHistory(getDataLogDir().toPath(), getSnapDir().toPath()).read(loaded)) {
+        try (LogHistory.Reader reader = history().read(loaded)) {
             for (LogHistory.Entry entry = reader.next();
                     entry != null && entry.zxid() <= base;
                     entry = reader.next()) {
@@ -320,8 +331,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
         if (zxid != base) {
             return zxid > base;
         }
-        try (LogHistory.Reader reader =
-                new LogHistory(getDataLogDir().toPath(), getSnapDir().toPath()).read(zxid - 1)) {
+        try (LogHistory.Reader reader = history().read(zxid - 1)) {
             LogHistory.Entry entry = reader.next();
             return entry != null && entry.zxid() == zxid;
         }

@@ -193,6 +193,18 @@ public final class SaucrQuorumPeer extends QuorumPeer {
      * Whatever this server had logged, anybody else may have.
      */
     private void openFromPageCache(Markers markers) throws IOException {
+        try {
+            txnSnapLog.rewriteUnforced(markers);
+        } catch (IOException e) {
+            throw new IOException(
+                    "What this server logged last is in the page cache alone, and cannot be written to "
+                            + txnSnapLog.getDataLogDir()
+                            + ": "
+                            + e.getMessage()
+                            + ". Nothing is lost as long as the machine keeps running: make the disk"
+                            + " writable, or make room on it, then start the server again",
+                    e);
+        }
         long last;
         try {
             last = txnSnapLog.forceWhole(markers);

@@ -8,8 +8,11 @@ import io.saucr.core.LogOutline;
 import io.saucr.core.Zxid;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -62,6 +65,22 @@ class LogHistoryTest {
         assertThat(offset).isEqualTo(content.length);
         ends.put(name, offsets);
         sound.put(name, content);
+    }
+
+    /** R25: the padding stays a hole, or every death of a process would cost its whole size. */
+    @Test
+    void pagesAreRewrittenInPlaceAndTakeNoSpace() throws Exception {
+        Path file = logs.resolve(Util.makeLogName(zxids(4, 1, 1).get(0)));
+        long padded = 64 << 20;
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            channel.write(ByteBuffer.allocate(1), padded - 1);
+        }
+        byte[] before = Files.readAllBytes(file);
+        new LogHistory(logs, logs).rewriteAfter(0);
+        assertThat(Files.readAllBytes(file)).isEqualTo(before);
+        Process stat = new ProcessBuilder("stat", "-c", "%b", file.toString()).start();
+        String blocks = new String(stat.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(Long.parseLong(blocks.trim()) * 512).isLessThan(1 << 20);
     }
 
     private void restore() throws IOException {
