@@ -10,6 +10,8 @@ import java.util.regex.Pattern;
  * other folder, behind the number that ZooKeeper reads. So each folder tells when the other one is
  * gone or is another one. Immutable.
  *
+ * @param ensemble name of the ensemble, 1 to 64 letters, digits, dots, dashes and underscores;
+ *     empty if it has none
  * @param server id of the server, at least 0
  * @param log drawn at random, not negative, when the folder was first used; no two folders have the
  *     same
@@ -18,11 +20,18 @@ import java.util.regex.Pattern;
  * @param marker the latest-on-disk marker when this was written; one that has moved on since says
  *     more than {@code extent}
  */
-public record LogIdentity(long server, long log, long epoch, long extent, long marker) {
+public record LogIdentity(
+        String ensemble, long server, long log, long epoch, long extent, long marker) {
+    /** What an ensemble may be called. */
+    public static final Pattern ENSEMBLE = Pattern.compile("[A-Za-z0-9._-]{1,64}");
+
     private static final Pattern STAMP =
             Pattern.compile("saucr server=(\\d{1,18}) log=([0-9a-f]{1,16})");
 
     public LogIdentity {
+        if (!(ensemble.isEmpty() || ENSEMBLE.matcher(ensemble).matches())) {
+            throw new IllegalArgumentException("ensemble '" + ensemble + "'");
+        }
         if (server < 0 || log < 0 || epoch < 0 || extent < 0 || marker < 0) {
             throw new IllegalArgumentException(
                     "server "
@@ -60,6 +69,21 @@ public record LogIdentity(long server, long log, long epoch, long extent, long m
     /** What the epoch file says of this log. */
     public Stamp stamp() {
         return new Stamp(server, log);
+    }
+
+    /** Nothing of this log is to be believed, although it is still the same server's. */
+    public LogIdentity lost() {
+        return new LogIdentity(ensemble, server, log, 0, 0, 0);
+    }
+
+    /** The same log, which must reach so far when the latest-on-disk marker is this. */
+    public LogIdentity withExtent(long reached, long latestOnDisk) {
+        return new LogIdentity(ensemble, server, log, epoch, reached, latestOnDisk);
+    }
+
+    /** The same log in another epoch. */
+    public LogIdentity withEpoch(long current) {
+        return new LogIdentity(ensemble, server, log, current, extent, marker);
     }
 
     /**

@@ -2,6 +2,7 @@ package io.saucr.core;
 
 import java.nio.charset.StandardCharsets;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
 
 /**
@@ -15,6 +16,7 @@ import java.util.zip.CRC32C;
  *                              crc32c=0a0b0c0d
  *
  * saucr-identity 1
+ * ensemble=orders              (if it has a name)
  * server=2
  * log=9f8e7d6c5b4a3928
  * epoch=1
@@ -89,6 +91,9 @@ public final class MarkerFile {
     public static byte[] encodeIdentity(LogIdentity identity) {
         return sealed(
                 header(IDENTITY)
+                        + (identity.ensemble().isEmpty()
+                                ? ""
+                                : "ensemble=" + identity.ensemble() + "\n")
                         + ("server=" + identity.server() + "\n")
                         + ("log=" + Long.toHexString(identity.log()) + "\n")
                         + ("epoch=" + identity.epoch() + "\n")
@@ -105,13 +110,14 @@ public final class MarkerFile {
     public static LogIdentity decodeIdentity(byte[] bytes) throws MalformedMarkerException {
         Lines lines = new Lines("identity", bytes);
         lines.header(IDENTITY);
+        String ensemble = lines.optionalWord("ensemble=", LogIdentity.ENSEMBLE);
         long server = lines.number("server=");
         long log = lines.zxid("log=");
         long epoch = lines.number("epoch=");
         long extent = lines.zxid("extent=");
         long marker = lines.zxid("marker=");
         lines.end();
-        return new LogIdentity(server, log, epoch, extent, marker);
+        return new LogIdentity(ensemble, server, log, epoch, extent, marker);
     }
 
     private static String header(String kind) {
@@ -188,6 +194,22 @@ public final class MarkerFile {
                         }
                         return value;
                     });
+        }
+
+        /** What follows the key, or nothing if the next line does not begin with it. */
+        String optionalWord(String key, Pattern allowed) throws MalformedMarkerException {
+            int before = lineStart;
+            String line = next(key + "...");
+            if (!line.startsWith(key)) {
+                lineStart = before;
+                lineNumber--;
+                return "";
+            }
+            String word = line.substring(key.length());
+            if (!allowed.matcher(word).matches()) {
+                throw malformed("'" + key + "' and " + allowed, "'" + line + "'");
+            }
+            return word;
         }
 
         LleMap lle() throws MalformedMarkerException {

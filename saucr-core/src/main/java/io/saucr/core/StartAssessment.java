@@ -30,6 +30,8 @@ public record StartAssessment(Verdict verdict, String reason) {
     /**
      * What is on a server's disk.
      *
+     * @param ensemble what the configuration calls the ensemble, the empty string if it has no
+     *     name; empty if the configuration is not known: then it is not compared
      * @param sid the server's id, -1 if it has none: then whose disk it is cannot be told
      * @param currentEpoch what the epoch file says, -1 if there is none
      * @param stamp what the epoch file says of the log
@@ -44,6 +46,7 @@ public record StartAssessment(Verdict verdict, String reason) {
      * @param pageCacheProven whether the page cache is the one of the process that died (R25)
      */
     public record Findings(
+            Optional<String> ensemble,
             long sid,
             long currentEpoch,
             Optional<Stamp> stamp,
@@ -81,6 +84,22 @@ public record StartAssessment(Verdict verdict, String reason) {
             return new StartAssessment(
                     Verdict.FOREIGN,
                     "the data are those of server " + owner.get() + ", not of server " + found.sid);
+        }
+        Optional<String> named =
+                found.identity
+                        .map(LogIdentity::ensemble)
+                        .filter(name -> !name.isEmpty())
+                        .filter(name -> !found.ensemble.orElse(name).equals(name));
+        if (named.isPresent()) {
+            return new StartAssessment(
+                    Verdict.FOREIGN,
+                    "the data are of the ensemble '"
+                            + named.get()
+                            + "', and "
+                            + (found.ensemble.orElseThrow().isEmpty()
+                                    ? "this server's has no name"
+                                    : "this server's is '" + found.ensemble.orElseThrow() + "'")
+                            + " (saucr.ensembleName)");
         }
         if (isEmpty(found)) {
             return new StartAssessment(Verdict.EMPTY, "there is no history on its disk");

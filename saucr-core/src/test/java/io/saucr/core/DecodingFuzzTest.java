@@ -207,7 +207,8 @@ class DecodingFuzzTest {
         byte[] disk = MarkerFile.encodeLatestOnDisk(0x100000005L, MAP);
         byte[] identity =
                 MarkerFile.encodeIdentity(
-                        new LogIdentity(2, 0x7fffffff12345678L, 1, 0x100000009L, 0x100000005L));
+                        new LogIdentity(
+                                "orders-7", 2, 0x7fffffff12345678L, 1, 0x100000009L, 0x100000005L));
         for (int i = 0; i < INPUTS; i++) {
             byte[] bytes = input(fast, 20, random);
             try {

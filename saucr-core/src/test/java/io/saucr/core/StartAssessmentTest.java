@@ -15,10 +15,11 @@ class StartAssessmentTest {
     private static final long Z = Zxid.of(3, 7);
     private static final Stamp STAMP = new Stamp(2, 77);
 
+    private Optional<String> ensemble = Optional.of("");
     private long sid = 2;
     private long epoch = 3;
     private Optional<Stamp> stamp = Optional.of(STAMP);
-    private Optional<LogIdentity> identity = Optional.of(new LogIdentity(2, 77, 3, Z, Z));
+    private Optional<LogIdentity> identity = Optional.of(new LogIdentity("", 2, 77, 3, Z, Z));
     private boolean fastThere = true;
     private boolean diskThere = true;
     private long fastSwitch = Z;
@@ -30,6 +31,7 @@ class StartAssessmentTest {
     private StartAssessment assess() {
         return StartAssessment.of(
                 new Findings(
+                        ensemble,
                         sid,
                         epoch,
                         stamp,
@@ -71,6 +73,24 @@ class StartAssessmentTest {
     }
 
     @Test
+    void anotherEnsemblesDisk() {
+        identity = Optional.of(new LogIdentity("orders", 2, 77, 3, Z, Z));
+        is(Verdict.FOREIGN, "'orders', and this server's has no name");
+        ensemble = Optional.of("users");
+        is(Verdict.FOREIGN, "'orders', and this server's is 'users'");
+        ensemble = Optional.of("orders");
+        is(Verdict.COMPLETE, "");
+        ensemble = Optional.empty();
+        is(Verdict.COMPLETE, "");
+    }
+
+    @Test
+    void anEnsembleGetsItsName() {
+        ensemble = Optional.of("orders");
+        is(Verdict.COMPLETE, "");
+    }
+
+    @Test
     void anIdThatIsNotKnownIsNotCompared() {
         sid = -1;
         is(Verdict.COMPLETE, "");
@@ -78,12 +98,7 @@ class StartAssessmentTest {
 
     @Test
     void theLogFolderIsGone() {
-        identity = Optional.empty();
-        fastThere = false;
-        diskThere = false;
-        fastSwitch = 0;
-        latestOnDisk = 0;
-        last = 0;
+        theLogFolderIsEmpty();
         is(Verdict.DISK_LOST, "no marker");
     }
 
@@ -111,7 +126,7 @@ class StartAssessmentTest {
 
     @Test
     void aLogFolderOfAnotherTime() {
-        identity = Optional.of(new LogIdentity(2, 78, 3, Z, Z));
+        identity = Optional.of(new LogIdentity("", 2, 78, 3, Z, Z));
         is(Verdict.DISK_LOST, "another one");
     }
 
@@ -128,7 +143,7 @@ class StartAssessmentTest {
     @Test
     void aTruncationIsNoLoss() {
         last = Zxid.of(2, 4);
-        identity = Optional.of(new LogIdentity(2, 77, 3, last, Z));
+        identity = Optional.of(new LogIdentity("", 2, 77, 3, last, Z));
         is(Verdict.COMPLETE, "");
     }
 
@@ -150,7 +165,7 @@ class StartAssessmentTest {
     @Test
     void aCrashInFastMode() {
         latestOnDisk = Z - 5;
-        identity = Optional.of(new LogIdentity(2, 77, 3, Z - 5, Z - 5));
+        identity = Optional.of(new LogIdentity("", 2, 77, 3, Z - 5, Z - 5));
         is(Verdict.MEMORY_LOST, "crashed in fast mode");
         proven = true;
         is(Verdict.COMPLETE_IN_PAGE_CACHE, "kept running");
@@ -187,7 +202,7 @@ class StartAssessmentTest {
     void aFirstStartThatWasKilledHalfway() {
         theLogFolderIsEmpty();
         epoch = 0;
-        identity = Optional.of(new LogIdentity(2, 77, 0, 0, 0));
+        identity = Optional.of(new LogIdentity("", 2, 77, 0, 0, 0));
         is(Verdict.EMPTY, "no history");
         fastThere = true;
         is(Verdict.EMPTY, "no history");
@@ -202,7 +217,7 @@ class StartAssessmentTest {
     @Test
     void whatCameBeforeTheFirstFastEntryWasForced() {
         latestOnDisk = Z - 5;
-        identity = Optional.of(new LogIdentity(2, 77, 3, Z - 5, Z - 5));
+        identity = Optional.of(new LogIdentity("", 2, 77, 3, Z - 5, Z - 5));
         last = Z - 1;
         is(Verdict.MEMORY_LOST, "crashed in fast mode");
         last = Z - 2;
@@ -210,7 +225,7 @@ class StartAssessmentTest {
         // Nothing is known of what came before the first entry of an epoch.
         fastSwitch = Zxid.of(3, 1);
         latestOnDisk = Zxid.of(2, 4);
-        identity = Optional.of(new LogIdentity(2, 77, 3, latestOnDisk, latestOnDisk));
+        identity = Optional.of(new LogIdentity("", 2, 77, 3, latestOnDisk, latestOnDisk));
         last = latestOnDisk;
         is(Verdict.MEMORY_LOST, "crashed in fast mode");
     }
@@ -218,7 +233,7 @@ class StartAssessmentTest {
     @Test
     void aProofOfAnEarlierVersionsTimeIsNone() {
         latestOnDisk = Z - 5;
-        identity = Optional.of(new LogIdentity(2, 77, 3, Z - 5, Z - 5));
+        identity = Optional.of(new LogIdentity("", 2, 77, 3, Z - 5, Z - 5));
         proven = true;
         stamp = Optional.empty();
         is(Verdict.MEMORY_LOST, "crashed in fast mode");
@@ -257,7 +272,7 @@ class StartAssessmentTest {
         last = 0;
         fastSwitch = 0;
         latestOnDisk = 0;
-        identity = Optional.of(new LogIdentity(2, 77, 0, 0, 0));
+        identity = Optional.of(new LogIdentity("", 2, 77, 0, 0, 0));
         is(Verdict.COMPLETE, "");
     }
 }

@@ -108,7 +108,7 @@ public final class MarkerStore {
             Markers markers = read();
             long marker = markers.latestOnDisk();
             long least = Math.min(is.leastEnd(marker), zxid);
-            writeIdentity(new LogIdentity(is.server(), is.log(), is.epoch(), least, marker));
+            writeIdentity(is.withExtent(least, marker));
             // It speaks of the log before it, too; and it stays ahead.
             long ahead = Math.max(marker, zxid) + 1;
             if (markers.crashedInFastMode() && ahead < markers.fastSwitch()) {
@@ -124,8 +124,7 @@ public final class MarkerStore {
     public void raiseEpoch(long epoch) throws IOException {
         Optional<LogIdentity> now = identity();
         if (now.isPresent() && now.get().epoch() < epoch) {
-            LogIdentity is = now.get();
-            writeIdentity(new LogIdentity(is.server(), is.log(), epoch, is.extent(), is.marker()));
+            writeIdentity(now.get().withEpoch(epoch));
         }
     }
 

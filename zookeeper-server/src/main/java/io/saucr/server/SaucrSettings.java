@@ -1,5 +1,6 @@
 package io.saucr.server;
 
+import io.saucr.core.LogIdentity;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Properties;
@@ -22,6 +23,8 @@ import java.util.regex.Pattern;
  * @param bootId replaces the machine's boot id (R25); empty for the machine's own. Only for test
  *     beds that take power from a server without a reboot: 1 to 64 letters, digits, dots, dashes
  *     and underscores
+ * @param ensembleName what the ensemble is called, so that another ensemble's folder is recognised
+ *     (R26): 1 to 64 letters, digits, dots, dashes and underscores; empty if it has no name
  * @param diskTimeout how long a server's own disk may be late before it leaves the lead, or its
  *     leader (R24), 1 second to 1 hour
  * @param adminServers host and port of other servers' AdminServers, by server id; immutable
@@ -34,6 +37,7 @@ public record SaucrSettings(
         Duration backgroundFlushInterval,
         Duration idleFlush,
         String bootId,
+        String ensembleName,
         Duration diskTimeout,
         Map<Long, String> adminServers) {
 
@@ -47,6 +51,7 @@ public record SaucrSettings(
     private static final String BACKGROUND = "saucr.backgroundFlushInterval";
     private static final String IDLE = "saucr.idleFlush";
     private static final String BOOT_ID = "saucr.bootId";
+    private static final String ENSEMBLE_NAME = "saucr.ensembleName";
     private static final String DISK_TIMEOUT = "saucr.diskTimeout";
     private static final String ADMIN_SERVERS = "saucr.adminServers";
 
@@ -60,6 +65,7 @@ public record SaucrSettings(
                             BACKGROUND, "1ms to 1h, for example 100ms",
                             IDLE, "1ms to 1h, for example 500ms",
                             BOOT_ID, "1 to 64 letters, digits, dots, dashes and underscores",
+                            ENSEMBLE_NAME, "1 to 64 letters, digits, dots, dashes and underscores",
                             DISK_TIMEOUT, "1s to 1h, for example 10s",
                             ADMIN_SERVERS,
                                     "ID=HOST:PORT, separated by commas, for example"
@@ -67,7 +73,7 @@ public record SaucrSettings(
 
     private static final Pattern ADMIN_SERVER =
             Pattern.compile("(\\d{1,9})=([\\w.-]+:\\d{1,5}|\\[[\\da-fA-F:.]+]:\\d{1,5})");
-    private static final Pattern BOOT = Pattern.compile("[A-Za-z0-9._-]{1,64}");
+    private static final Pattern NAME = LogIdentity.ENSEMBLE;
     private static final Pattern DURATION = Pattern.compile("(\\d{1,9})(us|ms|s|m|h)?");
     private static final Duration DEFAULT_HEARTBEAT = Duration.ofMillis(50);
     private static final Duration DEFAULT_ELECTION_SILENCE = Duration.ofSeconds(2);
@@ -131,7 +137,8 @@ public record SaucrSettings(
                         Duration.ofHours(1)),
                 reader.duration(
                         IDLE, Duration.ofMillis(500), Duration.ofMillis(1), Duration.ofHours(1)),
-                reader.matching(BOOT_ID, BOOT),
+                reader.matching(BOOT_ID, NAME),
+                reader.matching(ENSEMBLE_NAME, NAME),
                 reader.duration(
                         DISK_TIMEOUT,
                         Duration.ofSeconds(10),

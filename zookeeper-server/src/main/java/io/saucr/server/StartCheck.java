@@ -23,7 +23,7 @@ final class StartCheck {
      */
     static void check(QuorumPeerConfig config, String path) throws InvalidSettingException {
         SaucrSettings settings = SaucrSettings.parse(path, System.getProperties());
-        StartAssessment assessment = assess(config, path);
+        StartAssessment assessment = assess(config, settings, path);
         if (assessment.verdict() == Verdict.FOREIGN) {
             throw new InvalidSettingException(
                     path
@@ -73,7 +73,8 @@ final class StartCheck {
         }
     }
 
-    private static StartAssessment assess(QuorumPeerConfig config, String path)
+    private static StartAssessment assess(
+            QuorumPeerConfig config, SaucrSettings settings, String path)
             throws InvalidSettingException {
         File snapshots = config.getDataDir();
         File logs = config.getDataLogDir() == null ? snapshots : config.getDataLogDir();
@@ -86,7 +87,7 @@ final class StartCheck {
                             logFolder,
                             snapshots.toPath().resolve(VERSION_FOLDER),
                             new MarkerStore(logFolder))
-                    .assessMarkers(config.getServerId());
+                    .assessMarkers(settings.ensembleName(), config.getServerId());
         } catch (IOException e) {
             throw new InvalidSettingException(path + ": " + e.getMessage());
         }

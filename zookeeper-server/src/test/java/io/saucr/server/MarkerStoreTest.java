@@ -67,14 +67,14 @@ class MarkerStoreTest {
     @Test
     void r26ATruncationLowersWhatTheLogMustReach() throws Exception {
         MarkerStore store = new MarkerStore(folder);
-        store.writeIdentity(new LogIdentity(1, 77, 1, Z, Z - 3));
+        store.writeIdentity(new LogIdentity("", 1, 77, 1, Z, Z - 3));
         store.writeLatestOnDisk(Z - 3, LleMap.empty());
         store.writeFastSwitch(Z + 5);
         store.lowerExtent(Z - 1);
-        assertThat(store.identity()).contains(new LogIdentity(1, 77, 1, Z - 1, Z - 3));
+        assertThat(store.identity()).contains(new LogIdentity("", 1, 77, 1, Z - 1, Z - 3));
         assertThat(store.read().fastSwitch()).isEqualTo(Z);
         store.lowerExtent(Z - 9);
-        assertThat(store.identity()).contains(new LogIdentity(1, 77, 1, Z - 9, Z - 3));
+        assertThat(store.identity()).contains(new LogIdentity("", 1, 77, 1, Z - 9, Z - 3));
         assertThat(store.read().fastSwitch()).isEqualTo(Z - 2);
         assertThat(store.read().crashedInFastMode()).isTrue();
     }

@@ -50,6 +50,12 @@ class SaucrSettingsTest {
     }
 
     @Test
+    void anEnsembleMayHaveAName() throws Exception {
+        assertThat(parse().ensembleName()).isEmpty();
+        assertThat(parse("saucr.ensembleName", "orders-7").ensembleName()).isEqualTo("orders-7");
+    }
+
+    @Test
     void adminServersAreNamedById() throws Exception {
         assertThat(parse().adminServers()).isEmpty();
         assertThat(
@@ -121,7 +127,8 @@ class SaucrSettingsTest {
         "saucr.backgroundFlushInterval, 999us, 1ms to 1h",
         "saucr.backgroundFlushInterval, 2h, 1ms to 1h",
         "saucr.idleFlush, 0s, 1ms to 1h",
-        "saucr.diskTimeout, 999ms, 1s to 1h"
+        "saucr.diskTimeout, 999ms, 1s to 1h",
+        "saucr.ensembleName, my orders, '1 to 64 letters, digits, dots, dashes and underscores'"
     })
     void aBadValueIsNamedWithWhatIsAllowed(String key, String value, String allowed) {
         assertThatThrownBy(() -> parse(key, value))

@@ -113,6 +113,23 @@ class StartCheckTest {
     }
 
     @Test
+    void r26AnotherEnsemblesFolderIsRefused() throws Exception {
+        Path logs = folder.resolve("logs");
+        Path version = Files.createDirectories(logs.resolve("version-2"));
+        new MarkerStore(version).writeIdentity(new LogIdentity("users", 1, 77, 0, 0, 0));
+        for (String enabled : List.of("saucr.enabled=true", "saucr.enabled=false")) {
+            refused(
+                    "the data are of the ensemble 'users', and this server's is 'orders'",
+                    3,
+                    "dataLogDir=" + logs,
+                    "saucr.ensembleName=orders",
+                    enabled);
+            forgetProperties();
+        }
+        refused("this server's has no name", 3, "dataLogDir=" + logs, "saucr.enabled=true");
+    }
+
+    @Test
     void h13MarkersAreLookedForBesideTheLog() throws Exception {
         Path logs = folder.resolve("logs");
         Path version = Files.createDirectories(logs.resolve("version-2"));
@@ -132,7 +149,7 @@ class StartCheckTest {
     @Test
     void r26AnotherServersFolderIsRefusedInEitherCase() throws Exception {
         Path version = Files.createDirectories(data.resolve("version-2"));
-        new MarkerStore(version).writeIdentity(new LogIdentity(2, 77, 0, 0, 0));
+        new MarkerStore(version).writeIdentity(new LogIdentity("", 2, 77, 0, 0, 0));
         refused("is not this server's: the data are those of server 2", 3, "saucr.enabled=true");
         refused("is not this server's: the data are those of server 2", 3);
     }

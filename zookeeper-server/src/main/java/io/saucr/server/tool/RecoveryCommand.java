@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.Callable;
 import org.apache.zookeeper.server.persistence.StoppedServer;
@@ -88,7 +89,8 @@ public final class RecoveryCommand {
                         "Give either DATADIR, with --log-dir if zoo.cfg has a dataLogDir, or --config");
             }
             if (config == null) {
-                return new StoppedServer(dataDir, logDir == null ? dataDir : logDir);
+                return new StoppedServer(
+                        dataDir, logDir == null ? dataDir : logDir, Optional.empty());
             }
             Properties keys = new Properties();
             try (Reader reader = Files.newBufferedReader(config)) {
@@ -99,7 +101,9 @@ public final class RecoveryCommand {
                 throw new IOException(config + ": dataDir is missing");
             }
             String logs = keys.getProperty("dataLogDir", data);
-            return new StoppedServer(Path.of(data.trim()), Path.of(logs.trim()));
+            String ensemble = keys.getProperty("saucr.ensembleName", "").trim();
+            return new StoppedServer(
+                    Path.of(data.trim()), Path.of(logs.trim()), Optional.of(ensemble));
         }
     }
 

@@ -479,7 +479,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
         log().flushAndMark(FlushCause.LOG, "the history is given up");
         Optional<LogIdentity> mine = markerStore.identity();
         if (mine.isPresent()) {
-            markerStore.markLost(new LogIdentity(mine.get().server(), mine.get().log(), 0, 0, 0));
+            markerStore.markLost(mine.get().lost());
         }
     }
 

@@ -34,32 +34,41 @@ public final class StartExamination {
     /**
      * Looks at everything, and reads the log after the newest snapshot.
      *
+     * @param ensemble what the configuration calls the ensemble, empty if that is not known
      * @param sid the server's id
      * @param pageCacheProven whether the page cache is that of the process that died
      */
-    public StartAssessment assess(long sid, boolean pageCacheProven) throws IOException {
+    public StartAssessment assess(Optional<String> ensemble, long sid, boolean pageCacheProven)
+            throws IOException {
         Markers markers = markerStore.read();
         LogHistory.Scan scan = new LogHistory(logs, snapshots).scan(markers.latestOnDisk());
         long last = scan.outline().last();
         boolean damaged =
                 scan.damage() != null
                         && !SaucrTxnSnapLog.isTornEnd(logs, scan.damage(), last, markers);
-        return StartAssessment.of(findings(sid, markers, last, damaged, pageCacheProven));
+        return StartAssessment.of(findings(ensemble, sid, markers, last, damaged, pageCacheProven));
     }
 
     /** The same without a look at the log, which is taken for complete. */
-    public StartAssessment assessMarkers(long sid) throws IOException {
+    public StartAssessment assessMarkers(String ensemble, long sid) throws IOException {
         boolean nothing =
                 RecoveryStore.currentEpochIn(snapshots) <= 0
                         && !(Files.isDirectory(logs) && !LogHistory.logFiles(logs).isEmpty());
         long last = nothing ? 0 : Long.MAX_VALUE;
-        return StartAssessment.of(findings(sid, markerStore.read(), last, false, false));
+        return StartAssessment.of(
+                findings(Optional.of(ensemble), sid, markerStore.read(), last, false, false));
     }
 
     private Findings findings(
-            long sid, Markers markers, long lastLogged, boolean damaged, boolean pageCacheProven)
+            Optional<String> ensemble,
+            long sid,
+            Markers markers,
+            long lastLogged,
+            boolean damaged,
+            boolean pageCacheProven)
             throws IOException {
         return new Findings(
+                ensemble,
                 sid,
                 RecoveryStore.currentEpochIn(snapshots),
                 stamp(snapshots),

@@ -18,6 +18,7 @@ import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Function;
 
 /** The disk of a server that does not run, for operators (R19). Not thread-safe. */
 public final class StoppedServer {
@@ -26,6 +27,7 @@ public final class StoppedServer {
     private static final String PID_FILE = "zookeeper_server.pid";
 
     private final Path dataDir;
+    private final Optional<String> ensemble;
     private final Path logs;
     private final Path snapshots;
     private final MarkerStore markerStore;
@@ -53,10 +55,13 @@ public final class StoppedServer {
     /**
      * @param dataDir the server's dataDir
      * @param dataLogDir the server's dataLogDir, or dataDir again
+     * @param ensemble what its configuration calls the ensemble, empty if that is not known
      * @throws IOException if that is not a server's data directory, or the server runs
      */
-    public StoppedServer(Path dataDir, Path dataLogDir) throws IOException {
+    public StoppedServer(Path dataDir, Path dataLogDir, Optional<String> ensemble)
+            throws IOException {
         this.dataDir = dataDir;
+        this.ensemble = ensemble;
         this.logs = dataLogDir.resolve(FileTxnSnapLog.version + FileTxnSnapLog.VERSION);
         this.snapshots = dataDir.resolve(FileTxnSnapLog.version + FileTxnSnapLog.VERSION);
         this.markerStore = new MarkerStore(logs);
@@ -108,7 +113,7 @@ public final class StoppedServer {
 
     private StartAssessment assess() throws IOException {
         boolean proven = new PageCacheProof(logs, "").holds();
-        return new StartExamination(logs, snapshots, markerStore).assess(sid(), proven);
+        return new StartExamination(logs, snapshots, markerStore).assess(ensemble, sid(), proven);
     }
 
     /** The server's id, -1 if its folder does not say. */
@@ -187,18 +192,24 @@ public final class StoppedServer {
         // Whoever reads the epoch file finds the log that it names.
         long log =
                 stamp.map(Stamp::log)
-                        .or(this::logOfIdentity)
+                        .or(() -> of(LogIdentity::log))
                         .orElseGet(() -> ThreadLocalRandom.current().nextLong(Long.MAX_VALUE));
         markerStore.writeIdentity(
-                new LogIdentity(sid, log, Math.max(0, epoch), lastLogged, onDisk));
+                new LogIdentity(
+                        ensemble.or(() -> of(LogIdentity::ensemble)).orElse(""),
+                        sid,
+                        log,
+                        Math.max(0, epoch),
+                        lastLogged,
+                        onDisk));
         markerStore.writeLatestOnDisk(onDisk, before.lleMap());
         markerStore.writeFastSwitch(Math.min(before.fastSwitch(), onDisk));
         return line;
     }
 
-    private Optional<Long> logOfIdentity() {
+    private <T> Optional<T> of(Function<LogIdentity, T> part) {
         try {
-            return markerStore.identity().map(LogIdentity::log);
+            return markerStore.identity().map(part);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

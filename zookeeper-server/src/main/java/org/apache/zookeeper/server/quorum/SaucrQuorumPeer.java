@@ -144,7 +144,9 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         Path snapshots = txnSnapLog.getSnapDir().toPath();
         MarkerStore markerStore = txnSnapLog.markerStore();
         boolean proven = new PageCacheProof(logs, settings.bootId()).holds();
-        assessment = new StartExamination(logs, snapshots, markerStore).assess(getMyId(), proven);
+        assessment =
+                new StartExamination(logs, snapshots, markerStore)
+                        .assess(Optional.of(settings.ensembleName()), getMyId(), proven);
         logId =
                 markerStore
                         .identity()
@@ -240,6 +242,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         long epoch = Math.max(0, RecoveryStore.currentEpochIn(txnSnapLog.getSnapDir().toPath()));
         LogIdentity identity =
                 new LogIdentity(
+                        settings.ensembleName(),
                         getMyId(),
                         logId,
                         epoch,
@@ -266,7 +269,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
 
     /** Of the log of this server, which recovers; until then nobody shall believe it. */
     LogIdentity identityOfLoss() {
-        return new LogIdentity(getMyId(), logId, 0, 0, 0);
+        return new LogIdentity(settings.ensembleName(), getMyId(), logId, 0, 0, 0);
     }
 
     private void flushForEver() {

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -74,7 +75,7 @@ class StoppedServerTest {
     }
 
     private static StoppedServer server(Path root) throws IOException {
-        return new StoppedServer(root.resolve("data"), root.resolve("log"));
+        return new StoppedServer(root.resolve("data"), root.resolve("log"), Optional.empty());
     }
 
     /** Names and sizes of all files. */
