@@ -129,6 +129,15 @@ final class AckedWrites implements AutoCloseable {
         assertThat(missing).as("acknowledged but missing, of %d", expected.size()).isEmpty();
     }
 
+    /** The same of every server. */
+    void assertAllOnEachOf(SaucrEnsemble ensemble) throws Exception {
+        for (int id : ensemble.all()) {
+            try (Client reader = ensemble.connect(id)) {
+                assertAllIn(reader);
+            }
+        }
+    }
+
     @Override
     public void close() {
         stopped = true;

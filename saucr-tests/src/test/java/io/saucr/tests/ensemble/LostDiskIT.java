@@ -2,11 +2,11 @@ package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.crash.process.Signal;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalTime;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -19,48 +19,37 @@ import org.junit.jupiter.api.Test;
 class LostDiskIT {
     private static final int LOSER = 1;
 
-    private interface Loss {
-        void happensTo(Path data) throws IOException;
-    }
+    /** A part of a disk that is gone, and what the server says of it when it starts. */
+    private record LostPart(Predicate<String> files, String words) {}
 
     @Test
-    void r26TheLogFolderIsEmpty() throws Exception {
-        comesBackWithEverything(
-                "lost-log",
-                data -> delete(data, name -> name.startsWith("log.") || name.startsWith("saucr.")),
-                "there is no marker in it");
-    }
-
-    @Test
-    void r26TheWholeDiskIsNew() throws Exception {
-        comesBackWithEverything("lost-disk", data -> delete(data, name -> true), "is empty");
-    }
-
-    @Test
-    void r26TheMarkersWereDeleted() throws Exception {
-        comesBackWithEverything(
-                "lost-markers",
-                data -> delete(data, name -> name.startsWith("saucr.")),
-                "there is no marker in it");
-    }
-
-    @Test
-    void r26SnapshotsAndEpochsAreGone() throws Exception {
-        comesBackWithEverything(
-                "lost-snapshots",
-                data ->
-                        delete(
-                                data,
-                                name -> name.startsWith("snapshot.") || name.endsWith("Epoch")),
-                "the epoch file is gone");
-    }
-
-    @Test
-    void r26TheLogFilesWereDeleted() throws Exception {
-        comesBackWithEverything(
-                "lost-log-files",
-                data -> delete(data, name -> name.startsWith("log.")),
-                "and was forced through");
+    void r26WhateverIsGoneComesBackWithEverything() throws Exception {
+        List<LostPart> parts =
+                List.of(
+                        new LostPart(
+                                name -> name.startsWith("log.") || name.startsWith("saucr."),
+                                "there is no marker in it"),
+                        new LostPart(name -> true, "is empty"),
+                        new LostPart(name -> name.startsWith("saucr."), "there is no marker in it"),
+                        new LostPart(
+                                name -> name.startsWith("snapshot.") || name.endsWith("Epoch"),
+                                "the epoch file is gone"),
+                        new LostPart(name -> name.startsWith("log."), "and was forced through"));
+        try (SaucrEnsemble ensemble = start("lost-parts")) {
+            List<AckedWrites> writes = new ArrayList<>();
+            for (LostPart part : parts) {
+                writes.add(writeAndDie(ensemble));
+                delete(data(ensemble), part.files);
+                LocalTime restarted = SaucrEnsemble.now();
+                ensemble.restart(LOSER, 2, 3);
+                ensemble.awaitServing();
+                assertThat(ensemble.log(LOSER, restarted, part.words)).isNotEmpty();
+                assertThat(ensemble.log(LOSER, restarted, "Recovered through")).isNotEmpty();
+                for (AckedWrites each : writes) {
+                    each.assertAllOnEachOf(ensemble);
+                }
+            }
+        }
     }
 
     /** One complete server of three is not enough beside one that lost its disk: nobody serves. */
@@ -82,7 +71,7 @@ class LostDiskIT {
             assertThat(ensemble.server(2).role()).isNotIn("leader", "follower");
             ensemble.restart(3);
             ensemble.awaitServing();
-            everyoneHas(ensemble, writes);
+            writes.assertAllOnEachOf(ensemble);
         }
     }
 
@@ -108,50 +97,22 @@ class LostDiskIT {
         }
     }
 
-    private static void comesBackWithEverything(String name, Loss loss, String words)
-            throws Exception {
-        try (SaucrEnsemble ensemble = start(name)) {
-            AckedWrites writes = writeAndDie(ensemble);
-            loss.happensTo(data(ensemble));
-            LocalTime restarted = SaucrEnsemble.now();
-            ensemble.restart(LOSER, 2, 3);
-            ensemble.awaitServing();
-            assertThat(ensemble.log(LOSER, restarted, words)).isNotEmpty();
-            assertThat(ensemble.log(LOSER, restarted, "Recovered through")).isNotEmpty();
-            everyoneHas(ensemble, writes);
-        }
-    }
-
     private static SaucrEnsemble start(String name) throws Exception {
-        return SaucrEnsemble.start(
-                SaucrEnsemble.describe(name, 3)
-                        .set("saucr.heartbeatInterval", "2s")
-                        .set("saucr.fastModeConfirmations", "1")
-                        .set("saucr.backgroundFlushInterval", "1h")
-                        .set("saucr.idleFlush", "1h"));
+        return SaucrEnsemble.start(SaucrEnsemble.describeUnforced(name, 3));
     }
 
     private static AckedWrites writeAndDie(SaucrEnsemble ensemble) throws Exception {
         int leader = ensemble.awaitFast();
-        AckedWrites writes = new AckedWrites(ensemble.connect(leader), "/writes", 16);
+        AckedWrites writes =
+                new AckedWrites(ensemble.connect(leader), "/writes-" + System.nanoTime(), 16);
         try (writes) {
             writes.awaitMore(300);
             for (int id : ensemble.all()) {
                 ensemble.awaitMemoryAlone(id);
             }
-            List<Integer> all = ensemble.all();
-            Signal.STOP.send(all.stream().map(id -> ensemble.server(id).pid()).toList());
-            ensemble.kill(all.toArray(Integer[]::new));
+            ensemble.killAtOneInstant(1, 2, 3);
         }
         return writes;
-    }
-
-    private static void everyoneHas(SaucrEnsemble ensemble, AckedWrites writes) throws Exception {
-        for (int id : ensemble.all()) {
-            try (Client reader = ensemble.connect(id)) {
-                writes.assertAllIn(reader);
-            }
-        }
     }
 
     private static Path data(SaucrEnsemble ensemble) {

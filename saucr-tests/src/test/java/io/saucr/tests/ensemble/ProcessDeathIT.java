@@ -2,11 +2,10 @@ package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.crash.process.Signal;
+import io.saucr.crash.process.LoopbackHosting.Disk;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalTime;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** The death of processes is not the loss of power (R25). */
@@ -14,16 +13,9 @@ class ProcessDeathIT {
 
     @Test
     void r25AllProcessesDieAtOneInstantInFastMode() throws Exception {
-        try (SaucrEnsemble ensemble = start("process-death")) {
-            int leader = ensemble.awaitFast();
-            AckedWrites writes = new AckedWrites(ensemble.connect(leader), "/writes", 16);
-            try (writes) {
-                writes.awaitMore(500);
-                for (int id : ensemble.all()) {
-                    ensemble.awaitMemoryAlone(id);
-                }
-                killAtOneInstant(ensemble);
-            }
+        try (SaucrEnsemble ensemble =
+                SaucrEnsemble.start(SaucrEnsemble.describeUnforced("process-death", 3))) {
+            AckedWrites writes = writeAndDie(ensemble);
             LocalTime restarted = SaucrEnsemble.now();
             ensemble.restart(1, 2, 3);
             ensemble.awaitServing();
@@ -31,27 +23,42 @@ class ProcessDeathIT {
                     .as("complete without a recovery")
                     .isPositive();
             assertThat(saying(ensemble, restarted, "Recovered through")).isZero();
+            writes.assertAllOnEachOf(ensemble);
+        }
+    }
+
+    /** What is in the page cache alone must reach the disk first; until it does nothing is lost. */
+    @Test
+    void r25ADiskThatCannotBeWrittenStopsTheStartAndLosesNothing() throws Exception {
+        try (SaucrEnsemble ensemble =
+                SaucrEnsemble.start(
+                        SaucrEnsemble.describeUnforced("process-death-full", 3).disk(Disk.SHIM))) {
+            AckedWrites writes = writeAndDie(ensemble);
+            LocalTime restarted = SaucrEnsemble.now();
             for (int id : ensemble.all()) {
-                try (Client reader = ensemble.connect(id)) {
-                    writes.assertAllIn(reader);
-                }
+                ensemble.shim(id).fullDisk(true);
+                ensemble.restart(id);
             }
+            for (int id : ensemble.all()) {
+                SaucrEnsemble.await("the start ends", () -> !ensemble.server(id).isAlive());
+                assertThat(Files.readString(ensemble.server(id).logFile()))
+                        .contains("is in the page cache alone, and cannot be written to")
+                        .contains("No space left on device");
+                ensemble.shim(id).fullDisk(false);
+            }
+            ensemble.restart(1, 2, 3);
+            ensemble.awaitServing();
+            assertThat(saying(ensemble, restarted, "Recovered through")).isZero();
+            writes.assertAllOnEachOf(ensemble);
         }
     }
 
     /** Whatever proves the page cache is gone: as after a loss of power, nobody serves. */
     @Test
     void r25WithoutTheProofNobodyIsComplete() throws Exception {
-        try (SaucrEnsemble ensemble = start("process-death-unproven")) {
-            int leader = ensemble.awaitFast();
-            AckedWrites writes = new AckedWrites(ensemble.connect(leader), "/writes", 16);
-            try (writes) {
-                writes.awaitMore(500);
-                for (int id : ensemble.all()) {
-                    ensemble.awaitMemoryAlone(id);
-                }
-                killAtOneInstant(ensemble);
-            }
+        try (SaucrEnsemble ensemble =
+                SaucrEnsemble.start(SaucrEnsemble.describeUnforced("process-death-unproven", 3))) {
+            writeAndDie(ensemble);
             for (int id : ensemble.all()) {
                 Path proof = ensemble.server(id).dataDirectory().resolve("version-2/saucr.proof");
                 assertThat(Files.deleteIfExists(proof)).isTrue();
@@ -67,19 +74,18 @@ class ProcessDeathIT {
         }
     }
 
-    private static SaucrEnsemble start(String name) throws Exception {
-        return SaucrEnsemble.start(
-                SaucrEnsemble.describe(name, 3)
-                        .set("saucr.heartbeatInterval", "2s")
-                        .set("saucr.fastModeConfirmations", "1")
-                        .set("saucr.backgroundFlushInterval", "1h")
-                        .set("saucr.idleFlush", "1h"));
-    }
-
-    private static void killAtOneInstant(SaucrEnsemble ensemble) throws Exception {
-        List<Integer> all = ensemble.all();
-        Signal.STOP.send(all.stream().map(id -> ensemble.server(id).pid()).toList());
-        ensemble.kill(all.toArray(Integer[]::new));
+    /** Three servers with writes in memory alone, all of whose processes have died. */
+    private static AckedWrites writeAndDie(SaucrEnsemble ensemble) throws Exception {
+        int leader = ensemble.awaitFast();
+        AckedWrites writes = new AckedWrites(ensemble.connect(leader), "/writes", 16);
+        try (writes) {
+            writes.awaitMore(500);
+            for (int id : ensemble.all()) {
+                ensemble.awaitMemoryAlone(id);
+            }
+            ensemble.killAtOneInstant(1, 2, 3);
+        }
+        return writes;
     }
 
     private static long saying(SaucrEnsemble ensemble, LocalTime since, String words)

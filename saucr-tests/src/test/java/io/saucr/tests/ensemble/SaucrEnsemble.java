@@ -58,6 +58,18 @@ final class SaucrEnsemble implements AutoCloseable {
                 .set("saucr.enabled", "true");
     }
 
+    /**
+     * The same, and fast mode leaves writes in memory alone for an hour, whatever the machine is
+     * busy with.
+     */
+    static Ensemble.Builder describeUnforced(String name, int voters) throws IOException {
+        return describe(name, voters)
+                .set("saucr.heartbeatInterval", "2s")
+                .set("saucr.fastModeConfirmations", "1")
+                .set("saucr.backgroundFlushInterval", "1h")
+                .set("saucr.idleFlush", "1h");
+    }
+
     /** An empty folder for an ensemble of this name. */
     static Path folder(String name) throws IOException {
         Path folder = BuiltDistribution.target().resolve("ensembles").resolve(name);
@@ -249,13 +261,18 @@ final class SaucrEnsemble implements AutoCloseable {
         }
     }
 
-    /**
-     * All of them at one instant: none sees another one's end. Their disks keep what they forced,
-     * and at the next start the machine has another boot id; they need shims with journals.
-     */
-    void losePower(Integer... ids) throws IOException {
+    /** SIGKILL for all of them at one instant: none sees another one's end. */
+    void killAtOneInstant(Integer... ids) throws IOException {
         Signal.STOP.send(Arrays.stream(ids).map(id -> server(id).pid()).toList());
         kill(ids);
+    }
+
+    /**
+     * All of them at one instant. Their disks keep what they forced, and at the next start the
+     * machine has another boot id; they need shims with journals.
+     */
+    void losePower(Integer... ids) throws IOException {
+        killAtOneInstant(ids);
         for (int id : ids) {
             shim(id).losePower(false);
         }

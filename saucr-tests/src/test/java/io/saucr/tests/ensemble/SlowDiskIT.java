@@ -37,15 +37,6 @@ class SlowDiskIT {
         return ensemble.all().stream().filter(id -> id != victim).toArray(Integer[]::new);
     }
 
-    private static void assertEverywhere(SaucrEnsemble ensemble, AckedWrites writes)
-            throws Exception {
-        for (int id : ensemble.all()) {
-            try (Client reader = ensemble.connect(id)) {
-                writes.assertAllIn(reader);
-            }
-        }
-    }
-
     private static void assertGoesOn(String what, AckedWrites writes) {
         long start = System.nanoTime();
         int first = writes.count();
@@ -105,7 +96,7 @@ class SlowDiskIT {
                                 "a " + role + " of " + voters + " is slow, mode " + mode, writes);
                         ensemble.shim(victim).delay(Duration.ZERO);
                         writes.stop();
-                        assertEverywhere(ensemble, writes);
+                        writes.assertAllOnEachOf(ensemble);
                     }
                 }
             }
@@ -153,7 +144,7 @@ class SlowDiskIT {
                 ensemble.awaitServing();
                 ensemble.awaitFast();
                 writes.stop();
-                assertEverywhere(ensemble, writes);
+                writes.assertAllOnEachOf(ensemble);
             }
         }
     }
@@ -176,7 +167,7 @@ class SlowDiskIT {
                 SaucrEnsemble.await(
                         "its return", () -> ensemble.server(leader).role().equals("follower"));
                 writes.stop();
-                assertEverywhere(ensemble, writes);
+                writes.assertAllOnEachOf(ensemble);
             }
         }
     }
