@@ -86,20 +86,31 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
         open(markers, ProofOfCache.NONE);
     }
 
-    /**
-     * Starts the log for a server that is not recovering. Until then it can only be read.
-     *
-     * @param markers as they are on disk, not of a crash in fast mode
-     * @param proof kept true of the page cache by the log
-     * @throws DamagedLogException if acknowledged entries may be missing; nothing has changed then
-     */
+    /** As {@link #open(Markers, ProofOfCache, LogHistory.Scan)}, after a look at the log. */
     public void open(Markers markers, ProofOfCache proof) throws IOException {
         open(markers, proof, LogFile::create);
     }
 
     void open(Markers markers, ProofOfCache proof, LogFile.Opener files) throws IOException {
+        open(markers, proof, scan(markers), files);
+    }
+
+    /**
+     * Starts the log for a server that is not recovering. Until then it can only be read.
+     *
+     * @param markers as they are on disk, not of a crash in fast mode
+     * @param proof kept true of the page cache by the log
+     * @param scan of the log as it is
+     * @throws DamagedLogException if acknowledged entries may be missing; nothing has changed then
+     */
+    public void open(Markers markers, ProofOfCache proof, LogHistory.Scan scan) throws IOException {
+        open(markers, proof, scan, LogFile::create);
+    }
+
+    private void open(
+            Markers markers, ProofOfCache proof, LogHistory.Scan scan, LogFile.Opener files)
+            throws IOException {
         LogHistory history = history();
-        LogHistory.Scan scan = history.scan(markers.latestOnDisk());
         LogHistory.Damage damage = scan.damage();
         if (damage != null
                 && !isTornEnd(getDataLogDir().toPath(), damage, scan.outline().last(), markers)) {
@@ -195,7 +206,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     }
 
     /**
-     * R25: writes once more what a process left in the page cache, so that {@link #forceWhole}
+     * R25: writes once more what a process left in the page cache, so that {@link #forceUnforced}
      * forces all of it. When that fails, the page cache is what it was.
      */
     public void rewriteUnforced(Markers markers) throws IOException {
@@ -205,14 +216,14 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     /**
      * R25: forces what a process left in the page cache, before {@link #open}. When that fails,
      * nobody knows what the page cache is worth.
-     *
-     * @return the log's last whole entry; a process that was killed while it wrote leaves a torn
-     *     one behind it
      */
-    public long forceWhole(Markers markers) throws IOException {
-        LogHistory history = history();
-        history.forceAll();
-        return history.scan(markers.latestOnDisk()).outline().last();
+    public void forceUnforced() throws IOException {
+        history().forceAll();
+    }
+
+    /** Reads the log as it is. */
+    public LogHistory.Scan scan(Markers markers) throws IOException {
+        return history().scan(markers.latestOnDisk());
     }
 
     private LogHistory history() {

@@ -20,6 +20,7 @@ public final class StartExamination {
     private final Path logs;
     private final Path snapshots;
     private final MarkerStore markerStore;
+    private LogHistory.Scan scan;
 
     /**
      * @param logs the directory with the log files and the markers
@@ -41,12 +42,17 @@ public final class StartExamination {
     public StartAssessment assess(Optional<String> ensemble, long sid, boolean pageCacheProven)
             throws IOException {
         Markers markers = markerStore.read();
-        LogHistory.Scan scan = new LogHistory(logs, snapshots).scan(markers.latestOnDisk());
+        scan = new LogHistory(logs, snapshots).scan(markers.latestOnDisk());
         long last = scan.outline().last();
         boolean damaged =
                 scan.damage() != null
                         && !SaucrTxnSnapLog.isTornEnd(logs, scan.damage(), last, markers);
         return StartAssessment.of(findings(ensemble, sid, markers, last, damaged, pageCacheProven));
+    }
+
+    /** What the log was found to be by {@link #assess}: reading it takes most of a start's time. */
+    public LogHistory.Scan scan() {
+        return scan;
     }
 
     /** The same without a look at the log, which is taken for complete. */

@@ -31,6 +31,7 @@ import org.apache.zookeeper.server.DirectRequests;
 import org.apache.zookeeper.server.ExitCode;
 import org.apache.zookeeper.server.RequestThrottler;
 import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
+import org.apache.zookeeper.server.persistence.LogHistory;
 import org.apache.zookeeper.server.persistence.RecoveryStore;
 import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
 import org.apache.zookeeper.server.persistence.StartExamination;
@@ -144,9 +145,8 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         Path snapshots = txnSnapLog.getSnapDir().toPath();
         MarkerStore markerStore = txnSnapLog.markerStore();
         boolean proven = new PageCacheProof(logs, settings.bootId()).holds();
-        assessment =
-                new StartExamination(logs, snapshots, markerStore)
-                        .assess(Optional.of(settings.ensembleName()), getMyId(), proven);
+        StartExamination examination = new StartExamination(logs, snapshots, markerStore);
+        assessment = examination.assess(Optional.of(settings.ensembleName()), getMyId(), proven);
         logId =
                 markerStore
                         .identity()
@@ -154,11 +154,11 @@ public final class SaucrQuorumPeer extends QuorumPeer {
                         .orElseGet(() -> ThreadLocalRandom.current().nextLong(Long.MAX_VALUE));
         Markers markers = markerStore.read();
         switch (assessment.verdict()) {
-            case COMPLETE -> open(markers);
-            case COMPLETE_IN_PAGE_CACHE -> openFromPageCache(markers);
+            case COMPLETE -> open(markers, examination.scan());
+            case COMPLETE_IN_PAGE_CACHE -> openFromPageCache(markers, examination.scan());
             case MEMORY_LOST -> recover(Loss.MEMORY, markers);
             case DISK_LOST -> recover(Loss.DISK, markers);
-            case EMPTY -> beginEmpty(markers);
+            case EMPTY -> beginEmpty(markers, examination.scan());
             case FOREIGN -> throw new IOException(refusal());
         }
     }
@@ -175,9 +175,9 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     }
 
     /** Observers never count: whatever an empty one lacks, its leader gives it. */
-    private void beginEmpty(Markers markers) throws IOException {
+    private void beginEmpty(Markers markers, LogHistory.Scan scan) throws IOException {
         if (getLearnerType() == LearnerType.OBSERVER) {
-            open(markers);
+            open(markers, scan);
         } else {
             recover(txnSnapLog.mayBeNew() ? Loss.EVERYTHING : Loss.DISK, markers);
         }
@@ -194,7 +194,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
      * R25: everything that was acknowledged is in the log, but the LLE map died with the process.
      * Whatever this server had logged, anybody else may have.
      */
-    private void openFromPageCache(Markers markers) throws IOException {
+    private void openFromPageCache(Markers markers, LogHistory.Scan scan) throws IOException {
         try {
             txnSnapLog.rewriteUnforced(markers);
         } catch (IOException e) {
@@ -207,15 +207,16 @@ public final class SaucrQuorumPeer extends QuorumPeer {
                             + " writable, or make room on it, then start the server again",
                     e);
         }
-        long last;
         try {
-            last = txnSnapLog.forceWhole(markers);
+            txnSnapLog.forceUnforced();
         } catch (IOException e) {
             LOG.error("What is in the page cache cannot be forced: it is not believed", e);
             recover(Loss.MEMORY, markers);
             return;
         }
         LOG.info("This server is complete: {}", assessment.reason());
+        // A process that was killed while it wrote leaves a torn entry behind this one.
+        long last = scan.outline().last();
         LleMap map = markers.lleMap();
         for (long voter : getView().keySet()) {
             map = map.with(voter, Math.max(map.get(voter), last));
@@ -224,15 +225,16 @@ public final class SaucrQuorumPeer extends QuorumPeer {
             map = map.with(known, Math.max(map.get(known), last));
         }
         txnSnapLog.markerStore().writeLatestOnDisk(last, map);
-        open(txnSnapLog.markerStore().read());
+        open(txnSnapLog.markerStore().read(), scan);
     }
 
     /** From here on this server is complete. Its folders say whose they are (R26). */
-    private void open(Markers markers) throws IOException {
+    private void open(Markers markers, LogHistory.Scan scan) throws IOException {
         MarkerStore markerStore = txnSnapLog.markerStore();
         txnSnapLog.open(
                 markers,
-                new PageCacheProof(txnSnapLog.getDataLogDir().toPath(), settings.bootId()));
+                new PageCacheProof(txnSnapLog.getDataLogDir().toPath(), settings.bootId()),
+                scan);
         if (!markerStore.hasLatestOnDisk()) {
             markerStore.writeLatestOnDisk(markers.latestOnDisk(), markers.lleMap());
         }
@@ -317,7 +319,8 @@ public final class SaucrQuorumPeer extends QuorumPeer {
                 return false;
             }
             txnSnapLog.believeNothing(false);
-            open(txnSnapLog.markerStore().read());
+            Markers markers = txnSnapLog.markerStore().read();
+            open(markers, txnSnapLog.scan(markers));
             applyPin();
             if (!recovery.foundNewEnsemble()) {
                 replicationMetrics.recovered(recovery.progress().elapsedMillis());
