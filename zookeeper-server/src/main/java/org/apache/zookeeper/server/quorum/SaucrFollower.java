@@ -101,14 +101,14 @@ final class SaucrFollower extends Follower {
 
     @Override
     public void shutdown() {
-        peer.holdVotes(true);
+        peer.holdVotes();
         try {
             super.shutdown();
             // R10. If the disk hangs, here is where this server waits: it serves nobody any more,
             // and holds no lock that a status needs.
             log.flushAndMark(FlushCause.ELECTION, "looking for a leader");
         } finally {
-            peer.holdVotes(false);
+            peer.releaseVotes();
         }
     }
 

@@ -220,14 +220,14 @@ final class SaucrLeader extends Leader {
     @Override
     void shutdown(String reason) {
         stopHeartbeats();
-        peer.holdVotes(true);
+        peer.holdVotes();
         try {
             super.shutdown(reason);
             // R10. If the disk hangs, here is where this server waits: it serves nobody any more,
             // and holds no lock that a status needs.
             log.flushAndMark(FlushCause.ELECTION, "looking for a leader");
         } finally {
-            peer.holdVotes(false);
+            peer.releaseVotes();
         }
     }
 

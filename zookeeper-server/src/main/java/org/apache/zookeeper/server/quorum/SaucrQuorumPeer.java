@@ -25,6 +25,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.security.sasl.SaslException;
 import org.apache.zookeeper.common.AtomicFileWritingIdiom;
 import org.apache.zookeeper.server.DirectRequests;
@@ -63,7 +64,12 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     /** Of the log; drawn anew when the disk has none that can be believed. */
     private volatile long logId;
 
-    private volatile boolean votesHeld;
+    /**
+     * How many shutdowns of a role are under way; a leader's end may be begun by more than one
+     * thread.
+     */
+    private final AtomicInteger betweenRoles = new AtomicInteger();
+
     private volatile RecoveryAnswers answers;
     private volatile SaucrStatus status;
     private final Thread lastFlush = new Thread(this::flushForEver, "SaucrLastFlush");
@@ -373,7 +379,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
 
                     @Override
                     public boolean recovering() {
-                        return recovering || votesHeld;
+                        return recovering || betweenRoles.get() > 0;
                     }
                 };
         channel = new SaucrCnxManager(this, getView(), authServer, authLearner, timeout, votes);
@@ -406,9 +412,13 @@ public final class SaucrQuorumPeer extends QuorumPeer {
      * is not flushed yet (R24). While its disk hangs it would tell everyone of a role that it does
      * not have any more, and nobody could be elected. Votes that come in are heard later.
      */
-    void holdVotes(boolean hold) {
-        votesHeld = hold;
-        if (!hold) {
+    void holdVotes() {
+        betweenRoles.incrementAndGet();
+    }
+
+    /** The end of one {@link #holdVotes}. */
+    void releaseVotes() {
+        if (betweenRoles.decrementAndGet() == 0) {
             channel.releaseVotes();
         }
     }
