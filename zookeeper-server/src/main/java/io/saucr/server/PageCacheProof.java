@@ -7,8 +7,8 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import org.apache.zookeeper.server.persistence.ProofOfCache;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,10 +21,10 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The file is never forced: it need not outlive the page cache that it speaks of.
  *
- * <p>Network and FUSE file systems never count, nor does anything that cannot be read. Where the
- * kernel numbers a file system's mounts ({@code /sys/fs}), that number is part of the proof, so
- * that a file system that was unmounted in between is another one; elsewhere it is the mount's
- * number in this process's name space.
+ * <p>It counts only where a file system that was unmounted in between can be told: the kernel gives
+ * each mounted one a folder in {@code /sys/fs}, whose inode is new with every mount, and counts its
+ * errors there. (The mount's own number, and the device's of an overlay, are given to others
+ * again.) What is unmounted of a file system in memory is gone.
  *
  * <p>Not thread-safe: the log's append lock owns it, but for {@link #withdraw}.
  */
@@ -35,12 +35,15 @@ public final class PageCacheProof implements ProofOfCache {
     private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
     private static final Path MOUNTS = Path.of("/proc/self/mountinfo");
 
-    /** File systems whose files are in this machine's page cache. */
-    private static final Set<String> LOCAL =
-            Set.of("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs", "overlay");
+    /** Folders in {@code /sys/fs} by file system; one driver serves ext2 to ext4. */
+    private static final Map<String, String> FOLDERS =
+            Map.of("ext2", "ext4", "ext3", "ext4", "ext4", "ext4", "xfs", "xfs", "f2fs", "f2fs");
+
+    private static final String IN_MEMORY = "tmpfs";
 
     private final Path directory;
     private final String bootId;
+    private final Path mounts;
     private volatile boolean withdrawn;
 
     /**
@@ -48,8 +51,13 @@ public final class PageCacheProof implements ProofOfCache {
      * @param bootId stands for the machine's own; empty for that one
      */
     public PageCacheProof(Path directory, String bootId) {
+        this(directory, bootId, MOUNTS);
+    }
+
+    PageCacheProof(Path directory, String bootId, Path mounts) {
         this.directory = directory;
         this.bootId = bootId;
+        this.mounts = mounts;
     }
 
     /** Whether the proof that an earlier process left holds now. */
@@ -147,7 +155,8 @@ public final class PageCacheProof implements ProofOfCache {
         String real = directory.toRealPath() + "/";
         String[] found = null;
         int longest = -1;
-        for (String line : mounts()) {
+        // Mount points may have any bytes in their names.
+        for (String line : Files.readAllLines(mounts, StandardCharsets.ISO_8859_1)) {
             String[] fields = line.split(" ");
             String point = unescaped(fields[4]);
             String folder = point.endsWith("/") ? point : point + "/";
@@ -162,28 +171,31 @@ public final class PageCacheProof implements ProofOfCache {
         }
         int separator = List.of(found).indexOf("-");
         String type = found[separator + 1];
-        if (!LOCAL.contains(type)) {
-            return Optional.empty();
-        }
         String device = found[2];
-        return Optional.of(
-                type + " " + device + " " + superblock(type, device).orElse("mount " + found[0]));
+        if (type.equals(IN_MEMORY)) {
+            return Optional.of(type + " " + device);
+        }
+        return superblock(type, device).map(block -> type + " " + device + " " + block);
     }
 
-    /** Mount points may have any bytes in their names. */
-    private static List<String> mounts() throws IOException {
-        return Files.readAllLines(MOUNTS, StandardCharsets.ISO_8859_1);
-    }
-
-    /** The kernel gives every mounted file system of these types a folder, and that a number. */
-    private static Optional<String> superblock(String type, String device) {
-        try {
-            Path block = Path.of("/sys/dev/block", device).toRealPath();
-            Path folder = Path.of("/sys/fs", type, block.getFileName().toString());
-            return Optional.of("superblock " + Files.getAttribute(folder, "unix:ino"));
-        } catch (IOException | RuntimeException e) {
+    /** Empty if the kernel says nothing of the mounted file system. */
+    private static Optional<String> superblock(String type, String device) throws IOException {
+        Path block = Path.of("/sys/dev/block", device);
+        if (!FOLDERS.containsKey(type) || !Files.exists(block)) {
             return Optional.empty();
         }
+        Path folder =
+                Path.of("/sys/fs", FOLDERS.get(type), block.toRealPath().getFileName().toString());
+        if (!Files.isDirectory(folder)) {
+            return Optional.empty();
+        }
+        Path errors = folder.resolve("errors_count");
+        return Optional.of(
+                "superblock "
+                        + Files.getAttribute(folder, "unix:ino")
+                        + (Files.isReadable(errors)
+                                ? " errors " + Files.readString(errors).trim()
+                                : ""));
     }
 
     /** Spaces and their like are octal in the table of mounts. */

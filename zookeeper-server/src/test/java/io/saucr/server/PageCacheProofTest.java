@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -83,6 +84,25 @@ class PageCacheProofTest {
         proof.withdraw();
         assertThat(proof.holds()).isFalse();
         proof.logFile(log);
+        assertThat(proof("boot-1").holds()).isFalse();
+    }
+
+    /** The number of a mount is given to the next one, and so is an overlay's device. */
+    @Test
+    void whereARemountCannotBeToldNothingIsProven() throws IOException {
+        Path mounts = parent.resolve("mountinfo");
+        for (String type : List.of("overlay", "btrfs", "nfs4", "fuse.sshfs", "ext4", "ext3")) {
+            Files.writeString(
+                    mounts, "66 1 0:39 / / rw,relatime shared:1 - " + type + " /dev/none rw\n");
+            PageCacheProof proof = new PageCacheProof(folder, "boot-1", mounts);
+            proof.logFile(log);
+            assertThat(proof.holds()).as(type).isFalse();
+            assertThat(folder.resolve("saucr.proof")).doesNotExist();
+        }
+        Files.writeString(mounts, "66 1 0:39 / / rw,relatime - tmpfs none rw\n");
+        PageCacheProof proof = new PageCacheProof(folder, "boot-1", mounts);
+        proof.logFile(log);
+        assertThat(proof.holds()).isTrue();
         assertThat(proof("boot-1").holds()).isFalse();
     }
 
