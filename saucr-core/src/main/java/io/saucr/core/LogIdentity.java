@@ -15,13 +15,21 @@ import java.util.regex.Pattern;
  * @param server id of the server, at least 0
  * @param log drawn at random, not negative, when the folder was first used; no two folders have the
  *     same
- * @param epoch the server's current epoch when this was written, at least 0
+ * @param previous the least that the epoch file may say, at least 0; less than {@code epoch} only
+ *     while the epoch file is being replaced
+ * @param epoch the most that the epoch file may say, at least {@code previous}
  * @param extent the log, or the snapshot before it, reached at least this far when this was written
  * @param marker the latest-on-disk marker when this was written; one that has moved on since says
  *     more than {@code extent}
  */
 public record LogIdentity(
-        String ensemble, long server, long log, long epoch, long extent, long marker) {
+        String ensemble,
+        long server,
+        long log,
+        long previous,
+        long epoch,
+        long extent,
+        long marker) {
     /** What an ensemble may be called. */
     public static final Pattern ENSEMBLE = Pattern.compile("[A-Za-z0-9._-]{1,64}");
 
@@ -32,19 +40,27 @@ public record LogIdentity(
         if (!(ensemble.isEmpty() || ENSEMBLE.matcher(ensemble).matches())) {
             throw new IllegalArgumentException("ensemble '" + ensemble + "'");
         }
-        if (server < 0 || log < 0 || epoch < 0 || extent < 0 || marker < 0) {
+        if (server < 0 || log < 0 || previous < 0 || epoch < previous || extent < 0 || marker < 0) {
             throw new IllegalArgumentException(
                     "server "
                             + server
                             + ", log "
                             + log
                             + ", epoch "
+                            + previous
+                            + " to "
                             + epoch
                             + ", extent "
                             + extent
                             + ", marker "
                             + marker);
         }
+    }
+
+    /** Of a log whose epoch file says just this epoch. */
+    public LogIdentity(
+            String ensemble, long server, long log, long epoch, long extent, long marker) {
+        this(ensemble, server, log, epoch, epoch, extent, marker);
     }
 
     /** Whose log belongs to an epoch file. */
@@ -78,12 +94,13 @@ public record LogIdentity(
 
     /** The same log, which must reach so far when the latest-on-disk marker is this. */
     public LogIdentity withExtent(long reached, long latestOnDisk) {
-        return new LogIdentity(ensemble, server, log, epoch, reached, latestOnDisk);
+        return new LogIdentity(ensemble, server, log, previous, epoch, reached, latestOnDisk);
     }
 
-    /** The same log in another epoch. */
-    public LogIdentity withEpoch(long current) {
-        return new LogIdentity(ensemble, server, log, current, extent, marker);
+    /** The same log, while the epoch file says one of both or anything between. */
+    public LogIdentity withEpochs(long one, long other) {
+        return new LogIdentity(
+                ensemble, server, log, Math.min(one, other), Math.max(one, other), extent, marker);
     }
 
     /**

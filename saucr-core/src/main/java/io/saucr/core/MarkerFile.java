@@ -19,7 +19,8 @@ import java.util.zip.CRC32C;
  * ensemble=orders              (if it has a name)
  * server=2
  * log=9f8e7d6c5b4a3928
- * epoch=1
+ * previous=1                   (if it is not the epoch)
+ * epoch=2
  * extent=100000009
  * marker=100000005
  * crc32c=0b1c2d3e
@@ -96,6 +97,9 @@ public final class MarkerFile {
                                 : "ensemble=" + identity.ensemble() + "\n")
                         + ("server=" + identity.server() + "\n")
                         + ("log=" + Long.toHexString(identity.log()) + "\n")
+                        + (identity.previous() == identity.epoch()
+                                ? ""
+                                : "previous=" + identity.previous() + "\n")
                         + ("epoch=" + identity.epoch() + "\n")
                         + ("extent=" + Long.toHexString(identity.extent()) + "\n")
                         + ("marker=" + Long.toHexString(identity.marker()) + "\n"));
@@ -113,11 +117,15 @@ public final class MarkerFile {
         String ensemble = lines.optionalWord("ensemble=", LogIdentity.ENSEMBLE);
         long server = lines.number("server=");
         long log = lines.zxid("log=");
+        long previous = lines.optionalNumber("previous=");
         long epoch = lines.number("epoch=");
         long extent = lines.zxid("extent=");
         long marker = lines.zxid("marker=");
         lines.end();
-        return new LogIdentity(ensemble, server, log, epoch, extent, marker);
+        lines.require(
+                previous < epoch, "previous=" + previous + ", which is not before epoch=" + epoch);
+        return new LogIdentity(
+                ensemble, server, log, previous < 0 ? epoch : previous, epoch, extent, marker);
     }
 
     private static String header(String kind) {
@@ -194,6 +202,21 @@ public final class MarkerFile {
                         }
                         return value;
                     });
+        }
+
+        /** The number after the key, or -1 if the next line does not begin with it. */
+        long optionalNumber(String key) throws MalformedMarkerException {
+            int before = lineStart;
+            boolean there = next(key + "...").startsWith(key);
+            lineStart = before;
+            lineNumber--;
+            return there ? number(key) : -1;
+        }
+
+        void require(boolean holds, String found) throws MalformedMarkerException {
+            if (!holds) {
+                throw new MalformedMarkerException(what + ": " + found);
+            }
         }
 
         /** What follows the key, or nothing if the next line does not begin with it. */

@@ -122,9 +122,17 @@ public record StartAssessment(Verdict verdict, String reason) {
         if (found.currentEpoch < 0 && found.lastLogged != Zxid.NONE) {
             return lost("the epoch file is gone");
         }
-        if (Math.max(0, found.currentEpoch) < identity.epoch()) {
+        if (Math.max(0, found.currentEpoch) < identity.previous()) {
             return lost(
                     "its current epoch was "
+                            + identity.previous()
+                            + ", and the epoch file says "
+                            + found.currentEpoch);
+        }
+        // Apache's server, which leaves no stamp, may have been in later epochs.
+        if (found.stamp.isPresent() && found.currentEpoch > identity.epoch()) {
+            return lost(
+                    "the log folder is an older copy: it is of epoch "
                             + identity.epoch()
                             + ", and the epoch file says "
                             + found.currentEpoch);

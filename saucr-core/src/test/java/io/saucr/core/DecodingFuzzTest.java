@@ -208,7 +208,13 @@ class DecodingFuzzTest {
         byte[] identity =
                 MarkerFile.encodeIdentity(
                         new LogIdentity(
-                                "orders-7", 2, 0x7fffffff12345678L, 1, 0x100000009L, 0x100000005L));
+                                "orders-7",
+                                2,
+                                0x7fffffff12345678L,
+                                1,
+                                2,
+                                0x100000009L,
+                                0x100000005L));
         for (int i = 0; i < INPUTS; i++) {
             byte[] bytes = input(fast, 20, random);
             try {

@@ -157,6 +157,24 @@ class StartAssessmentTest {
     }
 
     @Test
+    void theLogFolderIsAnOlderCopy() {
+        epoch = 4;
+        is(Verdict.DISK_LOST, "older copy: it is of epoch 3");
+    }
+
+    @Test
+    void aCrashWhileTheEpochFileIsReplaced() {
+        identity = Optional.of(new LogIdentity("", 2, 77, 3, 4, Z, Z));
+        is(Verdict.COMPLETE, "");
+        epoch = 4;
+        is(Verdict.COMPLETE, "");
+        epoch = 5;
+        is(Verdict.DISK_LOST, "older copy");
+        epoch = 2;
+        is(Verdict.DISK_LOST, "says 2");
+    }
+
+    @Test
     void damageThatNoCrashExplains() {
         damaged = true;
         is(Verdict.DISK_LOST, "damaged");

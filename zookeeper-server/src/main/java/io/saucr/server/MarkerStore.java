@@ -118,13 +118,14 @@ public final class MarkerStore {
     }
 
     /**
-     * The epoch file says this epoch from now on: one that says less later is an older one (R26).
-     * Does nothing for a log without an identity.
+     * Before the epoch file is replaced, both epochs; when it has been, the new one twice. An epoch
+     * file that says anything else later is another one, or the log folder is (R26). Does nothing
+     * for a log without an identity.
      */
-    public void raiseEpoch(long epoch) throws IOException {
+    public void writeEpochs(long one, long other) throws IOException {
         Optional<LogIdentity> now = identity();
-        if (now.isPresent() && now.get().epoch() < epoch) {
-            writeIdentity(now.get().withEpoch(epoch));
+        if (now.isPresent() && !now.get().equals(now.get().withEpochs(one, other))) {
+            writeIdentity(now.get().withEpochs(one, other));
         }
     }
 

@@ -548,14 +548,21 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     @Override
     void writeLongToFile(String name, long value) throws IOException {
         File directory = getTxnFactory().getSnapDir();
-        String second = name.equals(CURRENT_EPOCH_FILENAME) ? stamp().encode() + "\n" : "";
+        if (!name.equals(CURRENT_EPOCH_FILENAME)) {
+            replace(directory, name, value + "\n");
+            return;
+        }
+        MarkerStore markerStore = txnSnapLog.markerStore();
+        long before = Math.max(0, RecoveryStore.currentEpochIn(directory.toPath()));
+        markerStore.writeEpochs(before, value);
+        replace(directory, name, value + "\n" + stamp().encode() + "\n");
+        markerStore.writeEpochs(value, value);
+    }
+
+    private static void replace(File directory, String name, String content) throws IOException {
         new AtomicFileWritingIdiom(
                 new File(directory, name),
-                (AtomicFileWritingIdiom.WriterStatement)
-                        writer -> writer.write(value + "\n" + second));
+                (AtomicFileWritingIdiom.WriterStatement) writer -> writer.write(content));
         MarkerStore.forceDirectory(directory.toPath());
-        if (name.equals(CURRENT_EPOCH_FILENAME) && !recovering) {
-            txnSnapLog.markerStore().raiseEpoch(value);
-        }
     }
 }
