@@ -39,7 +39,15 @@ class DocumentsTest {
 
     /** Files, and properties of the tests' and the tools' JVMs. */
     private static final Set<String> NO_SETTINGS =
-            Set.of("fastSwitch", "latestOnDisk", "identity", "proof", "audit", "crash", "log");
+            Set.of(
+                    "fastSwitch",
+                    "latestOnDisk",
+                    "identity",
+                    "lock",
+                    "proof",
+                    "audit",
+                    "crash",
+                    "log");
 
     private static final Pattern LINK = Pattern.compile("]\\(([^)\\s]+)\\)");
     private static final Pattern SAMPLE = Pattern.compile("([lw]an)-(\\d)\\.cfg");

@@ -6,6 +6,7 @@ import io.saucr.core.Markers;
 import io.saucr.core.StartAssessment;
 import io.saucr.core.StartAssessment.Verdict;
 import io.saucr.core.Zxid;
+import io.saucr.server.FolderLock;
 import io.saucr.server.MarkerStore;
 import io.saucr.server.PageCacheProof;
 import java.io.IOException;
@@ -75,6 +76,11 @@ public final class StoppedServer {
     }
 
     private void refuseRunning() throws IOException {
+        for (Path folder : new Path[] {logs, snapshots}) {
+            if (FolderLock.isTaken(folder)) {
+                throw new IOException("The server of " + folder + " runs; stop it first");
+            }
+        }
         Path pidFile = dataDir.resolve(PID_FILE);
         if (!Files.isRegularFile(pidFile)) {
             return;

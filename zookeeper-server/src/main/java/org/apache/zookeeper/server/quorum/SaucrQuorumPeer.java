@@ -11,6 +11,7 @@ import io.saucr.core.StartAssessment.Verdict;
 import io.saucr.core.Zxid;
 import io.saucr.server.CriticalThread;
 import io.saucr.server.FlushCause;
+import io.saucr.server.FolderLock;
 import io.saucr.server.LogMetrics;
 import io.saucr.server.Maintenance;
 import io.saucr.server.MarkerStore;
@@ -23,7 +24,10 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.security.sasl.SaslException;
@@ -49,11 +53,16 @@ import org.slf4j.LoggerFactory;
 public final class SaucrQuorumPeer extends QuorumPeer {
     private static final Logger LOG = LoggerFactory.getLogger(SaucrQuorumPeer.class);
 
+    /** For the last flush of a process that was stopped a moment ago. */
+    private static final Duration LOCK_PATIENCE = Duration.ofSeconds(10);
+
     private final SaucrSettings settings;
     private final Runnable onStart;
     private final LogMetrics logMetrics = new LogMetrics();
     private final ReplicationMetrics replicationMetrics = new ReplicationMetrics();
     private final int incarnation = Incarnation.draw();
+
+    private final Queue<FolderLock> folderLocks = new ConcurrentLinkedQueue<>();
 
     private volatile SaucrTxnSnapLog txnSnapLog;
     private volatile SaucrCnxManager channel;
@@ -103,6 +112,10 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     @Override
     public void setTxnFactory(FileTxnSnapLog factory) {
         try {
+            lock(factory.getDataLogDir().toPath());
+            if (!factory.getSnapDir().equals(factory.getDataLogDir())) {
+                lock(factory.getSnapDir().toPath());
+            }
             RecoveryStore.completeReplacement(
                     factory.getDataLogDir().toPath(), factory.getSnapDir().toPath());
             SaucrTxnSnapLog replacement =
@@ -117,6 +130,10 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         } catch (IOException e) {
             throw new IllegalStateException(e.getMessage(), e);
         }
+    }
+
+    private void lock(Path folder) throws IOException {
+        folderLocks.add(FolderLock.take(folder, LOCK_PATIENCE));
     }
 
     @Override
@@ -306,6 +323,17 @@ public final class SaucrQuorumPeer extends QuorumPeer {
             status.withdraw();
             answers.stop();
             endLastFlush();
+        }
+        unlock();
+    }
+
+    private void unlock() {
+        for (FolderLock lock = folderLocks.poll(); lock != null; lock = folderLocks.poll()) {
+            try {
+                lock.close();
+            } catch (IOException e) {
+                LOG.warn("A folder's lock cannot be released before the process ends", e);
+            }
         }
     }
 
