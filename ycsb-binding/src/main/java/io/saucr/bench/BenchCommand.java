@@ -30,6 +30,7 @@ import picocli.CommandLine.Option;
             IdleCost.class,
             FailoverComparison.class,
             RecoveryComparison.class,
+            SlowDiskComparison.class,
             ProfileCommand.class,
             GateCommand.class,
             MicroCommand.class,

@@ -4,6 +4,7 @@ import io.saucr.crash.process.Ensemble;
 import io.saucr.crash.process.FsyncShim;
 import io.saucr.crash.process.LoopbackHosting;
 import io.saucr.crash.process.ServerProcess;
+import io.saucr.crash.process.Signal;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,6 +27,7 @@ final class BenchEnsemble implements MeasuredEnsemble {
     private final Ensemble ensemble;
     private final Map<Integer, JvmAllocations> allocations = new HashMap<>();
     private int leader;
+    private boolean pinned;
 
     /**
      * @param work an empty folder for the servers' data
@@ -124,13 +126,38 @@ final class BenchEnsemble implements MeasuredEnsemble {
         }
     }
 
-    /** Fast if they are more than a bare majority. Other ensembles have none to wait for. */
+    /**
+     * From now on every server keeps to slow mode, as an operator tells it by a signal.
+     *
+     * @throws IOException if the signal cannot be sent
+     * @throws IllegalStateException if one does not say so in time
+     */
+    void pinSlow() throws IOException, InterruptedException {
+        Signal.PWR.send(running().stream().map(ServerProcess::pid).toList());
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        for (ServerProcess server : running()) {
+            while (EnsembleUsage.number(server.mntr(), "zk_saucr_pinned_slow") != 1) {
+                if (System.nanoTime() > deadline) {
+                    throw failure(
+                            "server " + server.id() + " is not pinned\n" + server.logTail(20),
+                            null);
+                }
+                Thread.sleep(POLL_MILLIS);
+            }
+        }
+        pinned = true;
+    }
+
+    /**
+     * Fast if they are more than a bare majority and not pinned. Other ensembles have none to wait
+     * for.
+     */
     @Override
     public void awaitMode() throws InterruptedException {
         if (!configuration.situationAware()) {
             return;
         }
-        boolean fast = running().size() > ensemble.size() / 2 + 1;
+        boolean fast = !pinned && running().size() > ensemble.size() / 2 + 1;
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (mode() != (fast ? 1 : 0)) {
             if (System.nanoTime() > deadline) {

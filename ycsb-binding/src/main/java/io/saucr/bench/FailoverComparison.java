@@ -105,7 +105,8 @@ final class FailoverComparison implements Callable<Integer> {
                     }
 
                     @Override
-                    public Map<String, Double> measure(Configuration configuration, Path work)
+                    public Map<String, Double> measure(
+                            Configuration configuration, Path work, RunFolder results)
                             throws Exception {
                         return FailoverComparison.measure(
                                 configuration, servers, device, jvmFlags, work);

@@ -79,6 +79,10 @@ final class HtmlReport {
             }
         }
         if (!result.times().isEmpty()) {
+            List<SlowDiskVerdict> verdicts = SlowDiskVerdict.of(result.times());
+            if (!verdicts.isEmpty()) {
+                page.append(SlowDiskVerdict.table(verdicts).html());
+            }
             page.append(Results.times(result.times()).html());
         }
         if (!result.timeline().isEmpty()) {

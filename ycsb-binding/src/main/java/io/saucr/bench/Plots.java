@@ -81,7 +81,8 @@ final class Plots {
                     fileName(result.title() + "-" + line.configuration() + "-" + line.round()),
                     svg(timeline(line)));
         }
-        if (!result.times().isEmpty()) {
+        // Four times of each case would be too many to read; that table has one line for each.
+        if (!result.times().isEmpty() && SlowDiskVerdict.of(result.times()).isEmpty()) {
             plots.put(result.title(), svg(times(result.times())));
         }
         return plots;

@@ -107,7 +107,8 @@ final class RecoveryComparison implements Callable<Integer> {
                         }
 
                         @Override
-                        public Map<String, Double> measure(Configuration configuration, Path work)
+                        public Map<String, Double> measure(
+                                Configuration configuration, Path work, RunFolder results)
                                 throws Exception {
                             CatchUp.Time time =
                                     new CatchUp(configuration, servers, valueBytes, jvmFlags)

@@ -34,6 +34,10 @@ final class Results {
         }
         if (!result.times().isEmpty()) {
             text.append(times(result.times())).append(RATIOS);
+            List<SlowDiskVerdict> verdicts = SlowDiskVerdict.of(result.times());
+            if (!verdicts.isEmpty()) {
+                text.append('\n').append(SlowDiskVerdict.table(verdicts));
+            }
         }
         if (!result.timeline().isEmpty()) {
             text.append(timeline(result));
@@ -242,7 +246,7 @@ final class Results {
     static TextTable times(List<TimeSample> samples) {
         TextTable table =
                 new TextTable(
-                        "time until",
+                        "time of",
                         "configuration",
                         "seconds",
                         "quartiles",

@@ -250,6 +250,10 @@ final class RunFolder {
         if (!result.slices().isEmpty()) {
             all.put("ratios", new Comparison(result.slices()).rows());
         }
+        List<SlowDiskVerdict> verdicts = SlowDiskVerdict.of(result.times());
+        if (!verdicts.isEmpty()) {
+            all.put("slowDisks", verdicts);
+        }
         writer().writeValue(path.resolve(RESULT).toFile(), all);
         System.out.println(table);
         System.out.println("Results are in " + path);

@@ -27,9 +27,11 @@ final class TimeRounds {
          * Starts an ensemble, measures, and ends it.
          *
          * @param work an empty folder
-         * @return seconds by what took them, in order
+         * @param results where logs may be kept
+         * @return seconds by what took them, in order; greater than 0
          */
-        Map<String, Double> measure(Configuration configuration, Path work) throws Exception;
+        Map<String, Double> measure(Configuration configuration, Path work, RunFolder results)
+                throws Exception;
     }
 
     private final String title;
@@ -106,7 +108,8 @@ final class TimeRounds {
                                     subject,
                                     configuration,
                                     round,
-                                    work.path().resolve("times-" + ++number));
+                                    work.path().resolve("times-" + ++number),
+                                    folder);
                     samples.addAll(own);
                     folder.append(TIMES, TimeSample.class, own);
                 }
@@ -126,10 +129,11 @@ final class TimeRounds {
     }
 
     private static List<TimeSample> measure(
-            Subject subject, Configuration configuration, int round, Path work) throws Exception {
+            Subject subject, Configuration configuration, int round, Path work, RunFolder folder)
+            throws Exception {
         try {
             List<TimeSample> samples = new ArrayList<>();
-            subject.measure(configuration, work)
+            subject.measure(configuration, work, folder)
                     .forEach(
                             (what, seconds) ->
                                     samples.add(

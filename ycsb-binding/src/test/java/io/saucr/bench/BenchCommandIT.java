@@ -180,6 +180,10 @@ class BenchCommandIT {
         assertThat(run("fig7", "--device=tape").err()).contains("tape");
         assertThat(run("fig7", "--connect=a:1", "--failed=1").status()).isEqualTo(2);
         assertThat(run("failover", "--connect=a:1").err()).contains("servers that run elsewhere");
+        assertThat(run("slowdisk", "--connect=a:1").err()).contains("servers that run elsewhere");
+        assertThat(run("slowdisk", "--servers=1").err()).contains("fewer than 3");
+        assertThat(run("slowdisk", "--seconds=0").status()).isEqualTo(2);
+        assertThat(run("slowdisk", "--modes=lazy").err()).contains("lazy");
         assertThat(run("fig9", "--events=5:nap").err()).contains("'5:nap'");
         assertThat(run("quick", "--resume").err()).contains("--resume needs --out");
         assertThat(run("merge", folder.resolve("no").toString()).status()).isEqualTo(1);

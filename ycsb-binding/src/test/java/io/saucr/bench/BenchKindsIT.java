@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -128,6 +129,47 @@ class BenchKindsIT {
         for (JsonNode time : result.at("/times")) {
             assertThat(time.at("/seconds").asDouble()).isBetween(0.01, 90.0);
         }
+    }
+
+    @Test
+    void aSlowDiskIsComparedWithNoServer() throws Exception {
+        Path results = folder.resolve("results");
+        Outcome outcome =
+                run(
+                        "slowdisk",
+                        "--servers=3",
+                        "--modes=slow",
+                        "--roles=leader",
+                        "--force-time=0.5",
+                        "--clients=3",
+                        "--seconds=1.5",
+                        "--compile=0",
+                        "--rounds=1",
+                        "--device=none",
+                        "--jvm=" + SMALL,
+                        "--work=" + folder.resolve("work"),
+                        "--out=" + results);
+        assertThat(results.resolve("result.json")).as(outcome.err()).exists();
+        JsonNode result = new ObjectMapper().readTree(results.resolve("result.json").toFile());
+        assertThat(result.at("/times")).hasSize(4 * 2);
+        for (JsonNode time : result.at("/times")) {
+            assertThat(time.at("/seconds").asDouble()).as(time.toString()).isPositive();
+        }
+        assertThat(result.at("/slowDisks")).hasSize(2);
+        JsonNode saucr = result.at("/slowDisks/0");
+        assertThat(saucr.at("/measured").asText()).isEqualTo("leader of 3, slow");
+        assertThat(saucr.at("/configuration").asText()).isEqualTo("saucr");
+        // How good it is here and now is for the benchmark itself, but its status says it.
+        assertThat(outcome.status()).isEqualTo(saucr.at("/good").asBoolean() ? 0 : 3);
+        assertThat(outcome.out()).containsPattern("leader of 3, slow +disk-durable +\\d");
+        try (Stream<Path> logs = Files.list(results.resolve("logs"))) {
+            List<Path> own =
+                    logs.filter(log -> log.getFileName().toString().startsWith("saucr-")).toList();
+            assertThat(own)
+                    .hasSize(3)
+                    .allSatisfy(log -> assertThat(log).content().contains("Pinned to slow mode"));
+        }
+        assertThat(folder.resolve("work")).isEmptyDirectory();
     }
 
     @Test

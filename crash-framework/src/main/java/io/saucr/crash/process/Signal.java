@@ -10,7 +10,9 @@ public enum Signal {
     STOP,
     CONT,
     KILL,
-    TERM;
+    TERM,
+    /** Power is about to fail. */
+    PWR;
 
     /**
      * Sends this signal; processes that no longer exist are passed over.
