@@ -115,9 +115,21 @@ final class SlowDiskComparison implements Callable<Integer> {
         @Option(
                 names = "--seconds",
                 paramLabel = "N",
-                description = "Length of each of the three windows (default: ${DEFAULT-VALUE}).",
+                description =
+                        "Length of the windows without a slow disk (default: ${DEFAULT-VALUE}).",
                 defaultValue = "8")
         double seconds;
+
+        @Option(
+                names = "--slow-seconds",
+                paramLabel = "N",
+                description = {
+                    "Length of the window with the slow disk; to include that a leader steps down,",
+                    "more than its saucr.diskTimeout, which is 10 s if not set (default:",
+                    "${DEFAULT-VALUE})."
+                },
+                defaultValue = "20")
+        double slowSeconds;
 
         @Option(
                 names = "--compile",
@@ -144,9 +156,10 @@ final class SlowDiskComparison implements Callable<Integer> {
                 throw new IllegalArgumentException(
                         "--servers: fewer than 3 cannot do without one of them");
             }
-            if (clients < 1 || seconds <= 0 || forceTime <= 0 || compile < 0) {
+            if (clients < 1 || seconds <= 0 || slowSeconds <= 0 || forceTime <= 0 || compile < 0) {
                 throw new IllegalArgumentException(
-                        "--clients, --seconds and --force-time must be above 0, --compile not below");
+                        "--clients, --seconds, --slow-seconds and --force-time must be above 0,"
+                                + " --compile not below");
             }
         }
 
@@ -160,6 +173,7 @@ final class SlowDiskComparison implements Callable<Integer> {
             values.put("clients", clients);
             values.put("valueBytes", VALUE_BYTES);
             values.put("seconds", seconds);
+            values.put("slowSeconds", slowSeconds);
             values.put("compileSeconds", compile);
             return values;
         }
@@ -270,7 +284,7 @@ final class SlowDiskComparison implements Callable<Integer> {
                 Duration forcing = disk.timeInForces();
                 clients.acks().begin(System.nanoTime());
                 disk.delay(Duration.ofNanos((long) (settings.forceTime * 1e9)));
-                sleep(settings.seconds);
+                sleep(settings.slowSeconds);
                 AckRecord.Window slow = clients.acks().window(System.nanoTime());
                 seconds.put(name() + SlowDiskVerdict.SLOW, slow.secondsPerThousand());
                 seconds.put(name() + SlowDiskVerdict.PAUSE, slow.longestPause());
@@ -301,7 +315,7 @@ final class SlowDiskComparison implements Callable<Integer> {
 
         /** A force that began with the window has ended if it is long enough for two. */
         private void requireSlow(ServerProcess victim, Duration forcing) {
-            if (settings.seconds >= 2 * settings.forceTime
+            if (settings.slowSeconds >= 2 * settings.forceTime
                     && forcing.toNanos() / 1e9 < settings.forceTime) {
                 throw new IllegalStateException(
                         "server "
