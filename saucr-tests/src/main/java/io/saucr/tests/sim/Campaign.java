@@ -26,6 +26,7 @@ final class Campaign implements AutoCloseable {
 
     private final int[] sizes;
     private final Set<BrokenRule> broken;
+    private final boolean powerAlone;
     private final ExecutorService executor;
     private final List<Worker> workers = new ArrayList<>();
     private final Coverage before;
@@ -63,7 +64,10 @@ final class Campaign implements AutoCloseable {
 
         private Worker() {
             for (int i = 0; i < sizes.length; i++) {
-                simulations[i] = new Simulation(sizes[i], broken);
+                simulations[i] =
+                        powerAlone
+                                ? Simulation.ofPowerAlone(sizes[i], broken)
+                                : new Simulation(sizes[i], broken);
             }
         }
 
@@ -92,8 +96,24 @@ final class Campaign implements AutoCloseable {
      * @param firstSeed the first seed, and {@code before} what earlier ones have reached
      */
     Campaign(int[] sizes, Set<BrokenRule> broken, int cores, long firstSeed, Coverage before) {
+        this(sizes, broken, false, cores, firstSeed, before);
+    }
+
+    /**
+     * As {@link #Campaign(int[], Set, int, long, Coverage)}.
+     *
+     * @param powerAlone whether no process dies and no disk is lost alone
+     */
+    Campaign(
+            int[] sizes,
+            Set<BrokenRule> broken,
+            boolean powerAlone,
+            int cores,
+            long firstSeed,
+            Coverage before) {
         this.sizes = sizes.clone();
         this.broken = broken;
+        this.powerAlone = powerAlone;
         this.before = before;
         this.nextSeed = firstSeed;
         executor = Executors.newFixedThreadPool(cores);

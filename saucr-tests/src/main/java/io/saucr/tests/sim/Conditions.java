@@ -8,8 +8,12 @@ import io.saucr.tests.world.Step.Kind;
  */
 @SuppressWarnings("EnumOrdinal") // weights live as long as a schedule
 final class Conditions {
+    /** A gap that no schedule reaches the end of. */
+    static final int NEVER = 1 << 24;
+
     private static final int[] LATENCIES = {0, 0, 8, 32, 120};
     private static final int[] FAULT_GAPS = {40, 100, 200, 400, 800, 1600};
+    private static final int[] DEATH_GAPS = {NEVER, 100, 200, 400, 800, 1600};
 
     /**
      * How much likelier than others a server takes this step when it may. What syncs of clients ask
@@ -52,6 +56,16 @@ final class Conditions {
     int slowDisks;
     int suspicions;
 
+    /** Ticks between what happens to processes and disks alone, on average, or {@link #NEVER}. */
+    int deathGap;
+
+    // How likely each of that is, in relation to the others.
+    int deaths;
+    int lostDisks;
+
+    /** After so many deaths of eight the machines lose power, too, if nobody has started them. */
+    int powerAfterDeath;
+
     /** Turns of a leader between its clients' syncs. */
     int betweenSyncs;
 
@@ -82,5 +96,13 @@ final class Conditions {
         pauses = dice.below(3);
         slowDisks = dice.below(3);
         suspicions = dice.below(4);
+    }
+
+    /** What happens to processes and to disks alone. */
+    void drawDeaths(Dice deathDice) {
+        deathGap = DEATH_GAPS[deathDice.below(DEATH_GAPS.length)];
+        deaths = 1 + deathDice.below(8);
+        lostDisks = deathDice.below(5);
+        powerAfterDeath = deathDice.below(4);
     }
 }

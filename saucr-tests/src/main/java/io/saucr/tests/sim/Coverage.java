@@ -11,9 +11,26 @@ final class Coverage {
     private static final String NEED_NOT_SERVE = "ends that need not serve";
     private static final Kind[] KINDS = Kind.values();
 
-    /** The simulator takes machines their power, never a process or a disk alone. */
-    private static final Set<String> NEED_NOT_HAPPEN =
-            Set.of(NEED_NOT_SERVE, name(Kind.KILL), name(Kind.LOSE_DISK));
+    private static final String TOGETHER = "deaths in the same instant as another";
+    private static final String ALL_TOGETHER = "deaths of all processes in one instant";
+    private static final String FAST_DEATHS = "deaths in fast mode";
+    private static final String PARTIAL_DEATHS = "deaths that leave a part of the buffer";
+    private static final String POWER_AFTER = "losses of power after a death";
+    private static final String DISKS_RECOVERED = "lost disks recovered";
+
+    /**
+     * What does not happen where machines lose their power, but never a process or a disk alone.
+     */
+    private static final Set<String> NOT_BY_POWER =
+            Set.of(
+                    TOGETHER,
+                    ALL_TOGETHER,
+                    FAST_DEATHS,
+                    PARTIAL_DEATHS,
+                    POWER_AFTER,
+                    DISKS_RECOVERED,
+                    name(Kind.KILL),
+                    name(Kind.LOSE_DISK));
 
     final long[] steps = new long[KINDS.length];
     long schedules;
@@ -25,6 +42,12 @@ final class Coverage {
     long simultaneousCrashes;
     long partialCrashes;
     long fastCrashes;
+    long simultaneousDeaths;
+    long deathsOfAll;
+    long fastDeaths;
+    long partialDeaths;
+    long powerAfterDeath;
+    long disksRecovered;
     long partitions;
     long pauses;
     long slowDisks;
@@ -44,6 +67,12 @@ final class Coverage {
         simultaneousCrashes += other.simultaneousCrashes;
         partialCrashes += other.partialCrashes;
         fastCrashes += other.fastCrashes;
+        simultaneousDeaths += other.simultaneousDeaths;
+        deathsOfAll += other.deathsOfAll;
+        fastDeaths += other.fastDeaths;
+        partialDeaths += other.partialDeaths;
+        powerAfterDeath += other.powerAfterDeath;
+        disksRecovered += other.disksRecovered;
         partitions += other.partitions;
         pauses += other.pauses;
         slowDisks += other.slowDisks;
@@ -64,6 +93,12 @@ final class Coverage {
         counts.put("crashes in fast mode", fastCrashes);
         counts.put("crashes in the same instant as another", simultaneousCrashes);
         counts.put("crashes that leave a part", partialCrashes);
+        counts.put(FAST_DEATHS, fastDeaths);
+        counts.put(TOGETHER, simultaneousDeaths);
+        counts.put(ALL_TOGETHER, deathsOfAll);
+        counts.put(PARTIAL_DEATHS, partialDeaths);
+        counts.put(POWER_AFTER, powerAfterDeath);
+        counts.put(DISKS_RECOVERED, disksRecovered);
         counts.put("partitions", partitions);
         counts.put("pauses", pauses);
         counts.put("slow disks", slowDisks);
@@ -87,6 +122,12 @@ final class Coverage {
         coverage.fastCrashes = value(counts, "crashes in fast mode");
         coverage.simultaneousCrashes = value(counts, "crashes in the same instant as another");
         coverage.partialCrashes = value(counts, "crashes that leave a part");
+        coverage.fastDeaths = value(counts, FAST_DEATHS);
+        coverage.simultaneousDeaths = value(counts, TOGETHER);
+        coverage.deathsOfAll = value(counts, ALL_TOGETHER);
+        coverage.partialDeaths = value(counts, PARTIAL_DEATHS);
+        coverage.powerAfterDeath = value(counts, POWER_AFTER);
+        coverage.disksRecovered = value(counts, DISKS_RECOVERED);
         coverage.partitions = value(counts, "partitions");
         coverage.pauses = value(counts, "pauses");
         coverage.slowDisks = value(counts, "slow disks");
@@ -129,12 +170,17 @@ final class Coverage {
     /**
      * What never happened of what should have, "" if nothing is missing. To be asked after a few
      * thousand schedules of an unbroken protocol.
+     *
+     * @param powerAlone whether no process dies and no disk is lost alone
      */
-    String missing() {
+    String missing(boolean powerAlone) {
         StringBuilder missing = new StringBuilder();
         counts().forEach(
                         (name, count) -> {
-                            if (count == 0 && !NEED_NOT_HAPPEN.contains(name)) {
+                            boolean needed =
+                                    !name.equals(NEED_NOT_SERVE)
+                                            && !(powerAlone && NOT_BY_POWER.contains(name));
+                            if (count == 0 && needed) {
                                 missing.append(missing.isEmpty() ? "" : ", ").append(name);
                             }
                         });

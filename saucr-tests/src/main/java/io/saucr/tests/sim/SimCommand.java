@@ -32,7 +32,7 @@ import picocli.CommandLine.Spec;
         sortOptions = false,
         description = {
             "Runs random schedules of ensembles made of the server's own decisions: writes,"
-                    + " crashes, partitions, pauses, recoveries; and looks after every step whether the"
+                    + " crashes, deaths, lost disks, partitions, recoveries; and looks after every step whether the"
                     + " protocol's promises hold.",
             "Exit status: 0 if nothing was broken (with --break and --teeth: if every rule was"
                     + " found), 1 if something was, 2 for bad usage."
@@ -64,6 +64,13 @@ public final class SimCommand implements Callable<Integer> {
             names = "--seed",
             description = "The first seed (default: one that nobody has used, from the clock).")
     private Long seed;
+
+    @Option(
+            names = "--power-alone",
+            description =
+                    "Machines lose power, but no process dies and no disk is lost alone: what a"
+                            + " seed meant before R25 and R26.")
+    private boolean powerAlone;
 
     @Option(names = "--cores", description = "How many cores work (default: all).")
     private int cores = Runtime.getRuntime().availableProcessors();
@@ -155,7 +162,7 @@ public final class SimCommand implements Callable<Integer> {
         System.err.println("seeds from " + first + " on, n=" + Arrays.toString(sizes));
         long startedAt = System.nanoTime();
         List<Campaign.Found> found = new ArrayList<>();
-        try (Campaign campaign = new Campaign(sizes, Set.of(), cores, first, before)) {
+        try (Campaign campaign = new Campaign(sizes, Set.of(), powerAlone, cores, first, before)) {
             while (found.isEmpty()) {
                 double seconds = seconds(startedAt);
                 long done = campaign.nextSeed() - first;
@@ -236,7 +243,7 @@ public final class SimCommand implements Callable<Integer> {
             violations.add(describe(each, Set.of()));
         }
         summary.put("violations", violations);
-        String missing = coverage.schedules < COVERS_EVERYTHING ? "" : coverage.missing();
+        String missing = coverage.schedules < COVERS_EVERYTHING ? "" : coverage.missing(powerAlone);
         summary.put("neverReached", missing);
         System.out.println(JSON.writeValueAsString(summary));
         if (json != null) {
@@ -309,7 +316,8 @@ public final class SimCommand implements Callable<Integer> {
             throws IOException, InterruptedException {
         Set<BrokenRule> rules = EnumSet.of(rule);
         long startedAt = System.nanoTime();
-        try (Campaign campaign = new Campaign(sizes, rules, cores, first, new Coverage())) {
+        try (Campaign campaign =
+                new Campaign(sizes, rules, powerAlone, cores, first, new Coverage())) {
             List<Campaign.Found> found = List.of();
             while (found.isEmpty()
                     && (count == null || campaign.nextSeed() - first < count)

@@ -21,6 +21,13 @@ import java.util.Set;
  *   <li>crashes of 1 to 4 servers in one instant, which lose everything that is not forced, or only
  *       an end of it (a torn tail); in 15 of 16 schedules none that would leave fewer than R
  *       servers whose markers say "on disk", because such an ensemble rightly waits for ever;
+ *   <li>deaths of the processes of 1 to n servers in one instant, of all of them every third time:
+ *       what was written stays, and a part of the buffer may (R25); a machine whose process is dead
+ *       may lose power before the next start;
+ *   <li>disks that are lost with everything on them (R26), of servers that run or are dead; in 15
+ *       of 16 schedules none that would leave fewer than a bare majority of disks that are not lost
+ *       or recovered, which is enough for n-B+1 answers, or fewer than R servers that know what
+ *       they have;
  *   <li>restarts between at once and 160 ticks later;
  *   <li>partitions in two parts, of up to 600 ticks: nothing passes, nothing is lost;
  *   <li>connections that break, noticed by one end now and by the other one later or never;
@@ -28,15 +35,20 @@ import java.util.Set;
  *   <li>followers that a leader takes for late although they are not.
  * </ul>
  *
- * <p>No disk loses what was forced, no server lies, and the configuration stays the same. A tick is
- * a chance of one server to do something. Leaders' clients ask for syncs all the time (R22).
+ * <p>No disk loses a part of what was forced, no server lies, and the configuration stays the same.
+ * A tick is a chance of one server to do something. Leaders' clients ask for syncs all the time
+ * (R22).
  *
  * <p>After {@value #STEPS} steps, those for syncs not counted, faults end, some or all of those
  * that are down start again, and if a bare majority is up with R recovered servers, the ensemble
  * must serve ({@link Liveness}). Owned by one thread.
  *
+ * <p>Deaths and lost disks have dice of their own, and every sixth schedule has none: up to the
+ * first of them a schedule is what it is without ({@link #ofPowerAlone}).
+ *
  * <p>Beside these there are schedules in which nothing fails but one disk, which never finishes a
- * force again, the leader's or a follower's: {@link #runWithHungDisk}.
+ * force again, the leader's or a follower's: {@link #runWithHungDisk}; and some at whose end all
+ * processes die at once: {@link #runUntilAllDie}.
  */
 final class Simulation {
     /** Steps in a schedule, before it is seen whether the ensemble serves again. */
@@ -46,6 +58,7 @@ final class Simulation {
     private static final int MOST_PARTITION = 600;
     private static final int MOST_PAUSE = 400;
     private static final int KEPT_LIMIT = 8;
+    private static final long DEATHS = 0x6b696c6c65640000L;
 
     // With a hung disk: ticks until an ack is late, until the disk hangs at most, and in which at
     // least one write must commit then.
@@ -53,6 +66,9 @@ final class Simulation {
     private static final int MOST_UNTIL_HUNG = 4_000;
     private static final int MOST_WITHOUT_COMMIT = 4_000;
     private static final int WINDOWS = 3;
+
+    /** What is broken when the death of all processes leaves too few that know what they have. */
+    static final String COMPLETE = "R25";
 
     /** What is broken when writes do not go on beside a hung disk. */
     static final String PROGRESS = "R24";
@@ -67,6 +83,10 @@ final class Simulation {
     /** For clients' syncs, so that whether there are any changes nothing else. */
     private final Dice clients = new Dice();
 
+    /** For deaths and lost disks: without them a seed means what it meant before there were any. */
+    private final Dice deaths = new Dice();
+
+    private final boolean powerAlone;
     private final Conditions conditions = new Conditions();
     private final Coverage coverage = new Coverage();
 
@@ -79,6 +99,8 @@ final class Simulation {
     // Times, in ticks.
     private int now;
     private int nextFault;
+    private int nextDeath;
+    private boolean powerGoesNext;
     private final int[] pausedUntil;
     private final int[] diskBusyUntil;
     private final int[] restartAt;
@@ -102,6 +124,16 @@ final class Simulation {
     private String explanation = "";
 
     Simulation(int servers, Set<BrokenRule> broken) {
+        this(servers, broken, false);
+    }
+
+    /** One in which machines lose power, but no process dies and no disk is lost alone. */
+    static Simulation ofPowerAlone(int servers, Set<BrokenRule> broken) {
+        return new Simulation(servers, broken, true);
+    }
+
+    private Simulation(int servers, Set<BrokenRule> broken, boolean powerAlone) {
+        this.powerAlone = powerAlone;
         world = new World(servers, Bounds.none(), broken);
         n = servers;
         bareMajority = n / 2 + 1;
@@ -144,19 +176,7 @@ final class Simulation {
      */
     boolean run(long seed) {
         begin(seed);
-        while (takenCount - takenForSyncs < STEPS && now < MOST_TICKS && violation == null) {
-            now++;
-            if (now >= nextFault) {
-                fault();
-                nextFault = now + 1 + dice.below(2 * conditions.faultGap);
-            } else {
-                int i = dice.below(n);
-                turn(i);
-                if (violation == null) {
-                    serveSyncs(i);
-                }
-            }
-        }
+        runWithFaults();
         if (violation == null) {
             restartSome();
         }
@@ -165,6 +185,58 @@ final class Simulation {
         }
         count();
         return violation == null;
+    }
+
+    /**
+     * Runs one schedule, at whose end all processes die in one instant, and start again. Where
+     * enough servers to go on knew what they had, or would have at their start, the ensemble must
+     * serve (R25).
+     *
+     * @return false if it broke something
+     */
+    boolean runUntilAllDie(long seed) {
+        begin(seed);
+        runWithFaults();
+        int nobody = -1;
+        boolean enough = othersThatKnow(nobody) >= recoveryQuorum && disksLeft() >= bareMajority;
+        for (int i = 0; i < n && violation == null; i++) {
+            if (world.up(i)) {
+                kill(i);
+            }
+        }
+        for (int i = 0; i < n && violation == null; i++) {
+            take(Step.of(Kind.RESTART, i, 0, 0));
+        }
+        if (violation == null && enough && !liveness.promised()) {
+            violation = COMPLETE;
+            explanation = "the death of all processes left too few that know what they have";
+        }
+        if (violation == null) {
+            end();
+        }
+        count();
+        return violation == null;
+    }
+
+    private void runWithFaults() {
+        while (takenCount - takenForSyncs < STEPS && now < MOST_TICKS && violation == null) {
+            now++;
+            if (now >= nextDeath) {
+                death();
+                int gap = powerGoesNext ? conditions.downTime : 2 * conditions.deathGap;
+                nextDeath = now + 1 + deaths.below(gap);
+            }
+            if (violation == null && now >= nextFault) {
+                fault();
+                nextFault = now + 1 + dice.below(2 * conditions.faultGap);
+            } else if (violation == null) {
+                int i = dice.below(n);
+                turn(i);
+                if (violation == null) {
+                    serveSyncs(i);
+                }
+            }
+        }
     }
 
     /**
@@ -232,10 +304,17 @@ final class Simulation {
     private void begin(long seed) {
         dice.seed(seed);
         clients.seed(~seed);
+        deaths.seed(seed ^ DEATHS);
         conditions.draw(dice, clients);
+        conditions.drawDeaths(deaths);
         world.reset();
         now = 0;
         nextFault = 200 + dice.below(2 * conditions.faultGap);
+        powerGoesNext = false;
+        nextDeath =
+                powerAlone || conditions.deathGap == Conditions.NEVER
+                        ? Integer.MAX_VALUE
+                        : 200 + deaths.below(2 * conditions.deathGap);
         Arrays.fill(pausedUntil, 0);
         Arrays.fill(diskBusyUntil, 0);
         Arrays.fill(restartAt, 0);
@@ -292,6 +371,8 @@ final class Simulation {
             taken = Arrays.copyOf(taken, 2 * takenCount);
         }
         taken[takenCount++] = step;
+        boolean hadLostDisk = Step.kind(step) == Kind.FINISH && world.lost(Step.server(step));
+        coverage.disksRecovered += hadLostDisk ? 1 : 0;
         try {
             if (!world.apply(step)) {
                 violation = world.violation();
@@ -626,12 +707,89 @@ final class Simulation {
         if (!world.needsRecovery(crashing) || world.recovering(crashing)) {
             return true;
         }
-        int remaining = 0;
+        return othersThatKnow(crashing) >= recoveryQuorum;
+    }
+
+    /** How many others know what they have, or will at their start. */
+    private int othersThatKnow(int server) {
+        int others = 0;
         for (int j = 0; j < n; j++) {
-            boolean knows = world.recovered(j) || (!world.up(j) && !world.needsRecovery(j));
-            remaining += j != crashing && knows ? 1 : 0;
+            boolean knows = world.recovered(j) || (!world.up(j) && world.completeAtStart(j));
+            others += j != server && knows ? 1 : 0;
         }
-        return remaining >= recoveryQuorum;
+        return others;
+    }
+
+    /** How many have not lost their disks, or have recovered since. */
+    private int disksLeft() {
+        int disks = 0;
+        for (int j = 0; j < n; j++) {
+            disks += world.lost(j) ? 0 : 1;
+        }
+        return disks;
+    }
+
+    // ---- Processes and disks alone ----
+
+    private void death() {
+        int first = deaths.below(n);
+        if (powerGoesNext) {
+            powerGoesNext = false;
+            losePowerAfterDeath(first);
+        } else if (deaths.below(conditions.deaths + conditions.lostDisks) < conditions.deaths) {
+            deathsOfProcesses(first);
+            powerGoesNext = deaths.below(8) < conditions.powerAfterDeath;
+        } else {
+            loseDisk(first);
+        }
+    }
+
+    private void deathsOfProcesses(int first) {
+        int together = deaths.oneIn(3) ? n : 1 + deaths.below(n);
+        int died = 0;
+        for (int k = 0; k < n && died < together && violation == null; k++) {
+            int i = (first + k) % n;
+            if (world.up(i)) {
+                kill(i);
+                died++;
+            }
+        }
+        coverage.simultaneousDeaths += died > 1 ? died : 0;
+        coverage.deathsOfAll += died == n ? 1 : 0;
+    }
+
+    private void kill(int i) {
+        int unwritten = Math.min(world.logLength(i) - world.writtenLength(i), KEPT_LIMIT - 1);
+        int kept = unwritten > 0 && deaths.oneIn(3) ? deaths.below(unwritten + 1) : 0;
+        coverage.partialDeaths += kept > 0 ? 1 : 0;
+        coverage.fastDeaths += world.recovered(i) && world.needsRecovery(i) ? 1 : 0;
+        restartAt[i] = now + deaths.below(conditions.downTime);
+        take(Step.of(Kind.KILL, i, 0, kept));
+    }
+
+    private void loseDisk(int i) {
+        if (world.lost(i) || (!conditions.disaster && !recoverableWithoutDisk(i))) {
+            return;
+        }
+        restartAt[i] = now + deaths.below(conditions.downTime);
+        take(Step.of(Kind.LOSE_DISK, i, 0, 0));
+    }
+
+    private boolean recoverableWithoutDisk(int i) {
+        return disksLeft() - 1 >= bareMajority && othersThatKnow(i) >= recoveryQuorum;
+    }
+
+    /** The power of machines goes whose processes are dead already. */
+    private void losePowerAfterDeath(int first) {
+        for (int k = 0; k < n && violation == null; k++) {
+            int i = (first + k) % n;
+            if (!world.up(i)
+                    && world.mayLosePower(i)
+                    && (conditions.disaster || recoverableWithout(i))) {
+                coverage.powerAfterDeath++;
+                take(Step.of(Kind.CRASH, i, 0, 0));
+            }
+        }
     }
 
     private void crash(int i) {

@@ -270,6 +270,14 @@ public final class World {
         return servers[server].lost || servers[server].markersSayFast();
     }
 
+    /**
+     * Whether the server finds whatever it has acked when it starts the next time, if nothing is
+     * lost before that: what its log says is on disk, or in a page cache that is still there (R25).
+     */
+    public boolean completeAtStart(int server) {
+        return !servers[server].mayHaveForgotten();
+    }
+
     /** Whether the server's disk was lost and it has not recovered since. */
     public boolean lost(int server) {
         return servers[server].lost;

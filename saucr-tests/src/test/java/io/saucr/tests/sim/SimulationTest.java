@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.tests.world.BrokenRule;
 import io.saucr.tests.world.Liveness;
+import io.saucr.tests.world.Step;
+import io.saucr.tests.world.Step.Kind;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -19,6 +22,7 @@ class SimulationTest {
     private static final int CORES = 2;
 
     private static final int HUNG_DISKS = 200;
+    private static final int DEATHS_OF_ALL = 50;
 
     @Test
     void newSeedsBreakNothingAndReachEverything() throws InterruptedException {
@@ -33,7 +37,7 @@ class SimulationTest {
                     "Simulator: seeds %d to %d, %s%n",
                     first, campaign.nextSeed() - 1, campaign.coverage().counts());
             assertThat(found).isEmpty();
-            assertThat(campaign.coverage().missing()).isEmpty();
+            assertThat(campaign.coverage().missing(false)).isEmpty();
         }
     }
 
@@ -70,8 +74,58 @@ class SimulationTest {
     @ParameterizedTest
     @CsvSource({"7,504", "6,363", "4,21", "7,9", "5,3724"})
     void seedsThatOnceBroke(int servers, long seed) {
-        Simulation simulation = new Simulation(servers, Set.of());
+        Simulation simulation = Simulation.ofPowerAlone(servers, Set.of());
         assertThat(simulation.run(seed)).as(simulation.explanation()).isTrue();
+    }
+
+    /** Seeds mean without deaths and lost disks what they meant before there were any. */
+    @Test
+    void untilTheFirstDeathASeedIsTheSameWithoutDeaths() {
+        int without = 0;
+        for (int n : ALL_SIZES) {
+            Simulation simulation = new Simulation(n, Set.of());
+            Simulation ofPowerAlone = Simulation.ofPowerAlone(n, Set.of());
+            for (int seed = 0; seed < 20; seed++) {
+                assertThat(simulation.run(seed)).as(simulation.explanation()).isTrue();
+                assertThat(ofPowerAlone.run(seed)).as(ofPowerAlone.explanation()).isTrue();
+                assertThat(firstDeath(ofPowerAlone.steps())).isEqualTo(ofPowerAlone.steps().length);
+                int death = firstDeath(simulation.steps());
+                assertThat(Arrays.copyOf(simulation.steps(), death))
+                        .isEqualTo(Arrays.copyOf(ofPowerAlone.steps(), death));
+                if (death == simulation.steps().length) {
+                    assertThat(ofPowerAlone.steps()).hasSize(death);
+                    without++;
+                }
+            }
+        }
+        assertThat(without).isPositive();
+    }
+
+    private static int firstDeath(int[] steps) {
+        int first = 0;
+        while (first < steps.length
+                && Step.kind(steps[first]) != Kind.KILL
+                && Step.kind(steps[first]) != Kind.LOSE_DISK) {
+            first++;
+        }
+        return first;
+    }
+
+    @Test
+    void r25AllProcessesDieAndTheEnsembleServes() {
+        for (int n : ALL_SIZES) {
+            Simulation simulation = new Simulation(n, Set.of());
+            for (int seed = 0; seed < DEATHS_OF_ALL; seed++) {
+                boolean fine = simulation.runUntilAllDie(seed);
+                assertThat(fine)
+                        .as("%d servers, seed %d: %s", n, seed, simulation.explanation())
+                        .isTrue();
+            }
+            Coverage coverage = simulation.coverage();
+            assertThat(coverage.fairRuns).isGreaterThan(DEATHS_OF_ALL * 9L / 10);
+            assertThat(coverage.fastDeaths).isPositive();
+            System.out.println("Simulator: all died, " + n + " servers: " + coverage.counts());
+        }
     }
 
     @Test
@@ -118,6 +172,12 @@ class SimulationTest {
                 "R21_OLD_CONNECTION_COUNTS",
                 "R22_NO_QUESTION",
                 "R22_EARLIER_ENTRY",
+                "R25_BOOT_ID_NOT_LOOKED_AT",
+                "R25_ACK_BEFORE_WRITE",
+                "R25_MAP_OF_MARKER",
+                "R25_START_WITHOUT_FORCE",
+                "R26_LOST_DISK_COUNTS_AS_COMPLETE",
+                "R26_LOST_ANSWERS",
                 "S4_STALE_MAP_ON_DISK",
                 "H14_MEMORY_AHEAD_OF_LOG"
             })
