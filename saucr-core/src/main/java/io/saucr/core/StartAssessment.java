@@ -2,6 +2,7 @@ package io.saucr.core;
 
 import io.saucr.core.LogIdentity.Stamp;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * What a server that starts still has of what it acknowledged (R15, R25, R26), and why.
@@ -43,7 +44,8 @@ public record StartAssessment(Verdict verdict, String reason) {
      *     0 if there is neither
      * @param damaged whether the log makes no sense from there on, although nothing that a crash
      *     may leave behind explains it
-     * @param pageCacheProven whether the page cache is the one of the process that died (R25)
+     * @param provenThrough if the page cache is the one of the process that died (R25), the last
+     *     entry that it acked without a force
      */
     public record Findings(
             Optional<String> ensemble,
@@ -56,7 +58,7 @@ public record StartAssessment(Verdict verdict, String reason) {
             Markers markers,
             long lastLogged,
             boolean damaged,
-            boolean pageCacheProven) {
+            OptionalLong provenThrough) {
         boolean anyMarker() {
             return fastSwitchPresent || latestOnDiskPresent;
         }
@@ -203,8 +205,13 @@ public record StartAssessment(Verdict verdict, String reason) {
         // The entry that the marker names was in the page cache before the marker was written.
         // A version that proves nothing, and that may have run since, leaves no stamp.
         boolean proven =
-                found.pageCacheProven && found.stamp.isPresent() && found.identity.isPresent();
-        return proven && !found.damaged && found.lastLogged >= markers.fastSwitch()
+                found.provenThrough.isPresent()
+                        && found.stamp.isPresent()
+                        && found.identity.isPresent();
+        return proven
+                        && !found.damaged
+                        && found.lastLogged >= markers.fastSwitch()
+                        && found.lastLogged >= found.provenThrough.getAsLong()
                 ? new StartAssessment(
                         Verdict.COMPLETE_IN_PAGE_CACHE, fast + ", but its machine kept running")
                 : new StartAssessment(Verdict.MEMORY_LOST, fast);

@@ -6,6 +6,7 @@ import io.saucr.core.LogIdentity.Stamp;
 import io.saucr.core.StartAssessment.Findings;
 import io.saucr.core.StartAssessment.Verdict;
 import java.util.Optional;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -26,7 +27,7 @@ class StartAssessmentTest {
     private long latestOnDisk = Z;
     private long last = Z;
     private boolean damaged;
-    private boolean proven;
+    private OptionalLong proven = OptionalLong.empty();
 
     private StartAssessment assess() {
         return StartAssessment.of(
@@ -185,7 +186,7 @@ class StartAssessmentTest {
         latestOnDisk = Z - 5;
         identity = Optional.of(new LogIdentity("", 2, 77, 3, Z - 5, Z - 5));
         is(Verdict.MEMORY_LOST, "crashed in fast mode");
-        proven = true;
+        proven = OptionalLong.of(Z);
         is(Verdict.COMPLETE_IN_PAGE_CACHE, "kept running");
         damaged = true;
         is(Verdict.MEMORY_LOST, "");
@@ -194,6 +195,17 @@ class StartAssessmentTest {
         is(Verdict.MEMORY_LOST, "");
         last = Z - 6;
         is(Verdict.DISK_LOST, "forced through");
+    }
+
+    @Test
+    void aLogThatLacksWhatWasAckedFromThePageCache() {
+        latestOnDisk = Z - 5;
+        identity = Optional.of(new LogIdentity("", 2, 77, 3, Z - 5, Z - 5));
+        last = Z + 9;
+        proven = OptionalLong.of(Z + 9);
+        is(Verdict.COMPLETE_IN_PAGE_CACHE, "kept running");
+        proven = OptionalLong.of(Z + 10);
+        is(Verdict.MEMORY_LOST, "crashed in fast mode");
     }
 
     @Test
@@ -252,7 +264,7 @@ class StartAssessmentTest {
     void aProofOfAnEarlierVersionsTimeIsNone() {
         latestOnDisk = Z - 5;
         identity = Optional.of(new LogIdentity("", 2, 77, 3, Z - 5, Z - 5));
-        proven = true;
+        proven = OptionalLong.of(Z);
         stamp = Optional.empty();
         is(Verdict.MEMORY_LOST, "crashed in fast mode");
     }

@@ -1,14 +1,22 @@
 package io.saucr.server;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.zookeeper.server.persistence.ProofOfCache;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,7 +25,8 @@ import org.slf4j.LoggerFactory;
  * Proves to the next process that the page cache is the one that this process wrote its log to
  * (R25): then nothing that was acknowledged is lost, however this process ends. The proof is a file
  * beside the log that names the machine's boot, the mount, the log's folder, and the newest log
- * file; all of them must be unchanged.
+ * file, all of which must be unchanged, and the last entry that was acked without a force, which
+ * the log must have.
  *
  * <p>The file is never forced: it need not outlive the page cache that it speaks of.
  *
@@ -26,12 +35,16 @@ import org.slf4j.LoggerFactory;
  * errors there. (The mount's own number, and the device's of an overlay, are given to others
  * again.) What is unmounted of a file system in memory is gone.
  *
- * <p>Not thread-safe: the log's append lock owns it, but for {@link #withdraw}.
+ * <p>Thread-safe; {@link #withdraw} waits for nobody.
  */
 public final class PageCacheProof implements ProofOfCache {
     private static final Logger LOG = LoggerFactory.getLogger(PageCacheProof.class);
 
     private static final String FILE = "saucr.proof";
+    private static final byte[] THROUGH = "through ".getBytes(StandardCharsets.US_ASCII);
+    private static final int DIGITS = 16;
+    private static final int LINE_BYTES = THROUGH.length + DIGITS;
+    private static final Pattern REACHED = Pattern.compile("through ([0-9a-f]{16})");
     private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
     private static final Path MOUNTS = Path.of("/proc/self/mountinfo");
 
@@ -45,6 +58,9 @@ public final class PageCacheProof implements ProofOfCache {
     private final String bootId;
     private final Path mounts;
     private volatile boolean withdrawn;
+    private FileChannel file;
+    private final ByteBuffer line = ByteBuffer.allocateDirect(LINE_BYTES);
+    private long reached;
 
     /**
      * @param directory the directory that holds the transaction log's files
@@ -60,29 +76,36 @@ public final class PageCacheProof implements ProofOfCache {
         this.mounts = mounts;
     }
 
-    /** Whether the proof that an earlier process left holds now. */
-    public boolean holds() {
+    /**
+     * What the proof that an earlier process left is worth now.
+     *
+     * @return the zxid of the last entry that the log must have, empty if nothing is proven
+     */
+    public OptionalLong through() {
         try {
             List<String> lines = Files.readAllLines(directory.resolve(FILE));
-            if (lines.isEmpty()) {
-                return false;
+            if (lines.size() < 2) {
+                return OptionalLong.empty();
             }
-            Path log = directory.resolve(lines.get(0)).normalize();
-            if (!directory.equals(log.getParent())) {
-                return false;
+            Matcher last = REACHED.matcher(lines.get(0));
+            Path log = directory.resolve(lines.get(1)).normalize();
+            if (!last.matches() || !directory.equals(log.getParent())) {
+                return OptionalLong.empty();
             }
             Optional<List<String>> now = describe(log);
-            return now.isPresent() && now.get().equals(lines);
+            return now.isPresent() && now.get().equals(lines.subList(1, lines.size()))
+                    ? OptionalLong.of(Long.parseUnsignedLong(last.group(1), 16))
+                    : OptionalLong.empty();
         } catch (NoSuchFileException e) {
-            return false;
+            return OptionalLong.empty();
         } catch (IOException | RuntimeException e) {
             LOG.info("The proof of an unchanged page cache cannot be read", e);
-            return false;
+            return OptionalLong.empty();
         }
     }
 
     @Override
-    public void logFile(Path newest) throws IOException {
+    public synchronized void logFile(Path newest) throws IOException {
         if (withdrawn) {
             return;
         }
@@ -92,10 +115,32 @@ public final class PageCacheProof implements ProofOfCache {
             return;
         }
         Path temporary = directory.resolve(FILE + ".tmp");
-        Files.write(temporary, proof.get());
+        List<String> lines = new ArrayList<>(proof.get());
+        lines.add(0, String.format(Locale.ROOT, "through %016x", reached));
+        Files.write(temporary, lines);
         Files.move(temporary, directory.resolve(FILE), StandardCopyOption.ATOMIC_MOVE);
+        if (file != null) {
+            file.close();
+        }
+        file = FileChannel.open(directory.resolve(FILE), StandardOpenOption.WRITE);
         if (withdrawn) {
             Files.deleteIfExists(directory.resolve(FILE));
+        }
+    }
+
+    /** One write in place, of the same length always: a kill leaves the old line or the new one. */
+    @Override
+    public synchronized void reached(long zxid) throws IOException {
+        reached = zxid;
+        if (file != null) {
+            line.clear().put(THROUGH);
+            for (int shift = Long.SIZE - 4; shift >= 0; shift -= 4) {
+                line.put((byte) Character.forDigit((int) (zxid >>> shift) & 0xf, 16));
+            }
+            line.flip();
+            while (line.hasRemaining()) {
+                file.write(line, line.position());
+            }
         }
     }
 

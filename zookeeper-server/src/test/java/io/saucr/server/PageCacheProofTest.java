@@ -30,41 +30,41 @@ class PageCacheProofTest {
 
     @Test
     void nothingHasChanged() {
-        assertThat(proof("boot-1").holds()).isTrue();
+        assertThat(proof("boot-1").through()).isPresent();
     }
 
     @Test
     void theMachinesOwnBootIdIsTheDefault() throws IOException {
-        assertThat(proof("").holds()).isFalse();
+        assertThat(proof("").through()).isEmpty();
         proof("").logFile(log);
-        assertThat(proof("").holds()).isTrue();
+        assertThat(proof("").through()).isPresent();
     }
 
     @Test
     void anotherBoot() {
-        assertThat(proof("boot-2").holds()).isFalse();
+        assertThat(proof("boot-2").through()).isEmpty();
     }
 
     @Test
     void theLogFileIsAnotherOne() throws IOException {
         Path copy = Files.copy(log, folder.resolve("copy"));
         Files.move(copy, log, StandardCopyOption.REPLACE_EXISTING);
-        assertThat(proof("boot-1").holds()).isFalse();
+        assertThat(proof("boot-1").through()).isEmpty();
     }
 
     @Test
     void theLogFileIsGone() throws IOException {
         Files.delete(log);
-        assertThat(proof("boot-1").holds()).isFalse();
+        assertThat(proof("boot-1").through()).isEmpty();
     }
 
     @Test
     void theNewestFileCounts() throws IOException {
         Path newest = Files.writeString(folder.resolve("log.100000009"), "more");
         proof("boot-1").logFile(newest);
-        assertThat(proof("boot-1").holds()).isTrue();
+        assertThat(proof("boot-1").through()).isPresent();
         Files.delete(newest);
-        assertThat(proof("boot-1").holds()).isFalse();
+        assertThat(proof("boot-1").through()).isEmpty();
     }
 
     @Test
@@ -75,16 +75,16 @@ class PageCacheProofTest {
                 Files.copy(file, copy.resolve(file.getFileName()));
             }
         }
-        assertThat(new PageCacheProof(copy, "boot-1").holds()).isFalse();
+        assertThat(new PageCacheProof(copy, "boot-1").through()).isEmpty();
     }
 
     @Test
     void aFailureWithdrawsItForGood() throws IOException {
         PageCacheProof proof = proof("boot-1");
         proof.withdraw();
-        assertThat(proof.holds()).isFalse();
+        assertThat(proof.through()).isEmpty();
         proof.logFile(log);
-        assertThat(proof("boot-1").holds()).isFalse();
+        assertThat(proof("boot-1").through()).isEmpty();
     }
 
     /** The number of a mount is given to the next one, and so is an overlay's device. */
@@ -96,14 +96,30 @@ class PageCacheProofTest {
                     mounts, "66 1 0:39 / / rw,relatime shared:1 - " + type + " /dev/none rw\n");
             PageCacheProof proof = new PageCacheProof(folder, "boot-1", mounts);
             proof.logFile(log);
-            assertThat(proof.holds()).as(type).isFalse();
+            assertThat(proof.through()).as(type).isEmpty();
             assertThat(folder.resolve("saucr.proof")).doesNotExist();
         }
         Files.writeString(mounts, "66 1 0:39 / / rw,relatime - tmpfs none rw\n");
         PageCacheProof proof = new PageCacheProof(folder, "boot-1", mounts);
         proof.logFile(log);
-        assertThat(proof.holds()).isTrue();
-        assertThat(proof("boot-1").holds()).isFalse();
+        assertThat(proof.through()).isPresent();
+        assertThat(proof("boot-1").through()).isEmpty();
+    }
+
+    @Test
+    void itSaysWhatWasAckedLast() throws IOException {
+        PageCacheProof proof = proof("boot-1");
+        proof.logFile(log);
+        assertThat(proof("boot-1").through()).hasValue(0);
+        proof.reached(0x1_0000_0009L);
+        assertThat(proof("boot-1").through()).hasValue(0x1_0000_0009L);
+        proof.logFile(Files.writeString(folder.resolve("log.10000000a"), "more"));
+        assertThat(proof("boot-1").through()).hasValue(0x1_0000_0009L);
+        proof.reached(0x7fff_ffff_ffff_ffffL);
+        assertThat(proof("boot-1").through()).hasValue(0x7fff_ffff_ffff_ffffL);
+        proof.withdraw();
+        proof.reached(0x1_0000_000aL);
+        assertThat(proof("boot-1").through()).isEmpty();
     }
 
     @Test
@@ -121,9 +137,9 @@ class PageCacheProofTest {
                     "\0\0\0"
                 }) {
             Files.writeString(file, garbage);
-            assertThat(proof("boot-1").holds()).as(garbage).isFalse();
+            assertThat(proof("boot-1").through()).as(garbage).isEmpty();
         }
         Files.delete(file);
-        assertThat(proof("boot-1").holds()).isFalse();
+        assertThat(proof("boot-1").through()).isEmpty();
     }
 }

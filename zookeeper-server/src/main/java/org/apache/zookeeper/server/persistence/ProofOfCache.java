@@ -15,6 +15,9 @@ public interface ProofOfCache {
                 public void logFile(Path newest) {}
 
                 @Override
+                public void reached(long zxid) {}
+
+                @Override
                 public void withdraw() {}
             };
 
@@ -25,6 +28,14 @@ public interface ProofOfCache {
      * @throws IOException ends the process, as any failed write of the log does
      */
     void logFile(Path newest) throws IOException;
+
+    /**
+     * Everything through this entry is in the page cache, and is about to be acked although it is
+     * not forced: a log that is shorter later has lost something. Called by the thread that acks.
+     *
+     * @throws IOException ends the process, as any failed write of the log does
+     */
+    void reached(long zxid) throws IOException;
 
     /**
      * A write or a force failed: the page cache may lack what was written. Called before anything

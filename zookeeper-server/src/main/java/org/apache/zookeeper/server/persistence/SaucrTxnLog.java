@@ -347,12 +347,17 @@ public final class SaucrTxnLog implements TxnLog {
                 "writing the transaction log",
                 () -> {
                     requireIntact();
-                    if (durability.mustForce()) {
+                    boolean forced = durability.mustForce();
+                    if (forced) {
                         markOnDiskIfOwed(force());
                     } else {
                         drain();
                     }
                     settle();
+                    if (!forced) {
+                        long last = lastAppended();
+                        Uninterrupted.run(() -> proof.reached(last));
+                    }
                     rollIfTooLarge();
                 });
     }

@@ -11,6 +11,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * Reads what is on a server's disk when it starts, and says what that is worth (R15, R25, R26).
@@ -37,9 +38,10 @@ public final class StartExamination {
      *
      * @param ensemble what the configuration calls the ensemble, empty if that is not known
      * @param sid the server's id
-     * @param pageCacheProven whether the page cache is that of the process that died
+     * @param provenThrough if the page cache is that of the process that died, what the log must
+     *     reach
      */
-    public StartAssessment assess(Optional<String> ensemble, long sid, boolean pageCacheProven)
+    public StartAssessment assess(Optional<String> ensemble, long sid, OptionalLong provenThrough)
             throws IOException {
         Markers markers = markerStore.read();
         scan = new LogHistory(logs, snapshots).scan(markers.latestOnDisk());
@@ -47,7 +49,7 @@ public final class StartExamination {
         boolean damaged =
                 scan.damage() != null
                         && !SaucrTxnSnapLog.isTornEnd(logs, scan.damage(), last, markers);
-        return StartAssessment.of(findings(ensemble, sid, markers, last, damaged, pageCacheProven));
+        return StartAssessment.of(findings(ensemble, sid, markers, last, damaged, provenThrough));
     }
 
     /** What the log was found to be by {@link #assess}: reading it takes most of a start's time. */
@@ -62,7 +64,13 @@ public final class StartExamination {
                         && !(Files.isDirectory(logs) && !LogHistory.logFiles(logs).isEmpty());
         long last = nothing ? 0 : Long.MAX_VALUE;
         return StartAssessment.of(
-                findings(Optional.of(ensemble), sid, markerStore.read(), last, false, false));
+                findings(
+                        Optional.of(ensemble),
+                        sid,
+                        markerStore.read(),
+                        last,
+                        false,
+                        OptionalLong.empty()));
     }
 
     private Findings findings(
@@ -71,7 +79,7 @@ public final class StartExamination {
             Markers markers,
             long lastLogged,
             boolean damaged,
-            boolean pageCacheProven)
+            OptionalLong provenThrough)
             throws IOException {
         return new Findings(
                 ensemble,
@@ -84,7 +92,7 @@ public final class StartExamination {
                 markers,
                 lastLogged,
                 damaged,
-                pageCacheProven);
+                provenThrough);
     }
 
     /** What the epoch file says of the log (R26). */

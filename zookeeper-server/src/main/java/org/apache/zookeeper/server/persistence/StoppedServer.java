@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
 
@@ -118,7 +119,7 @@ public final class StoppedServer {
     }
 
     private StartAssessment assess() throws IOException {
-        boolean proven = new PageCacheProof(logs, "").holds();
+        OptionalLong proven = new PageCacheProof(logs, "").through();
         return new StartExamination(logs, snapshots, markerStore).assess(ensemble, sid(), proven);
     }
 

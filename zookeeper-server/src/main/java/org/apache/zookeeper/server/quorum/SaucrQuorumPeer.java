@@ -26,6 +26,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
@@ -167,7 +168,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         Path logs = txnSnapLog.getDataLogDir().toPath();
         Path snapshots = txnSnapLog.getSnapDir().toPath();
         MarkerStore markerStore = txnSnapLog.markerStore();
-        boolean proven = new PageCacheProof(logs, settings.bootId()).holds();
+        OptionalLong proven = new PageCacheProof(logs, settings.bootId()).through();
         StartExamination examination = new StartExamination(logs, snapshots, markerStore);
         assessment = examination.assess(Optional.of(settings.ensembleName()), getMyId(), proven);
         logId =

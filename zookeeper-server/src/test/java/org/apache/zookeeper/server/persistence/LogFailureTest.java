@@ -76,6 +76,9 @@ class LogFailureTest {
                     public void logFile(Path newest) {}
 
                     @Override
+                    public void reached(long zxid) {}
+
+                    @Override
                     public void withdraw() {
                         withdrawn.set(true);
                     }

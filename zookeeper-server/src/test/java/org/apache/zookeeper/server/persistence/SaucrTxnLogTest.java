@@ -55,6 +55,7 @@ class SaucrTxnLogTest {
     private final LogMetrics metrics = new LogMetrics();
     private final List<String> proofs = new CopyOnWriteArrayList<>();
     private final ProofOfCache proof = new RecordedProof();
+    private long reached;
     private final Random random = new Random(42);
     private SaucrTxnSnapLog snapLog;
     private SaucrTxnLog log;
@@ -63,6 +64,11 @@ class SaucrTxnLogTest {
         @Override
         public void logFile(Path newest) throws IOException {
             proofs.add(newest.getFileName() + (onDisk().crashedInFastMode() ? " fast" : " disk"));
+        }
+
+        @Override
+        public void reached(long zxid) {
+            reached = zxid;
         }
 
         @Override
@@ -289,8 +295,11 @@ class SaucrTxnLogTest {
         for (long zxid = FIRST; zxid < FIRST + 5; zxid++) {
             write(zxid, FAST);
             assertThat(Transactions.read(version(), version(), 0)).endsWith(zxid);
+            assertThat(reached).as("what the proof demands of the log").isEqualTo(zxid);
         }
         assertThat(metrics.forces()).isZero();
+        write(FIRST + 5, SLOW);
+        assertThat(reached).as("of what is forced the marker speaks").isEqualTo(FIRST + 4);
     }
 
     @Test
