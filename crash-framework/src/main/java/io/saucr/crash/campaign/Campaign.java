@@ -34,7 +34,7 @@ public final class Campaign {
 
     private record Task(SystemUnderTest system, FaultPlan plan, Sequence sequence) {}
 
-    private static final class Runs implements Workbench.Kind<Task, Outcome> {
+    private final class Runs implements Workbench.Kind<Task, Outcome> {
         @Override
         public String file() {
             return OUTCOMES;
@@ -63,7 +63,8 @@ public final class Campaign {
         @Override
         public Outcome run(Task task, FaultBackend machines, Path work)
                 throws IOException, InterruptedException {
-            return SequenceRunner.run(task.system(), task.plan(), task.sequence(), machines, work);
+            return SequenceRunner.run(
+                    task.system(), task.plan(), task.sequence(), machines, work, bench.progress());
         }
 
         @Override

@@ -3,6 +3,7 @@ package io.saucr.crash.campaign;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * Something that must hold of every sequence of a kind, and the sequences in which it did not.
@@ -92,14 +93,23 @@ public record Expectation(String claim, int cases, List<Outcome> broken) {
         return all;
     }
 
-    /** Against the first start, which finds no data; an election more or less is no difference. */
+    /**
+     * Against the first start, which finds no data, and one after an orderly stop, which finds all
+     * of them; an election more or less is no difference.
+     */
     private static boolean startsLate(Outcome outcome) {
         List<Long> times = outcome.startMillis();
         if (times.isEmpty()) {
             return false;
         }
-        long limit = 2 * times.get(0) + ELECTION_MILLIS;
-        return times.stream().anyMatch(millis -> millis < 0 || millis > limit);
+        List<Long> orderly = outcome.orderlyStartMillis();
+        long normal =
+                Stream.concat(times.stream().limit(1), orderly.stream())
+                        .max(Long::compare)
+                        .orElseThrow();
+        long limit = 2 * normal + ELECTION_MILLIS;
+        return Stream.concat(times.stream(), orderly.stream())
+                .anyMatch(millis -> millis < 0 || millis > limit);
     }
 
     private static Predicate<Outcome> system(String name) {

@@ -35,13 +35,17 @@ public record Outcome(
         long millis,
         List<Event> events,
         Activity activity) {
+    /** The servers were stopped with SIGTERM, all of them, and start again. */
+    static final String ORDERLY_START = "orderly-start";
+
     /** What stock ZooKeeper says, and the reason repeats, when its first snapshot is gone. */
     private static final String REFUSED_LOG_ALONE = "No snapshot found, but there are log entries";
 
     /**
      * @param millis since the sequence began
      * @param kind serving, not-serving, power-cut (of one server, or of several at one instant),
-     *     kill (of processes alone), start, acknowledged, too-few-acknowledged or end
+     *     kill (of processes alone), start, orderly-start (after a stop with SIGTERM),
+     *     acknowledged, too-few-acknowledged or end
      * @param servers alive after it
      */
     public record Event(long millis, String kind, String servers, Map<String, String> details) {}
@@ -56,11 +60,21 @@ public record Outcome(
      * that of the new ensemble. -1 where they did not.
      */
     public List<Long> startMillis() {
+        return startMillis("start");
+    }
+
+    /** The same after a stop with SIGTERM; empty if there was none. */
+    public List<Long> orderlyStartMillis() {
+        return startMillis(ORDERLY_START);
+    }
+
+    private List<Long> startMillis(String kind) {
         List<Long> times = new ArrayList<>();
         long started = -1;
         for (Event event : events) {
             switch (event.kind()) {
-                case "start" -> started = event.millis();
+                case "start", ORDERLY_START ->
+                        started = event.kind().equals(kind) ? event.millis() : -1;
                 case "serving", "not-serving", "end" -> {
                     if (started >= 0) {
                         boolean served = !event.kind().equals("not-serving");

@@ -7,6 +7,7 @@ import io.saucr.crash.process.Explanation;
 import io.saucr.crash.process.ServerProcess;
 import io.saucr.crash.process.Signal;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -37,6 +38,9 @@ public final class SequenceRunner {
     private static final String RECOVERING = "recovering";
     private static final int MOST_LOST_NAMED = 100;
 
+    /** States; of longer sequences each one is told. */
+    private static final int LONG = 10;
+
     /** Servers that start may not have told yet that they are recovered. */
     private static final Duration STUCK_FOR = Duration.ofSeconds(2);
 
@@ -52,6 +56,7 @@ public final class SequenceRunner {
     private final Sequence sequence;
     private final FaultBackend backend;
     private final Ensemble ensemble;
+    private final PrintStream progressOut;
 
     /** Indices of the states in which nobody served. */
     private final Set<Integer> unserved = new HashSet<>();
@@ -69,18 +74,21 @@ public final class SequenceRunner {
             FaultPlan plan,
             Sequence sequence,
             FaultBackend backend,
-            Ensemble ensemble) {
+            Ensemble ensemble,
+            PrintStream progress) {
         this.system = system;
         this.plan = plan;
         this.sequence = sequence;
         this.backend = backend;
         this.ensemble = ensemble;
+        this.progressOut = progress;
         this.random = new Random(plan.seed() ^ sequence.toString().hashCode());
     }
 
     /**
      * @param work for the servers' folders, also those of {@code backend}, which is closed at the
      *     end
+     * @param progress gets a line per state of a long sequence
      * @throws IOException if the servers do not even serve before the first fault, or the back end
      *     fails
      */
@@ -89,7 +97,8 @@ public final class SequenceRunner {
             FaultPlan plan,
             Sequence sequence,
             FaultBackend backend,
-            Path work)
+            Path work,
+            PrintStream progress)
             throws IOException, InterruptedException {
         Ensemble.Builder builder =
                 Ensemble.of(system.distribution(), work)
@@ -98,7 +107,8 @@ public final class SequenceRunner {
                         .set("cnxTimeout", "500");
         system.settings().forEach(builder::set);
         try (Ensemble ensemble = builder.build()) {
-            SequenceRunner runner = new SequenceRunner(system, plan, sequence, backend, ensemble);
+            SequenceRunner runner =
+                    new SequenceRunner(system, plan, sequence, backend, ensemble, progress);
             List<LongSupplier> flushes = new ArrayList<>();
             for (ServerProcess server : ensemble.servers()) {
                 flushes.add(() -> backend.shim(server.id()).forces().total());
@@ -127,10 +137,25 @@ public final class SequenceRunner {
             }
             stay(i, state, sequence.states().get(i + 1));
             before = state;
+            tell(i + 1);
         }
         ClusterState last = sequence.states().get(sequence.states().size() - 1);
         bringBack(last.without(before), last);
         return judge(activity);
+    }
+
+    private void tell(int done) {
+        int states = sequence.states().size();
+        if (states > LONG) {
+            progressOut.printf(
+                    Locale.ROOT,
+                    "    state %d of %d, %s, after %.0f s, %d writes acknowledged%n",
+                    done,
+                    states,
+                    sequence.states().get(done - 1),
+                    (System.nanoTime() - start) / 1e9,
+                    acknowledged.size());
+        }
     }
 
     /** Writes while the state lasts, then takes the power from those that the next one lacks. */
@@ -333,7 +358,7 @@ public final class SequenceRunner {
                 : "nobody served in states " + refused + ", though no power was lost";
     }
 
-    private Outcome judge(ActivityRecorder activity) throws InterruptedException {
+    private Outcome judge(ActivityRecorder activity) throws IOException, InterruptedException {
         ClusterState all = sequence.states().get(sequence.states().size() - 1);
         long deadline = System.nanoTime() + plan.patience().toNanos();
         String reason = "";
@@ -378,6 +403,9 @@ public final class SequenceRunner {
             reason += recovering.isEmpty() ? "" : "; recovering: servers " + recovering;
         }
         event("end", all, state);
+        if (plan.order() == FaultPlan.Order.PROCESSES && read) {
+            startInOrder(all);
+        }
         return new Outcome(
                 system.name(),
                 system.distribution().version(),
@@ -395,6 +423,22 @@ public final class SequenceRunner {
                 (System.nanoTime() - start) / 1_000_000,
                 List.copyOf(events),
                 activity.activity());
+    }
+
+    /** What the starts after a death are measured by: the same history, after an orderly end. */
+    private void startInOrder(ClusterState all) throws IOException, InterruptedException {
+        for (int id : all.alive()) {
+            if (!ensemble.server(id).terminate(START_PATIENCE)) {
+                throw new IOException("server " + id + " does not end after SIGTERM");
+            }
+        }
+        for (int id : all.alive()) {
+            ensemble.server(id).start();
+        }
+        event(Outcome.ORDERLY_START, all, Map.of("servers", all.alive().toString()));
+        if (!settle(all, plan.patience(), true)) {
+            event("not-serving", all, describe(all));
+        }
     }
 
     /** A server that has not recovered serves nobody, and says so. */

@@ -69,6 +69,11 @@ public final class Workbench {
         return folder;
     }
 
+    /** Gets a line per run; a long run may add its own. */
+    PrintStream progress() {
+        return progress;
+    }
+
     public Backend backend() {
         return backend;
     }

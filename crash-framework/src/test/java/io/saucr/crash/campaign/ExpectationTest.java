@@ -81,8 +81,25 @@ class ExpectationTest {
         assertThat(startsAfter(2000, -1, 1500)).containsExactly(late);
     }
 
+    /** A long history takes its time, however the servers ended. */
+    @Test
+    void aStartAfterAnOrderlyStopIsANormalOneToo() {
+        List<Event> events = starts(2000, 12_000);
+        assertThat(broken(outcome("saucr", "processes", Verdict.CORRECT, "", events))).hasSize(1);
+        events.add(new Event(20_000, "orderly-start", "12345", Map.of()));
+        events.add(new Event(26_000, "serving", "12345", Map.of()));
+        Outcome outcome = outcome("saucr", "processes", Verdict.CORRECT, "", events);
+        assertThat(outcome.startMillis()).containsExactly(2000L, 12_000L);
+        assertThat(outcome.orderlyStartMillis()).containsExactly(6000L);
+        assertThat(broken(outcome)).isEmpty();
+    }
+
     /** Broken promises of servers that served so many milliseconds after each start; -1: never. */
     private static List<String> startsAfter(long... times) {
+        return broken(outcome("saucr", "processes", Verdict.CORRECT, "", starts(times)));
+    }
+
+    private static List<Event> starts(long... times) {
         List<Event> events = new ArrayList<>();
         long now = 0;
         for (long millis : times) {
@@ -93,7 +110,7 @@ class ExpectationTest {
             events.add(new Event(now, "acknowledged", "12345", Map.of()));
             events.add(new Event(now, "kill", "-", Map.of()));
         }
-        return broken(outcome("saucr", "processes", Verdict.CORRECT, "", events));
+        return events;
     }
 
     @Test
