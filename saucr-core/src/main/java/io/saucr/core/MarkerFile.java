@@ -206,11 +206,7 @@ public final class MarkerFile {
 
         /** The number after the key, or -1 if the next line does not begin with it. */
         long optionalNumber(String key) throws MalformedMarkerException {
-            int before = lineStart;
-            boolean there = next(key + "...").startsWith(key);
-            lineStart = before;
-            lineNumber--;
-            return there ? number(key) : -1;
+            return nextIs(key) ? number(key) : -1;
         }
 
         void require(boolean holds, String found) throws MalformedMarkerException {
@@ -221,18 +217,23 @@ public final class MarkerFile {
 
         /** What follows the key, or nothing if the next line does not begin with it. */
         String optionalWord(String key, Pattern allowed) throws MalformedMarkerException {
-            int before = lineStart;
-            String line = next(key + "...");
-            if (!line.startsWith(key)) {
-                lineStart = before;
-                lineNumber--;
+            if (!nextIs(key)) {
                 return "";
             }
+            String line = next(key + "...");
             String word = line.substring(key.length());
             if (!allowed.matcher(word).matches()) {
                 throw malformed("'" + key + "' and " + allowed, "'" + line + "'");
             }
             return word;
+        }
+
+        private boolean nextIs(String key) throws MalformedMarkerException {
+            int before = lineStart;
+            boolean there = next(key + "...").startsWith(key);
+            lineStart = before;
+            lineNumber--;
+            return there;
         }
 
         LleMap lle() throws MalformedMarkerException {

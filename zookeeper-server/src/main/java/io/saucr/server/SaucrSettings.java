@@ -1,5 +1,7 @@
 package io.saucr.server;
 
+import static java.util.Map.entry;
+
 import io.saucr.core.LogIdentity;
 import java.time.Duration;
 import java.util.Map;
@@ -57,19 +59,22 @@ public record SaucrSettings(
 
     private static final Map<String, String> ALLOWED =
             new TreeMap<>(
-                    Map.of(
-                            ENABLED, "true or false",
-                            HEARTBEAT, "500us to 1m, for example 50ms",
-                            MISSED, "2 to 1000000",
-                            CONFIRMATIONS, "1 to 1000",
-                            BACKGROUND, "1ms to 1h, for example 100ms",
-                            IDLE, "1ms to 1h, for example 500ms",
-                            BOOT_ID, "1 to 64 letters, digits, dots, dashes and underscores",
-                            ENSEMBLE_NAME, "1 to 64 letters, digits, dots, dashes and underscores",
-                            DISK_TIMEOUT, "1s to 1h, for example 10s",
-                            ADMIN_SERVERS,
+                    Map.ofEntries(
+                            entry(ENABLED, "true or false"),
+                            entry(HEARTBEAT, "500us to 1m, for example 50ms"),
+                            entry(MISSED, "2 to 1000000"),
+                            entry(CONFIRMATIONS, "1 to 1000"),
+                            entry(BACKGROUND, "1ms to 1h, for example 100ms"),
+                            entry(IDLE, "1ms to 1h, for example 500ms"),
+                            entry(BOOT_ID, "1 to 64 letters, digits, dots, dashes and underscores"),
+                            entry(
+                                    ENSEMBLE_NAME,
+                                    "1 to 64 letters, digits, dots, dashes and underscores"),
+                            entry(DISK_TIMEOUT, "1s to 1h, for example 10s"),
+                            entry(
+                                    ADMIN_SERVERS,
                                     "ID=HOST:PORT, separated by commas, for example"
-                                            + " 1=zk1:8080,2=zk2:8080"));
+                                            + " 1=zk1:8080,2=zk2:8080")));
 
     private static final Pattern ADMIN_SERVER =
             Pattern.compile("(\\d{1,9})=([\\w.-]+:\\d{1,5}|\\[[\\da-fA-F:.]+]:\\d{1,5})");
