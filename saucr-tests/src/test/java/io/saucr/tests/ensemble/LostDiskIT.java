@@ -38,7 +38,7 @@ class LostDiskIT {
         try (SaucrEnsemble ensemble = start("lost-parts")) {
             List<AckedWrites> writes = new ArrayList<>();
             for (LostPart part : parts) {
-                writes.add(writeAndDie(ensemble));
+                writes.add(ensemble.writeAndDie());
                 delete(data(ensemble), part.files);
                 LocalTime restarted = SaucrEnsemble.now();
                 ensemble.restart(LOSER, 2, 3);
@@ -56,7 +56,7 @@ class LostDiskIT {
     @Test
     void r26AnEmptyServerIsNoAnswer() throws Exception {
         try (SaucrEnsemble ensemble = start("lost-disk-and-down")) {
-            AckedWrites writes = writeAndDie(ensemble);
+            AckedWrites writes = ensemble.writeAndDie();
             delete(data(ensemble), name -> true);
             ensemble.restart(LOSER, 2);
             SaucrEnsemble.await(
@@ -78,7 +78,7 @@ class LostDiskIT {
     @Test
     void r26AnotherServersFolderIsRefused() throws Exception {
         try (SaucrEnsemble ensemble = start("foreign-folder")) {
-            writeAndDie(ensemble);
+            ensemble.writeAndDie();
             Path mine = data(ensemble);
             Path others = ensemble.server(2).dataDirectory().resolve("version-2");
             delete(mine, name -> true);
@@ -99,20 +99,6 @@ class LostDiskIT {
 
     private static SaucrEnsemble start(String name) throws Exception {
         return SaucrEnsemble.start(SaucrEnsemble.describeUnforced(name, 3));
-    }
-
-    private static AckedWrites writeAndDie(SaucrEnsemble ensemble) throws Exception {
-        int leader = ensemble.awaitFast();
-        AckedWrites writes =
-                new AckedWrites(ensemble.connect(leader), "/writes-" + System.nanoTime(), 16);
-        try (writes) {
-            writes.awaitMore(300);
-            for (int id : ensemble.all()) {
-                ensemble.awaitMemoryAlone(id);
-            }
-            ensemble.killAtOneInstant(1, 2, 3);
-        }
-        return writes;
     }
 
     private static Path data(SaucrEnsemble ensemble) {

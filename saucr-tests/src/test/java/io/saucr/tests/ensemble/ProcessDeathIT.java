@@ -20,7 +20,7 @@ class ProcessDeathIT {
     void r25AllProcessesDieAtOneInstantInFastMode() throws Exception {
         try (SaucrEnsemble ensemble =
                 SaucrEnsemble.start(SaucrEnsemble.describeUnforced("process-death", 3))) {
-            AckedWrites writes = writeAndDie(ensemble);
+            AckedWrites writes = ensemble.writeAndDie();
             LocalTime restarted = SaucrEnsemble.now();
             ensemble.restart(1, 2, 3);
             ensemble.awaitServing();
@@ -37,7 +37,7 @@ class ProcessDeathIT {
     void r25ALogThatIsShorterThanWhatWasAckedIsNotBelieved() throws Exception {
         try (SaucrEnsemble ensemble =
                 SaucrEnsemble.start(SaucrEnsemble.describeUnforced("process-death-short", 3))) {
-            AckedWrites writes = writeAndDie(ensemble);
+            AckedWrites writes = ensemble.writeAndDie();
             Path log = newestLog(ensemble.server(1).dataDirectory().resolve("version-2"));
             long end = endOfData(log);
             try (FileChannel channel = FileChannel.open(log, StandardOpenOption.WRITE)) {
@@ -82,7 +82,7 @@ class ProcessDeathIT {
         try (SaucrEnsemble ensemble =
                 SaucrEnsemble.start(
                         SaucrEnsemble.describeUnforced("process-death-full", 3).disk(Disk.SHIM))) {
-            AckedWrites writes = writeAndDie(ensemble);
+            AckedWrites writes = ensemble.writeAndDie();
             LocalTime restarted = SaucrEnsemble.now();
             for (int id : ensemble.all()) {
                 ensemble.shim(id).fullDisk(true);
@@ -107,7 +107,7 @@ class ProcessDeathIT {
     void r25WithoutTheProofNobodyIsComplete() throws Exception {
         try (SaucrEnsemble ensemble =
                 SaucrEnsemble.start(SaucrEnsemble.describeUnforced("process-death-unproven", 3))) {
-            writeAndDie(ensemble);
+            ensemble.writeAndDie();
             for (int id : ensemble.all()) {
                 Path proof = ensemble.server(id).dataDirectory().resolve("version-2/saucr.proof");
                 assertThat(Files.deleteIfExists(proof)).isTrue();
@@ -121,20 +121,6 @@ class ProcessDeathIT {
             }
             assertThat(saying(ensemble, restarted, "its machine kept running")).isZero();
         }
-    }
-
-    /** Three servers with writes in memory alone, all of whose processes have died. */
-    private static AckedWrites writeAndDie(SaucrEnsemble ensemble) throws Exception {
-        int leader = ensemble.awaitFast();
-        AckedWrites writes = new AckedWrites(ensemble.connect(leader), "/writes", 16);
-        try (writes) {
-            writes.awaitMore(500);
-            for (int id : ensemble.all()) {
-                ensemble.awaitMemoryAlone(id);
-            }
-            ensemble.killAtOneInstant(1, 2, 3);
-        }
-        return writes;
     }
 
     private static long saying(SaucrEnsemble ensemble, LocalTime since, String words)

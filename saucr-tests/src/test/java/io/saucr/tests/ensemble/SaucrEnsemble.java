@@ -278,6 +278,28 @@ final class SaucrEnsemble implements AutoCloseable {
         }
     }
 
+    /** Clients write until every server has writes in memory alone; then all processes die. */
+    AckedWrites writeAndDie() throws Exception {
+        AckedWrites writes =
+                new AckedWrites(connect(awaitFast()), "/writes-" + System.nanoTime(), 16);
+        try (writes) {
+            writes.awaitMore(500);
+            for (int id : all()) {
+                awaitMemoryAlone(id);
+            }
+            killAtOneInstant(all().toArray(Integer[]::new));
+        }
+        return writes;
+    }
+
+    /** Until they end, all running servers force whatever they log (SIGPWR). */
+    void pinSlow() throws IOException {
+        Signal.PWR.send(running().stream().map(id -> server(id).pid()).toList());
+        for (int id : running()) {
+            await("the pin", () -> metric(id, "zk_saucr_pinned_slow") == 1);
+        }
+    }
+
     void restart(Integer... ids) throws IOException {
         for (int id : ids) {
             server(id).start();

@@ -67,20 +67,13 @@ class SlowDiskIT {
         assertThat(Duration.ofNanos(longest)).as("pause: %s", what).isLessThan(LONGEST_PAUSE);
     }
 
-    private static void pinAll(SaucrEnsemble ensemble) throws Exception {
-        for (int id : ensemble.all()) {
-            BuiltDistribution.run("kill", "-PWR", Long.toString(ensemble.server(id).pid()));
-            SaucrEnsemble.await("the pin", () -> ensemble.metric(id, "zk_saucr_pinned_slow") == 1);
-        }
-    }
-
     @ParameterizedTest
     @ValueSource(ints = {3, 5})
     void r24WritesGoOnWhileTheForcesOfOneServerTakeSeconds(int voters) throws Exception {
         try (SaucrEnsemble ensemble = start("slow-disk-" + voters, voters, "1h")) {
             for (String mode : List.of("fast", "slow")) {
                 if (mode.equals("slow")) {
-                    pinAll(ensemble);
+                    ensemble.pinSlow();
                 }
                 for (String role : List.of("follower", "leader")) {
                     int leader = mode.equals("fast") ? ensemble.awaitFast() : ensemble.leader();
@@ -154,7 +147,7 @@ class SlowDiskIT {
     void r24ALeaderWithASlowDiskStepsDownAndComesBackByItself() throws Exception {
         try (SaucrEnsemble ensemble = start("slow-leader", 5, "1s")) {
             int leader = ensemble.awaitFast();
-            pinAll(ensemble);
+            ensemble.pinSlow();
             try (AckedWrites writes =
                     new AckedWrites(ensemble.connect(allBut(ensemble, leader)), "/slow", 16)) {
                 writes.awaitMore(200);
