@@ -87,9 +87,14 @@ public record LogIdentity(
         return new Stamp(server, log);
     }
 
-    /** Nothing of this log is to be believed, although it is still the same server's. */
+    /** Nothing of this log is to be believed, although it is this server's. */
+    public static LogIdentity ofLoss(String ensemble, Stamp stamp) {
+        return new LogIdentity(ensemble, stamp.server(), stamp.log(), 0, 0, 0);
+    }
+
+    /** The same log, see {@link #ofLoss}. */
     public LogIdentity lost() {
-        return new LogIdentity(ensemble, server, log, 0, 0, 0);
+        return ofLoss(ensemble, stamp());
     }
 
     /** The same log, which must reach so far when the latest-on-disk marker is this. */

@@ -109,6 +109,7 @@ public final class PageCacheProof implements ProofOfCache {
         if (withdrawn) {
             return;
         }
+        close();
         Optional<List<String>> proof = describeIfReadable(newest);
         if (proof.isEmpty()) {
             Files.deleteIfExists(directory.resolve(FILE));
@@ -119,9 +120,6 @@ public final class PageCacheProof implements ProofOfCache {
         lines.add(0, String.format(Locale.ROOT, "through %016x", reached));
         Files.write(temporary, lines);
         Files.move(temporary, directory.resolve(FILE), StandardCopyOption.ATOMIC_MOVE);
-        if (file != null) {
-            file.close();
-        }
         file = FileChannel.open(directory.resolve(FILE), StandardOpenOption.WRITE);
         if (withdrawn) {
             Files.deleteIfExists(directory.resolve(FILE));
@@ -132,7 +130,11 @@ public final class PageCacheProof implements ProofOfCache {
     @Override
     public synchronized void reached(long zxid) throws IOException {
         reached = zxid;
-        if (file != null) {
+        if (file != null && !withdrawn) {
+            if (!file.isOpen()) {
+                // An interrupt has closed it.
+                file = FileChannel.open(directory.resolve(FILE), StandardOpenOption.WRITE);
+            }
             line.clear().put(THROUGH);
             for (int shift = Long.SIZE - 4; shift >= 0; shift -= 4) {
                 line.put((byte) Character.forDigit((int) (zxid >>> shift) & 0xf, 16));
@@ -164,6 +166,14 @@ public final class PageCacheProof implements ProofOfCache {
             Files.deleteIfExists(directory.resolve(FILE));
         } catch (IOException e) {
             LOG.error("The proof of an unchanged page cache cannot be removed", e);
+        }
+    }
+
+    @Override
+    public synchronized void close() throws IOException {
+        if (file != null) {
+            file.close();
+            file = null;
         }
     }
 

@@ -1,8 +1,10 @@
 package io.saucr.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -119,6 +121,30 @@ class PageCacheProofTest {
         assertThat(proof("boot-1").through()).hasValue(0x7fff_ffff_ffff_ffffL);
         proof.withdraw();
         proof.reached(0x1_0000_000aL);
+        assertThat(proof("boot-1").through()).isEmpty();
+    }
+
+    @Test
+    void anInterruptDoesNotEndIt() throws IOException {
+        PageCacheProof proof = proof("boot-1");
+        proof.logFile(log);
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(() -> proof.reached(0x1_0000_0008L))
+                .isInstanceOf(ClosedByInterruptException.class);
+        assertThat(Thread.interrupted()).isTrue();
+        proof.reached(0x1_0000_0009L);
+        assertThat(proof("boot-1").through()).hasValue(0x1_0000_0009L);
+    }
+
+    @Test
+    void whatIsProvenOutlivesTheLog() throws IOException {
+        PageCacheProof proof = proof("boot-1");
+        proof.logFile(log);
+        proof.reached(0x1_0000_0009L);
+        proof.close();
+        proof.close();
+        assertThat(proof("boot-1").through()).hasValue(0x1_0000_0009L);
+        proof.withdraw();
         assertThat(proof("boot-1").through()).isEmpty();
     }
 

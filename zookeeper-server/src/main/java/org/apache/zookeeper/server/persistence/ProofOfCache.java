@@ -19,6 +19,9 @@ public interface ProofOfCache {
 
                 @Override
                 public void withdraw() {}
+
+                @Override
+                public void close() {}
             };
 
     /**
@@ -42,4 +45,7 @@ public interface ProofOfCache {
      * else is done about it, perhaps under locks of the log and more than once; must not throw.
      */
     void withdraw();
+
+    /** The log takes nothing any more. What is proven stays so; after {@link #withdraw} nothing. */
+    void close() throws IOException;
 }

@@ -73,6 +73,7 @@ public final class SaucrTxnLog implements TxnLog {
     private final Path snapshots;
     private final MarkerStore markerStore;
     private final ProofOfCache proof;
+    private final Uninterrupted.Action proveReached = this::proveReached;
     private final LogFile.Opener files;
     private final SaucrSettings settings;
     private final LogMetrics metrics;
@@ -355,8 +356,7 @@ public final class SaucrTxnLog implements TxnLog {
                     }
                     settle();
                     if (!forced) {
-                        long last = lastAppended();
-                        Uninterrupted.run(() -> proof.reached(last));
+                        Uninterrupted.run(proveReached);
                     }
                     rollIfTooLarge();
                 });
@@ -403,6 +403,10 @@ public final class SaucrTxnLog implements TxnLog {
         } finally {
             appendLock.unlock();
         }
+    }
+
+    private void proveReached() throws IOException {
+        proof.reached(lastAppended());
     }
 
     /** The appending thread has forced everything; nobody else appends meanwhile. */
@@ -1079,6 +1083,7 @@ public final class SaucrTxnLog implements TxnLog {
                 file.close();
                 file = null;
             }
+            proof.close();
         } finally {
             appendLock.unlock();
             forceLock.unlock();

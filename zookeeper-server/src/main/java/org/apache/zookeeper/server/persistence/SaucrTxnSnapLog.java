@@ -482,7 +482,6 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
         log().forceNow();
     }
 
-    /** See {@link SaucrTxnLog#truncate}. False ends the process, here as with Apache's log. */
     /**
      * R26: what is on disk cannot become the leader's history, so the next process gets it anew.
      */
@@ -494,6 +493,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
         }
     }
 
+    /** See {@link SaucrTxnLog#truncate}. False ends the process, here as with Apache's log. */
     @Override
     public boolean truncateLog(long zxid) {
         try {

@@ -164,11 +164,12 @@ final class CrashRecovery {
                             + " had, and takes part in nothing before it knows");
         } else {
             LOG.warn(
-                    "This server may lack acknowledged writes: {}; its log ends at {}. It asks the"
-                            + " others what it had logged, and takes part in nothing before it has"
-                            + " that",
+                    "This server may lack acknowledged writes: {}; {}. It asks the others what it"
+                            + " had logged, and takes part in nothing before it has that",
                     assessment.reason(),
-                    Zxid.toString(outline.last()));
+                    loss == Loss.MEMORY
+                            ? "its log ends at " + Zxid.toString(outline.last())
+                            : "it builds on nothing that it has");
         }
         long reportAt = System.nanoTime() + REPORT_NANOS;
         carryOut(procedure.start(System.nanoTime()));

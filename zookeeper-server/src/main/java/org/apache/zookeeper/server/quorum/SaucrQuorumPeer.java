@@ -295,7 +295,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
 
     /** Of the log of this server, which recovers; until then nobody shall believe it. */
     LogIdentity identityOfLoss() {
-        return new LogIdentity(settings.ensembleName(), getMyId(), logId, 0, 0, 0);
+        return LogIdentity.ofLoss(settings.ensembleName(), stamp());
     }
 
     private void flushForEver() {

@@ -82,6 +82,9 @@ class LogFailureTest {
                     public void withdraw() {
                         withdrawn.set(true);
                     }
+
+                    @Override
+                    public void close() {}
                 },
                 disk);
         log = snapLog.log();

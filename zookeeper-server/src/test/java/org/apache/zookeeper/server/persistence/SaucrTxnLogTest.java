@@ -75,6 +75,11 @@ class SaucrTxnLogTest {
         public void withdraw() {
             proofs.add("withdrawn");
         }
+
+        @Override
+        public void close() {
+            proofs.add("closed");
+        }
     }
 
     @BeforeEach
