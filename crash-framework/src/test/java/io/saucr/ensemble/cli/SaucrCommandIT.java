@@ -18,8 +18,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The commands on real servers, started from the distribution that the build has made. */
 class SaucrCommandIT {
-    private static final String BASE = "21400";
-    private static final String OTHER_BASE = "21800";
+    // Below those that the crash tester takes, whose commands are tested beside this.
+    private static final String BASE = "18400";
+    private static final String OTHER_BASE = "18800";
 
     @TempDir Path folder;
 
@@ -70,7 +71,7 @@ class SaucrCommandIT {
         assertThat(up.exitCode()).isZero();
         assertThat(up.out())
                 .contains("leader", "follower", "last zxid", "LLE")
-                .contains("Connect string: 127.0.0.1:21401,127.0.0.1:21402,127.0.0.1:21403");
+                .contains("Connect string: 127.0.0.1:18401,127.0.0.1:18402,127.0.0.1:18403");
 
         CommandRun status = saucr("status");
         assertThat(status.exitCode()).isZero();
