@@ -24,7 +24,9 @@ import java.util.stream.Stream;
  * Replays the journal of fsync_shim.c as a disk would have seen it: a file's content changes when
  * the file is forced, names change when their folder is forced or (unless {@code
  * namesNeedTheFolder}) with any later force, as a journaling file system commits its metadata in
- * order. What is left over when the journal ends was never forced and is undone, newest first.
+ * order. What is left over when the journal ends was never forced and is undone, newest first. What
+ * a failed force should have written is zeros, however often the file is forced afterwards, unless
+ * its page is written once more.
  *
  * <p>Used by one thread, while no process writes to the folder.
  */
@@ -37,7 +39,9 @@ final class PowerLoss {
     private static final int FORCE = 6;
     private static final int ABORT = 7;
     private static final int KNOWN = 8;
+    private static final int FAILED = 9;
     private static final int HEADER_BYTES = 48;
+    private static final long PAGE_BYTES = 4096;
 
     /** What stood in a range of a file before it was written. */
     private record Undo(
@@ -48,8 +52,47 @@ final class PowerLoss {
         final long number;
         final Deque<Undo> notForced = new ArrayDeque<>();
 
+        /** What a failed force has left in memory, where it looks clean: from, to. */
+        final TreeMap<Long, Long> neverWritten = new TreeMap<>();
+
         Inode(long number) {
             this.number = number;
+        }
+
+        void force(long covered) {
+            while (!notForced.isEmpty() && notForced.peekFirst().position() < covered) {
+                Undo written = notForced.removeFirst();
+                long end = written.offset() + written.length();
+                // A page goes to the disk whole.
+                rewritten(
+                        written.offset() / PAGE_BYTES * PAGE_BYTES,
+                        (end + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES);
+            }
+        }
+
+        void forceFailed(long covered) {
+            while (!notForced.isEmpty() && notForced.peekFirst().position() < covered) {
+                Undo lost = notForced.removeFirst();
+                neverWritten.merge(lost.offset(), lost.offset() + lost.length(), Math::max);
+            }
+        }
+
+        private void rewritten(long from, long to) {
+            Map<Long, Long> left = new HashMap<>();
+            for (Iterator<Map.Entry<Long, Long>> i = neverWritten.headMap(to).entrySet().iterator();
+                    i.hasNext(); ) {
+                Map.Entry<Long, Long> range = i.next();
+                if (range.getValue() > from) {
+                    i.remove();
+                    if (range.getKey() < from) {
+                        left.put(range.getKey(), from);
+                    }
+                    if (range.getValue() > to) {
+                        left.merge(to, range.getValue(), Math::max);
+                    }
+                }
+            }
+            left.forEach((start, end) -> neverWritten.merge(start, end, Math::max));
         }
     }
 
@@ -208,6 +251,7 @@ final class PowerLoss {
                                                 next - dataLength,
                                                 dataLength));
                 case FORCE -> force(number, offset, name);
+                case FAILED -> inode(number).forceFailed(offset);
                 case ABORT -> pendingNames.remove(pendingNames.size() - 1);
                 default -> throw new IOException("record " + kind + " at " + position);
             }
@@ -242,10 +286,7 @@ final class PowerLoss {
 
     private void force(long number, long covered, Path folder) {
         if (folder == null) {
-            Deque<Undo> notForced = inode(number).notForced;
-            while (!notForced.isEmpty() && notForced.peekFirst().position() < covered) {
-                notForced.removeFirst();
-            }
+            inode(number).force(covered);
         }
         if (folder == null && namesNeedTheFolder) {
             return;
@@ -306,7 +347,8 @@ final class PowerLoss {
     private static void undo(
             Path root, Path path, Inode inode, FileChannel journal, List<String> lost)
             throws IOException {
-        if (inode.notForced.isEmpty() || !path.startsWith(root)) {
+        boolean whole = inode.notForced.isEmpty() && inode.neverWritten.isEmpty();
+        if (whole || !path.startsWith(root)) {
             return;
         }
         long bytes = 0;
@@ -330,13 +372,19 @@ final class PowerLoss {
                 file.write(old.array());
                 file.setLength(undo.oldSize());
             }
+            for (Map.Entry<Long, Long> range : inode.neverWritten.entrySet()) {
+                long end = Math.min(range.getValue(), file.length());
+                bytes += Math.max(0, end - range.getKey());
+                file.seek(range.getKey());
+                file.write(new byte[(int) Math.max(0, end - range.getKey())]);
+            }
         }
         lost.add(
                 root.relativize(path)
                         + ": "
                         + bytes
                         + " bytes in "
-                        + inode.notForced.size()
+                        + (inode.notForced.size() + inode.neverWritten.size())
                         + " writes");
     }
 

@@ -11,7 +11,9 @@
  * describes (a creation: after it; a file that the journal does not know has just been created).
  * PowerLoss.java reads it. A data record carries what stood in the range before (nothing, if
  * that was zeros or beyond the end) and the size of the file before; a force record carries the length
- * that the journal had when the force began: only what stood before is covered. One lock orders records
+ * that the journal had when the force began: only what stood before is covered. After a force that failed
+ * the pages look clean, as Linux has it: later forces pass them over, unless they are written once more.
+ * One lock orders records
  * and operations alike, so a record that a force covers belongs to an operation that is complete.
  * Writes through mmap are not seen.
  *
@@ -79,8 +81,9 @@ enum record_kind {
     DATA = 4,   /* [offset, offset+length) of ino is about to change; old content follows */
     ZERO = 5,   /* as DATA, the old content was zeros or nothing */
     FORCE = 6,  /* ino is durable, as of journal length `offset`; with its name, if a directory */
-    ABORT = 7   /* the RENAME or UNLINK just before did not happen */
+    ABORT = 7,  /* the RENAME or UNLINK just before did not happen */
     /* 8 is KNOWN: a durable file that was there before, written by PowerLoss.java */
+    FAILED = 9  /* a force of ino failed, as of journal length `offset`: its pages look clean now */
 };
 
 struct record {
@@ -550,6 +553,12 @@ static int force(int fd, int (*forward)(int))
     }
     if (result < 0) {
         __atomic_fetch_add(&control->failed_forces, 1, __ATOMIC_RELAXED);
+        if (journal >= 0 && S_ISREG(s.st_mode)) {
+            struct record r = {.kind = FAILED, .ino = s.st_ino, .offset = covered};
+            pthread_mutex_lock(&lock);
+            append(&r, NULL, NULL, NULL);
+            pthread_mutex_unlock(&lock);
+        }
         errno = error;
         return -1;
     }

@@ -150,6 +150,21 @@ class FsyncShimTest {
         assertThat(shim.refusedWrites()).isEqualTo(2);
     }
 
+    /** As Linux has it: after a force that failed the pages look clean. */
+    @Test
+    void whatAFailedForceLeavesIsLostUnlessItIsWrittenOnceMore() throws Exception {
+        run("append log.1 forced", "force log.1", "append log.1 lost");
+        run("append log.2 kept");
+        shim.failForces(true);
+        assertThat(outcome("force log.1")[1]).contains("Input/output error");
+        assertThat(outcome("force log.2")[1]).contains("Input/output error");
+        shim.failForces(false);
+        // Of the same page.
+        run("force log.1", "append log.2 too", "force log.2");
+        assertThat(afterPowerLoss(false))
+                .isEqualTo(Map.of("old", "before", "log.1", "forced\0\0\0\0", "log.2", "kepttoo"));
+    }
+
     @Test
     void someWritesAreRefusedAndThenNoMore() throws Exception {
         run("append log.1 a");
