@@ -45,6 +45,7 @@ public final class PageCacheProof implements ProofOfCache {
     private static final int DIGITS = 16;
     private static final int LINE_BYTES = THROUGH.length + DIGITS;
     private static final Pattern REACHED = Pattern.compile("through ([0-9a-f]{16})");
+    private static final String BOOT = "boot ";
     private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
     private static final Path MOUNTS = Path.of("/proc/self/mountinfo");
 
@@ -101,6 +102,24 @@ public final class PageCacheProof implements ProofOfCache {
         } catch (IOException | RuntimeException e) {
             LOG.info("The proof of an unchanged page cache cannot be read", e);
             return OptionalLong.empty();
+        }
+    }
+
+    /**
+     * Whether pages may look clean although they were never written to the disk, because a force
+     * failed: nothing proves the page cache, and nothing says either that the machine has started
+     * anew since.
+     */
+    public boolean mayHideFailure() {
+        if (through().isPresent()) {
+            return false;
+        }
+        try {
+            List<String> lines = Files.readAllLines(directory.resolve(FILE));
+            return lines.contains(BOOT + boot())
+                    || lines.stream().noneMatch(line -> line.startsWith(BOOT));
+        } catch (IOException | RuntimeException e) {
+            return true;
         }
     }
 
@@ -188,7 +207,7 @@ public final class PageCacheProof implements ProofOfCache {
 
     /** Empty if nothing can be proven here. */
     private Optional<List<String>> describe(Path log) throws IOException {
-        String boot = bootId.isEmpty() ? Files.readString(BOOT_ID).trim() : bootId;
+        String boot = boot();
         Optional<String> mount = mount();
         if (boot.isEmpty() || mount.isEmpty()) {
             return Optional.empty();
@@ -197,12 +216,16 @@ public final class PageCacheProof implements ProofOfCache {
                 List.of(
                         log.getFileName().toString(),
                         "file " + Files.getAttribute(log, "unix:ino"),
-                        "boot " + boot,
+                        BOOT + boot,
                         "mount " + mount.get(),
                         "folder "
                                 + Files.getAttribute(directory, "unix:dev")
                                 + " "
                                 + Files.getAttribute(directory, "unix:ino")));
+    }
+
+    private String boot() throws IOException {
+        return bootId.isEmpty() ? Files.readString(BOOT_ID).trim() : bootId;
     }
 
     /** The mount that holds the directory, empty if its page cache is not this machine's. */

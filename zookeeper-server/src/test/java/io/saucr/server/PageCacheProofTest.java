@@ -136,6 +136,21 @@ class PageCacheProofTest {
         assertThat(proof("boot-1").through()).hasValue(0x1_0000_0009L);
     }
 
+    /** After a failed force pages look clean; only another page cache has none of them. */
+    @Test
+    void withoutAProofThePageCacheMayHideAFailure() throws IOException {
+        assertThat(proof("boot-1").mayHideFailure()).isFalse();
+        assertThat(proof("boot-2").mayHideFailure()).as("a cold page cache").isFalse();
+        Files.delete(log);
+        assertThat(proof("boot-1").mayHideFailure()).as("nothing proven, the same boot").isTrue();
+        assertThat(proof("boot-2").mayHideFailure()).isFalse();
+        Files.writeString(folder.resolve("saucr.proof"), "garbage");
+        assertThat(proof("boot-2").mayHideFailure()).isTrue();
+        proof("boot-1").withdraw();
+        assertThat(proof("boot-1").mayHideFailure()).as("withdrawn").isTrue();
+        assertThat(proof("boot-2").mayHideFailure()).isTrue();
+    }
+
     @Test
     void whatIsProvenOutlivesTheLog() throws IOException {
         PageCacheProof proof = proof("boot-1");

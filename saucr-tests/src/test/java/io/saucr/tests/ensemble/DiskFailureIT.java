@@ -71,6 +71,42 @@ class DiskFailureIT {
         }
     }
 
+    /**
+     * What a failed force should have written looks clean to the next process, and is served by
+     * then: unless it is written once more, a later loss of power takes it from all of them.
+     */
+    @Test
+    void r14WhatWasLoggedBeforeAFailedForceIsWrittenOnceMore() throws Exception {
+        Integer[] all = ensemble.all().toArray(Integer[]::new);
+        ensemble.awaitFast();
+        ensemble.pinSlow();
+        try (AckedWrites before = new AckedWrites(ensemble.connect(), "/before", 16)) {
+            before.awaitMore(100);
+            for (int id : all) {
+                ensemble.shim(id).failForces(true);
+            }
+            for (int id : all) {
+                SaucrEnsemble.await("the end", () -> !ensemble.server(id).isAlive());
+                ensemble.shim(id).failForces(false);
+            }
+            ensemble.restart(all);
+            ensemble.awaitServing();
+            ensemble.pinSlow();
+            ensemble.awaitOnDisk(ensemble.all());
+            try (AckedWrites after = new AckedWrites(ensemble.connect(), "/after", 16)) {
+                after.awaitMore(100);
+                ensemble.losePower(all);
+                after.stop();
+                before.stop();
+                ensemble.restart(all);
+                ensemble.awaitServing();
+                assertEverywhere(before);
+                assertEverywhere(after);
+            }
+        }
+        ensemble.awaitFast();
+    }
+
     @Test
     void r14AFullDiskStopsTheServerAndOnlyThat() throws Exception {
         int leader = ensemble.awaitFast();

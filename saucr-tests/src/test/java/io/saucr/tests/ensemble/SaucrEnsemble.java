@@ -1,6 +1,7 @@
 package io.saucr.tests.ensemble;
 
 import io.saucr.core.LleMap;
+import io.saucr.core.LogIdentity;
 import io.saucr.core.MalformedMarkerException;
 import io.saucr.core.MarkerFile;
 import io.saucr.core.Markers;
@@ -9,15 +10,18 @@ import io.saucr.crash.process.FsyncShim;
 import io.saucr.crash.process.ServerProcess;
 import io.saucr.crash.process.Signal;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.LocalTime;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
@@ -25,6 +29,7 @@ import java.util.concurrent.Callable;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 
 /**
@@ -225,6 +230,16 @@ final class SaucrEnsemble implements AutoCloseable {
         }
     }
 
+    /** What the log folder on the server's disk says of itself now. */
+    LogIdentity identity(int id) throws IOException {
+        Path file = server(id).dataDirectory().resolve("version-2/saucr.identity");
+        try {
+            return MarkerFile.decodeIdentity(Files.readAllBytes(file));
+        } catch (MalformedMarkerException e) {
+            throw new IOException("server " + id + ": " + e.getMessage(), e);
+        }
+    }
+
     /** The lines of the server's log that were written at or after a time and contain the words. */
     List<LogLine> log(int id, LocalTime from, String words) throws IOException {
         return log(id, line -> line.text().contains(words) && !line.time().isBefore(from));
@@ -298,6 +313,31 @@ final class SaucrEnsemble implements AutoCloseable {
         for (int id : running()) {
             await("the pin", () -> metric(id, "zk_saucr_pinned_slow") == 1);
         }
+    }
+
+    /**
+     * Takes so many bytes from the end of a dead server's newest log; behind it there are zeros.
+     */
+    void cutLog(int id, int bytes) throws IOException {
+        Path newest;
+        try (Stream<Path> files = Files.list(server(id).dataDirectory().resolve("version-2"))) {
+            newest =
+                    files.filter(file -> file.getFileName().toString().startsWith("log."))
+                            .max(Comparator.comparingLong(SaucrEnsemble::firstZxid))
+                            .orElseThrow();
+        }
+        byte[] content = Files.readAllBytes(newest);
+        int end = content.length;
+        while (content[end - 1] == 0) {
+            end--;
+        }
+        try (FileChannel channel = FileChannel.open(newest, StandardOpenOption.WRITE)) {
+            channel.truncate(end - bytes);
+        }
+    }
+
+    private static long firstZxid(Path log) {
+        return Long.parseLong(log.getFileName().toString().substring("log.".length()), 16);
     }
 
     void restart(Integer... ids) throws IOException {

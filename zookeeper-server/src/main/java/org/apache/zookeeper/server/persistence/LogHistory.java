@@ -456,15 +456,25 @@ public final class LogHistory {
      */
     void rewriteAfter(long zxid) throws IOException {
         List<Path> files = files();
+        int first = 0;
+        while (first + 1 < files.size() && zxidOf(files.get(first + 1)) <= zxid) {
+            first++;
+        }
+        rewrite(files.subList(first, files.size()));
+    }
+
+    /** As {@link #rewriteAfter}, the newest files. */
+    void rewriteNewest(int count) throws IOException {
+        List<Path> files = files();
+        rewrite(files.subList(Math.max(0, files.size() - count), files.size()));
+    }
+
+    private static void rewrite(List<Path> files) throws IOException {
         ByteBuffer block = ByteBuffer.allocateDirect(1 << 20);
         ByteBuffer zeros = ByteBuffer.allocateDirect(PAGE_BYTES);
-        for (int i = 0; i < files.size(); i++) {
-            if (i + 1 < files.size() && zxidOf(files.get(i + 1)) <= zxid) {
-                continue;
-            }
+        for (Path file : files) {
             try (FileChannel channel =
-                    FileChannel.open(
-                            files.get(i), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+                    FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
                 long at = 0;
                 for (int read; (read = channel.read(block.clear(), at)) > 0; at += read) {
                     for (int from = 0; from < read; from += PAGE_BYTES) {

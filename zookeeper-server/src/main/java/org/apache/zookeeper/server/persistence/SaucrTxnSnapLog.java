@@ -44,6 +44,9 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     /** An operator's word that an empty server is new; ZooKeeper removes it. */
     private static final String INITIALIZE_FILE = "initialize";
 
+    /** Of which one batch may have written. */
+    private static final int FILES_OF_A_BATCH = 2;
+
     private static final long FIRST_ZXID_EVER = 0x1_0000_0001L;
 
     private final SaucrSettings settings;
@@ -211,6 +214,14 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
      */
     public void rewriteUnforced(Markers markers) throws IOException {
         history().rewriteAfter(markers.latestOnDisk());
+    }
+
+    /**
+     * The same after a failure while every entry was forced before its ack: what was not forced is
+     * one batch, in which the log may have turned to another file.
+     */
+    public void rewriteNewest() throws IOException {
+        history().rewriteNewest(FILES_OF_A_BATCH);
     }
 
     /**

@@ -168,7 +168,8 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         Path logs = txnSnapLog.getDataLogDir().toPath();
         Path snapshots = txnSnapLog.getSnapDir().toPath();
         MarkerStore markerStore = txnSnapLog.markerStore();
-        OptionalLong proven = new PageCacheProof(logs, settings.bootId()).through();
+        PageCacheProof proof = new PageCacheProof(logs, settings.bootId());
+        OptionalLong proven = proof.through();
         StartExamination examination = new StartExamination(logs, snapshots, markerStore);
         assessment = examination.assess(Optional.of(settings.ensembleName()), getMyId(), proven);
         logId =
@@ -178,9 +179,19 @@ public final class SaucrQuorumPeer extends QuorumPeer {
                         .orElseGet(() -> ThreadLocalRandom.current().nextLong(Long.MAX_VALUE));
         Markers markers = markerStore.read();
         switch (assessment.verdict()) {
-            case COMPLETE -> open(markers, examination.scan());
+            case COMPLETE -> {
+                if (proof.mayHideFailure()) {
+                    rewrite(txnSnapLog::rewriteNewest);
+                }
+                open(markers, examination.scan());
+            }
             case COMPLETE_IN_PAGE_CACHE -> openFromPageCache(markers, examination.scan());
-            case MEMORY_LOST -> recover(Loss.MEMORY, markers);
+            case MEMORY_LOST -> {
+                if (proof.mayHideFailure()) {
+                    rewrite(() -> txnSnapLog.rewriteUnforced(markers));
+                }
+                recover(Loss.MEMORY, markers);
+            }
             case DISK_LOST -> recover(Loss.DISK, markers);
             case EMPTY -> beginEmpty(markers, examination.scan());
             case FOREIGN -> throw new IOException(refusal());
@@ -219,22 +230,12 @@ public final class SaucrQuorumPeer extends QuorumPeer {
      * Whatever this server had logged, anybody else may have.
      */
     private void openFromPageCache(Markers markers, LogHistory.Scan scan) throws IOException {
-        try {
-            txnSnapLog.rewriteUnforced(markers);
-        } catch (IOException e) {
-            throw new IOException(
-                    "What this server logged last is in the page cache alone, and cannot be written to "
-                            + txnSnapLog.getDataLogDir()
-                            + ": "
-                            + e.getMessage()
-                            + ". Nothing is lost as long as the machine keeps running: make the disk"
-                            + " writable, or make room on it, then start the server again",
-                    e);
-        }
+        rewrite(() -> txnSnapLog.rewriteUnforced(markers));
         try {
             txnSnapLog.forceUnforced();
         } catch (IOException e) {
             LOG.error("What is in the page cache cannot be forced: it is not believed", e);
+            rewrite(() -> txnSnapLog.rewriteUnforced(markers));
             recover(Loss.MEMORY, markers);
             return;
         }
@@ -250,6 +251,30 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         }
         txnSnapLog.markerStore().writeLatestOnDisk(last, map);
         open(txnSnapLog.markerStore().read(), scan);
+    }
+
+    private interface Rewriting {
+        void run() throws IOException;
+    }
+
+    /**
+     * A force that failed leaves pages that look clean: the next force would pass them over, and a
+     * loss of power would take what this server goes on to speak of.
+     */
+    private void rewrite(Rewriting rewriting) throws IOException {
+        try {
+            rewriting.run();
+        } catch (IOException e) {
+            throw new IOException(
+                    "What this server logged last may be in the page cache alone, and cannot be"
+                            + " written to "
+                            + txnSnapLog.getDataLogDir()
+                            + ": "
+                            + e.getMessage()
+                            + ". Nothing is lost as long as the machine keeps running: make the disk"
+                            + " writable, or make room on it, then start the server again",
+                    e);
+        }
     }
 
     /** From here on this server is complete. Its folders say whose they are (R26). */
