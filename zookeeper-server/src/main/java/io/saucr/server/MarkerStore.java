@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Optional;
+import java.util.function.LongSupplier;
 
 /**
  * The marker files of a server, beside its log (R12, R13, R14, R26). A write that returns is on
@@ -93,7 +94,7 @@ public final class MarkerStore {
     }
 
     /** Says whose log this is and how far it reaches at least (R26). */
-    public void writeIdentity(LogIdentity identity) throws IOException {
+    public synchronized void writeIdentity(LogIdentity identity) throws IOException {
         replace(IDENTITY, MarkerFile.encodeIdentity(identity));
     }
 
@@ -101,7 +102,7 @@ public final class MarkerStore {
      * The log is about to be cut after this entry, or to be replaced by one that ends there: from
      * now on that is no loss (R26). Does nothing for a log without an identity.
      */
-    public void lowerExtent(long zxid) throws IOException {
+    public synchronized void lowerExtent(long zxid) throws IOException {
         Optional<LogIdentity> now = identity();
         if (now.isPresent()) {
             LogIdentity is = now.get();
@@ -118,11 +119,29 @@ public final class MarkerStore {
     }
 
     /**
+     * Everything through this entry is on disk: a log that is shorter later has lost something
+     * (R26). Does nothing for a log without an identity, or one that is lost already.
+     *
+     * @param onDisk the zxid; asked for when nobody lowers the extent, and at most what it was
+     *     lowered to
+     */
+    public synchronized void raiseExtent(LongSupplier onDisk) throws IOException {
+        Optional<LogIdentity> now = identity();
+        if (now.isPresent() && hasLatestOnDisk()) {
+            long zxid = onDisk.getAsLong();
+            long marker = read().latestOnDisk();
+            if (zxid > now.get().leastEnd(marker)) {
+                writeIdentity(now.get().withExtent(zxid, marker));
+            }
+        }
+    }
+
+    /**
      * Before the epoch file is replaced, both epochs; when it has been, the new one twice. An epoch
      * file that says anything else later is another one, or the log folder is (R26). Does nothing
      * for a log without an identity.
      */
-    public void writeEpochs(long one, long other) throws IOException {
+    public synchronized void writeEpochs(long one, long other) throws IOException {
         Optional<LogIdentity> now = identity();
         if (now.isPresent() && !now.get().equals(now.get().withEpochs(one, other))) {
             writeIdentity(now.get().withEpochs(one, other));
@@ -135,7 +154,7 @@ public final class MarkerStore {
      *
      * @param owner whose disk it is
      */
-    public void markLost(LogIdentity owner) throws IOException {
+    public synchronized void markLost(LogIdentity owner) throws IOException {
         writeIdentity(owner);
         if (Files.deleteIfExists(directory.resolve(LATEST_ON_DISK))) {
             forceDirectory(directory);

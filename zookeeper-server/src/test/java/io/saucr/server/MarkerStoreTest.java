@@ -80,6 +80,23 @@ class MarkerStoreTest {
     }
 
     @Test
+    void r26WhatIsForcedRaisesWhatTheLogMustReach() throws Exception {
+        MarkerStore store = new MarkerStore(folder);
+        store.raiseExtent(() -> Z);
+        assertThat(store.identity()).as("whose log it is, nobody knows").isEmpty();
+        store.writeIdentity(new LogIdentity("", 1, 77, 1, Z - 9, 0));
+        store.writeLatestOnDisk(Z - 3, LleMap.empty());
+        store.raiseExtent(() -> Z - 4);
+        assertThat(store.identity()).contains(new LogIdentity("", 1, 77, 1, Z - 9, 0));
+        store.raiseExtent(() -> Z);
+        assertThat(store.identity()).contains(new LogIdentity("", 1, 77, 1, Z, Z - 3));
+        assertThat(store.identity().orElseThrow().leastEnd(Z - 3)).isEqualTo(Z);
+        store.markLost(LogIdentity.ofLoss("", new LogIdentity.Stamp(1, 77)));
+        store.raiseExtent(() -> Z + 1);
+        assertThat(store.identity()).contains(new LogIdentity("", 1, 77, 0, 0, 0));
+    }
+
+    @Test
     void aDamagedMarkerIsNamedWithWhatToDo() throws Exception {
         MarkerStore store = new MarkerStore(folder);
         store.writeFastSwitch(Z);

@@ -75,6 +75,30 @@ class LostDiskIT {
         }
     }
 
+    /** While every entry is forced the markers stay as they are: the extent tells (R26). */
+    @Test
+    void r26ForcedWritesThatAreGoneAreNoticedInSlowMode() throws Exception {
+        try (SaucrEnsemble ensemble = start("lost-end")) {
+            ensemble.awaitFast();
+            ensemble.pinSlow();
+            AckedWrites writes = new AckedWrites(ensemble.connect(), "/writes", 16);
+            try (writes) {
+                writes.awaitMore(300);
+                writes.stop();
+            }
+            SaucrEnsemble.await(
+                    "the extent", () -> ensemble.identity(LOSER).extent() >= writes.lastZxid());
+            ensemble.killAtOneInstant(1, 2, 3);
+            ensemble.cutLog(LOSER, 1_000);
+            LocalTime restarted = SaucrEnsemble.now();
+            ensemble.restart(LOSER, 2, 3);
+            ensemble.awaitServing();
+            assertThat(ensemble.log(LOSER, restarted, "and was forced through")).isNotEmpty();
+            assertThat(ensemble.log(LOSER, restarted, "Recovered through")).isNotEmpty();
+            writes.assertAllOnEachOf(ensemble);
+        }
+    }
+
     @Test
     void r26AnotherServersFolderIsRefused() throws Exception {
         try (SaucrEnsemble ensemble = start("foreign-folder")) {

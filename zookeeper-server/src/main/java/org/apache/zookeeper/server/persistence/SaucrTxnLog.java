@@ -64,6 +64,13 @@ public final class SaucrTxnLog implements TxnLog {
 
     private static final byte END_OF_RECORD = 0x42;
     private static final int FLUSH_ATTEMPTS = 100;
+
+    /** How far slow entries reach on the disk is noted so often (R26), or less on a slow disk. */
+    private static final long EXTENT_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** At most this part of the disk's time goes there. */
+    private static final int EXTENT_SHARE = 100;
+
     private static final long FORCE_WARNING_MILLIS =
             Long.getLong(
                     "zookeeper.fsync.warningthresholdms",
@@ -129,12 +136,17 @@ public final class SaucrTxnLog implements TxnLog {
     private long truncations;
     private long lastAppendNanos = System.nanoTime();
 
-    // forceLock; lastAppended at the time of the newest force that succeeded.
+    // forceLock; lastAppended at the time of the newest force that succeeded, or what is left of
+    // it.
     private volatile long forcedThrough;
 
     // When the force and the marker write that are under way began (R24); 0 if none is.
     private volatile long forcingSince;
     private volatile long markingSince;
+
+    // Whether entries have been forced since the extent was noted; how long it may wait.
+    private volatile boolean extentDue;
+    private long extentPause = EXTENT_NANOS;
 
     private volatile boolean closed;
     private volatile boolean failed;
@@ -351,6 +363,7 @@ public final class SaucrTxnLog implements TxnLog {
                     boolean forced = durability.mustForce();
                     if (forced) {
                         markOnDiskIfOwed(force());
+                        noteExtentLater();
                     } else {
                         drain();
                     }
@@ -403,6 +416,34 @@ public final class SaucrTxnLog implements TxnLog {
         } finally {
             appendLock.unlock();
         }
+    }
+
+    private void noteExtentLater() {
+        if (!extentDue && claimsOnDisk) {
+            extentDue = true;
+            LockSupport.unpark(flusher);
+        }
+    }
+
+    /**
+     * R26: without it nothing tells later that the end of the log is gone, for the markers stay as
+     * they are while every entry is forced.
+     */
+    private void noteExtent() throws IOException {
+        extentDue = false;
+        long start = System.nanoTime();
+        orBroken(
+                () -> {
+                    try {
+                        Uninterrupted.run(() -> markerStore.raiseExtent(() -> forcedThrough));
+                    } catch (IOException e) {
+                        // Whoever closes the log may remove its folder.
+                        if (!closed) {
+                            throw e;
+                        }
+                    }
+                });
+        extentPause = Math.max(EXTENT_NANOS, EXTENT_SHARE * (System.nanoTime() - start));
     }
 
     private void proveReached() throws IOException {
@@ -499,7 +540,9 @@ public final class SaucrTxnLog implements TxnLog {
                 return;
             }
             long covered = force();
-            if (!durability.claimsOnDisk()) {
+            if (durability.claimsOnDisk()) {
+                markerStore.raiseExtent(() -> covered);
+            } else {
                 writeOnDiskMarker(covered);
             }
             LOG.info("Flushed to disk through 0x{}: {}", Long.toHexString(covered), reason);
@@ -512,21 +555,27 @@ public final class SaucrTxnLog implements TxnLog {
         }
     }
 
-    /** R11 and the idle marker of R13. Sleeps while the markers say "on disk". */
+    /**
+     * R11 and the idle marker of R13. While the markers say "on disk" it sleeps, but for the extent
+     * (R26).
+     */
     private void flushInBackground() {
         long interval = settings.backgroundFlushInterval().toNanos();
         long idle = settings.idleFlush().toNanos();
         while (!closed && !failed) {
-            if (claimsOnDisk) {
+            boolean onDisk = claimsOnDisk;
+            if (onDisk && !extentDue) {
                 LockSupport.park(this);
                 continue;
             }
-            waitInBackground(Math.min(interval, idle));
-            if (claimsOnDisk || closed) {
+            waitInBackground(onDisk ? extentPause : Math.min(interval, idle), onDisk);
+            if (claimsOnDisk != onDisk || closed) {
                 continue;
             }
             try {
-                if (System.nanoTime() - lastAppendNanos() >= idle) {
+                if (onDisk) {
+                    orEnd("writing the extent of the transaction log", this::noteExtent);
+                } else if (System.nanoTime() - lastAppendNanos() >= idle) {
                     flushAndMark(FlushCause.IDLE, "idle");
                 } else if (lastAppended() != forcedThrough) {
                     orEnd("forcing the transaction log in the background", this::force);
@@ -538,10 +587,15 @@ public final class SaucrTxnLog implements TxnLog {
         }
     }
 
-    /** The whole time, however often the thread is unparked, unless the log is closed. */
-    private void waitInBackground(long nanos) {
+    /**
+     * The whole time, however often the thread is unparked, unless the log is closed; from "on
+     * disk" only as long as the markers say so.
+     */
+    private void waitInBackground(long nanos, boolean onDisk) {
         long end = System.nanoTime() + nanos;
-        for (long left = nanos; left > 0 && !closed; left = end - System.nanoTime()) {
+        for (long left = nanos;
+                left > 0 && !closed && !(onDisk && !claimsOnDisk);
+                left = end - System.nanoTime()) {
             LockSupport.parkNanos(this, left);
         }
     }
@@ -833,6 +887,7 @@ public final class SaucrTxnLog implements TxnLog {
      */
     private void historyWillEndAt(long zxid) throws IOException {
         LOG.info("The history on disk is taken back to 0x{}", Long.toHexString(zxid));
+        forcedThrough = Math.min(forcedThrough, zxid);
         Uninterrupted.run(() -> markerStore.lowerExtent(zxid));
     }
 
@@ -1065,7 +1120,10 @@ public final class SaucrTxnLog implements TxnLog {
     }
 
     private void flushAndDrain() throws IOException {
-        if (!claimsOnDisk) {
+        if (claimsOnDisk) {
+            long covered = force();
+            markerStore.raiseExtent(() -> covered);
+        } else {
             forceAndMark(FlushCause.LOG, "the log is closed");
         }
         drain();

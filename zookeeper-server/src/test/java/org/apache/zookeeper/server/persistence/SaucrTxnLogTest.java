@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.saucr.core.LleMap;
+import io.saucr.core.LogIdentity;
 import io.saucr.core.Markers;
 import io.saucr.core.Mode;
 import io.saucr.core.ProposalTag;
@@ -437,6 +438,49 @@ class SaucrTxnLogTest {
         write(FIRST + 3, FAST);
         assertThat(metrics.forces()).isEqualTo(forces + 2);
         assertThat(onDisk().fastSwitch()).isEqualTo(FIRST + 3);
+    }
+
+    // ---- How far the log must reach (R26) ----
+
+    private void openWithIdentity() throws Exception {
+        MarkerStore store = new MarkerStore(Files.createDirectories(version()));
+        store.writeLatestOnDisk(0, LleMap.empty());
+        store.writeIdentity(new LogIdentity("", 1, 77, 1, 0, 0));
+        open(NEVER, NEVER);
+    }
+
+    private long extent() throws IOException {
+        return new MarkerStore(version()).identity().orElseThrow().extent();
+    }
+
+    @Test
+    void r26WhatIsForcedIsNotedWhileTheMarkersStayAsTheyAre() throws Exception {
+        openWithIdentity();
+        write(FIRST, SLOW);
+        write(FIRST + 1, SLOW);
+        Awaitility.await().atMost(PATIENCE).until(() -> extent() == FIRST + 1);
+        write(FIRST + 2, SLOW);
+        Awaitility.await().atMost(PATIENCE).until(() -> extent() == FIRST + 2);
+        assertThat(onDisk().latestOnDisk()).isZero();
+        assertThat(log.truncate(FIRST)).isTrue();
+        assertThat(extent()).isEqualTo(FIRST);
+        write(FIRST + 0x1_0000_0000L, SLOW);
+        Awaitility.await().atMost(PATIENCE).until(() -> extent() == FIRST + 0x1_0000_0000L);
+    }
+
+    @Test
+    void r26AnOrderlyEndNotesIt() throws Exception {
+        openWithIdentity();
+        write(FIRST, SLOW);
+        snapLog.close();
+        assertThat(extent()).isEqualTo(FIRST);
+        open(NEVER, NEVER);
+        write(FIRST + 1, SLOW);
+        Thread hook = new Thread(() -> log.flushForEver("test"));
+        hook.start();
+        hook.join();
+        snapLog = null;
+        assertThat(extent()).isEqualTo(FIRST + 1);
     }
 
     @Test
