@@ -134,11 +134,11 @@ class SaucrCommandIT {
     @Test
     void aTakenPortIsNamedWithItsServerAndNothingIsStarted() throws IOException {
         try (ServerSocket taken = new ServerSocket()) {
-            taken.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 21902));
+            taken.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 18902));
             CommandRun up = saucr("up", "-n", "3", "--port-base", OTHER_BASE);
             assertThat(up.exitCode()).isEqualTo(1);
             assertThat(up.err())
-                    .contains("port 21902 (quorum port of server 2)")
+                    .contains("port 18902 (quorum port of server 2)")
                     .contains("./saucr up --port-base ");
         }
         assertThat(state().resolve("servers")).doesNotExist();
