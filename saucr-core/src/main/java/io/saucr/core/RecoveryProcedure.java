@@ -94,6 +94,17 @@ import java.util.TreeSet;
  * source for ahead, keeps the prefix that both logs share, copies everything the source has, and
  * promises what anybody who answered has promised.
  *
+ * <p>What counts with its old process's ack must do so before those answers are given. An
+ * established leader sees to that for its own epoch: it voids these acks before it answers. With an
+ * even number of voters n - B + 1 complete servers may be too few to elect one. Then every other
+ * voter has to be heard, once since this process began, in any order: none of them leads at that
+ * time with a connection of the old process, for it answers that it leads nobody, has voided the
+ * acks, or is itself a process that recovers. Whoever begins to lead after that has no connection
+ * of the old process either, which was dead before this one asked. So when the last of them has
+ * been heard, no leader that there is or will be counts the old acks. What they made commit before,
+ * others had acked by then: hence all are asked anew, and whatever epochs they have promised, what
+ * they answer now counts.
+ *
  * <p>A server with an <b>empty disk</b> may be new, with all the others. It is, if so many voters
  * that they could have elected a leader say that they are empty, too, and nobody says otherwise; or
  * if every voter has spoken and none has a single entry. Else it has lost its disk.
@@ -273,8 +284,20 @@ public final class RecoveryProcedure {
     /** Servers that have, or had, a history. */
     private final SortedSet<Long> notBlank = new TreeSet<>();
 
-    /** What those with a history have logged, as they said last. */
-    private final SortedMap<Long, Long> lastLogged = new TreeMap<>();
+    /** What those with a history said last to a server that lost its disk, counted or not. */
+    private final SortedMap<Long, LleAnswer> lastWords = new TreeMap<>();
+
+    /**
+     * Servers that were heard since this process began, each at a time when it could not count an
+     * ack of this server's old process.
+     */
+    private final SortedSet<Long> heard = new TreeSet<>();
+
+    /**
+     * Those that had been heard when the round began, if these were all: then its answers count
+     * without a leader's, and whatever epochs were promised. Else empty.
+     */
+    private final SortedSet<Long> heardBefore = new TreeSet<>();
 
     private long promisedEpoch;
 
@@ -391,7 +414,11 @@ public final class RecoveryProcedure {
         } else if (message instanceof NoAnswer standing) {
             if (state == State.QUERYING && loss != Loss.MEMORY) {
                 speaks(from, standing.blank());
+                heard.add(from);
                 beginIfNew();
+                if (state == State.QUERYING && ledEpoch < 0) {
+                    beginIfAllWereHeard(now);
+                }
             }
         } else if (message instanceof SourceAnswer answer) {
             if (hasSource() && from == source && answer.requestId() == requestId) {
@@ -421,24 +448,63 @@ public final class RecoveryProcedure {
      * whoever answered before that may have acked the same entry since, and so made it commit
      * without anybody who would tell of it. The leader voids what it counted before it answers.
      * Only what is answered after that counts, and nobody who has promised a later epoch: its
-     * leader may count the same.
+     * leader may count the same. Or every other voter has been heard: then nobody counts such an
+     * ack any more, and whatever is answered after that counts.
      */
     private void lostAnswered(LostAnswer answer, long now) {
+        lastWords.put(answer.sender(), answer.answer());
+        heard.add(answer.sender());
         speaks(answer.sender(), false);
-        lastLogged.put(answer.sender(), answer.answer().lastLogged());
-        if (answer.leads() && answer.acceptedEpoch() > ledEpoch) {
+        if (!heardBefore.isEmpty() && !heardBefore.containsAll(otherVoters())) {
+            // It tells of a configuration whose leader may be one who was not heard in time.
+            heardBefore.clear();
+            beginRound();
+            query(now);
+        }
+        boolean ofRound = answer.round() == round;
+        boolean afterAll = !heardBefore.isEmpty();
+        boolean bound = answer.acceptedEpoch() <= ledEpoch;
+        // Once all were heard, a leader's answer of an earlier round is as old as any other.
+        if (answer.leads() && !bound && !afterAll) {
             ledEpoch = answer.acceptedEpoch();
-            answers.clear();
-            round++;
+            beginRound();
             count(answer, now);
             if (state == State.QUERYING) {
                 query(now);
             }
-        } else if (answer.round() == round && answer.acceptedEpoch() <= ledEpoch) {
+        } else if (ofRound && (bound || afterAll)) {
             count(answer, now);
         } else {
             beginIfNew();
+            if (state == State.QUERYING && !bound) {
+                beginIfAllWereHeard(now);
+            }
         }
+    }
+
+    private void beginRound() {
+        answers.clear();
+        round++;
+    }
+
+    /**
+     * Begins a round whose answers need no leader's, unless there is one or somebody is missing.
+     */
+    private void beginIfAllWereHeard(long now) {
+        if (heardBefore.isEmpty() && heard.containsAll(otherVoters())) {
+            heardBefore.addAll(heard);
+            beginRound();
+            query(now);
+        }
+    }
+
+    private SortedSet<Long> otherVoters() {
+        SortedSet<Long> others = new TreeSet<>();
+        for (Configuration configuration : configurations()) {
+            others.addAll(configuration.voters());
+        }
+        others.remove(self);
+        return others;
     }
 
     private void count(LostAnswer answer, long now) {
@@ -471,10 +537,10 @@ public final class RecoveryProcedure {
             for (long voter : configuration.voters()) {
                 if (voter == self || blank.contains(voter)) {
                     empty++;
-                } else if (!lastLogged.containsKey(voter)) {
+                } else if (!lastWords.containsKey(voter)) {
                     allHaveSpoken = false;
                 } else {
-                    nobodyHasEntries &= lastLogged.get(voter) == Zxid.NONE;
+                    nobodyHasEntries &= lastWords.get(voter).lastLogged() == Zxid.NONE;
                 }
             }
             couldHaveElected &= empty >= configuration.bareMajority();
@@ -602,11 +668,13 @@ public final class RecoveryProcedure {
     /**
      * The configurations whose voters count (R16): the newest one that is known to be in force, and
      * whatever was seen proposed after it. Which of the two was in force when an entry committed
-     * cannot be known here, so both must have their quorum.
+     * cannot be known here, so both must have their quorum. An answer of a lost disk's round that
+     * does not count tells of configurations all the same.
      */
     private List<Configuration> configurations() {
+        SortedMap<Long, LleAnswer> told = loss == Loss.MEMORY ? answers : lastWords;
         Configuration committed = onDisk.committed();
-        for (LleAnswer answer : answers.values()) {
+        for (LleAnswer answer : told.values()) {
             if (answer.committed().version() > committed.version()) {
                 committed = answer.committed();
             }
@@ -614,7 +682,7 @@ public final class RecoveryProcedure {
         SortedMap<Long, Configuration> counted = new TreeMap<>();
         counted.put(committed.version(), committed);
         onDisk.pending().ifPresent(pending -> counted.putIfAbsent(pending.version(), pending));
-        for (LleAnswer answer : answers.values()) {
+        for (LleAnswer answer : told.values()) {
             answer.pending().ifPresent(pending -> counted.putIfAbsent(pending.version(), pending));
         }
         return List.copyOf(counted.tailMap(committed.version()).values());
@@ -840,8 +908,7 @@ public final class RecoveryProcedure {
     private void giveUp(String why, long now) {
         problem = why;
         enter(State.QUERYING);
-        answers.clear();
-        round++;
+        beginRound();
         requestId++;
         through = Zxid.NONE;
         forgetPartial();
