@@ -39,7 +39,7 @@ class LostDiskIT {
             List<AckedWrites> writes = new ArrayList<>();
             for (LostPart part : parts) {
                 writes.add(ensemble.writeAndDie());
-                delete(data(ensemble), part.files);
+                delete(data(ensemble, LOSER), part.files);
                 LocalTime restarted = SaucrEnsemble.now();
                 ensemble.restart(LOSER, 2, 3);
                 ensemble.awaitServing();
@@ -57,7 +57,7 @@ class LostDiskIT {
     void r26AnEmptyServerIsNoAnswer() throws Exception {
         try (SaucrEnsemble ensemble = start("lost-disk-and-down")) {
             AckedWrites writes = ensemble.writeAndDie();
-            delete(data(ensemble), name -> true);
+            delete(data(ensemble, LOSER), name -> true);
             ensemble.restart(LOSER, 2);
             SaucrEnsemble.await(
                     "the complete server has been asked, and looks for a leader",
@@ -99,11 +99,36 @@ class LostDiskIT {
         }
     }
 
+    /** The two that are complete are too few to elect a leader: all four have to be heard. */
+    @Test
+    void r26TwoOfFourComeBackWithoutALeader() throws Exception {
+        List<Integer> losers = List.of(LOSER, 3);
+        try (SaucrEnsemble ensemble =
+                SaucrEnsemble.start(SaucrEnsemble.describeUnforced("lost-two-of-four", 4))) {
+            AckedWrites writes = ensemble.writeAndDie();
+            for (int loser : losers) {
+                delete(data(ensemble, loser), name -> true);
+            }
+            LocalTime restarted = SaucrEnsemble.now();
+            ensemble.restart(LOSER, 2, 3, 4);
+            for (int loser : losers) {
+                SaucrEnsemble.await(
+                        "server " + loser + " has recovered",
+                        () ->
+                                !ensemble.log(loser, restarted, "is empty").isEmpty()
+                                        && !ensemble.log(loser, restarted, "Recovered through")
+                                                .isEmpty());
+            }
+            ensemble.awaitServing();
+            writes.assertAllOnEachOf(ensemble);
+        }
+    }
+
     @Test
     void r26AnotherServersFolderIsRefused() throws Exception {
         try (SaucrEnsemble ensemble = start("foreign-folder")) {
             ensemble.writeAndDie();
-            Path mine = data(ensemble);
+            Path mine = data(ensemble, LOSER);
             Path others = ensemble.server(2).dataDirectory().resolve("version-2");
             delete(mine, name -> true);
             try (Stream<Path> files = Files.list(others)) {
@@ -125,8 +150,8 @@ class LostDiskIT {
         return SaucrEnsemble.start(SaucrEnsemble.describeUnforced(name, 3));
     }
 
-    private static Path data(SaucrEnsemble ensemble) {
-        return ensemble.server(LOSER).dataDirectory().resolve("version-2");
+    private static Path data(SaucrEnsemble ensemble, int id) {
+        return ensemble.server(id).dataDirectory().resolve("version-2");
     }
 
     private static void delete(Path folder, Predicate<String> which) throws IOException {
