@@ -65,6 +65,8 @@ public enum BrokenRule {
     R26_ACCEPTED_EPOCH_FORGOTTEN,
     /** A server that lost its disk believes answers that were given before a leader knew of it. */
     R26_LEADER_NOT_FIRST,
+    /** When all others were heard without a leader, what they answered before that counts. */
+    R26_NO_NEW_ROUND,
     /** Nobody tells the leader that a server has lost its disk (R20). */
     R26_NO_NOTICE,
     /** A fast entry that is acked from disk leaves the map on disk as it was. */

@@ -36,7 +36,8 @@ public final class Liveness {
 
     /**
      * Whether L1 and L2 promise anything now: with servers that lost their disks, once a bare
-     * majority of others is there (R26).
+     * majority of others is there, or all are there and fewer than a bare majority lost theirs
+     * (R26).
      */
     public boolean promised() {
         int up = 0;
@@ -49,7 +50,7 @@ public final class Liveness {
         }
         return up >= bareMajority
                 && recovered >= n - bareMajority
-                && (lost == 0 || up - lost >= bareMajority);
+                && (lost == 0 || up - lost >= bareMajority || (up == n && lost < bareMajority));
     }
 
     /**

@@ -16,6 +16,7 @@ import io.saucr.core.RecoveryProcedure.Loss;
 import io.saucr.core.RecoveryProcedure.OnDisk;
 import io.saucr.core.RecoveryProcedure.Patience;
 import io.saucr.core.RecoveryProcedure.Send;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -35,6 +36,11 @@ final class Recovery {
     /** Whether the disk was lost (R26). */
     final boolean lost;
 
+    private final int self;
+
+    /** Whether answers that do not count yet are kept until all others were heard. */
+    private final boolean keepsEarly;
+
     /** Answers that are on their way, by server. */
     final LleAnswer[] underway;
 
@@ -43,6 +49,12 @@ final class Recovery {
      * only what is answered after that counts, and by nobody who has promised more (R26).
      */
     int ledEpoch = Server.NOWHERE;
+
+    /**
+     * Who was heard since the process began, counted or not, as bits; and the asker itself, once
+     * the answers count that are given after all others were heard (R26).
+     */
+    int heard;
 
     /** The newest epochs that those who answered had promised to, 0 unless the disk was lost. */
     final long[] promised;
@@ -71,8 +83,11 @@ final class Recovery {
             LogOutline log,
             Markers markers,
             Configuration voters,
-            boolean lost) {
+            boolean lost,
+            boolean keepsEarly) {
+        self = (int) sid - 1;
         this.lost = lost;
+        this.keepsEarly = keepsEarly;
         onDisk = new OnDisk(currentEpoch, log, markers, voters, Optional.empty());
         procedure =
                 lost
@@ -89,6 +104,10 @@ final class Recovery {
         return procedure.state() == RecoveryProcedure.State.QUERYING;
     }
 
+    boolean asksSource() {
+        return source != Server.NOWHERE && finish == null;
+    }
+
     /**
      * Feeds an answer, and returns what is to be done about the disk.
      *
@@ -97,15 +116,48 @@ final class Recovery {
     List<Decision> receive(int from, LleAnswer answer, long epoch) {
         received[from] = answer;
         promised[from] = epoch;
-        RecoveryMessage message = lost ? heard(answer) : answer;
+        if (keepsEarly && lost && !afterAll() && epoch > ledEpoch) {
+            return List.of();
+        }
+        return feed(from, answer);
+    }
+
+    private List<Decision> feed(int from, LleAnswer answer) {
+        RecoveryMessage message = lost ? asOfALeader(answer) : answer;
         return remember(procedure.received(from + 1L, message, 0));
+    }
+
+    /** Whether all others were heard before the answers that count. */
+    boolean afterAll() {
+        return (heard & 1 << self) != 0;
+    }
+
+    /** Whether all others were heard. */
+    boolean allHeard() {
+        return (heard | 1 << self) == (1 << received.length) - 1;
+    }
+
+    /** From now on answers count without a leader's. */
+    void beginAfterAll() {
+        heard |= 1 << self;
+    }
+
+    /** Feeds what was kept, and returns what is to be done about the disk. */
+    List<Decision> feedEarly() {
+        List<Decision> decisions = new ArrayList<>();
+        for (int from = 0; from < received.length; from++) {
+            if (received[from] != null && asksForAnswers()) {
+                decisions.addAll(feed(from, received[from]));
+            }
+        }
+        return decisions;
     }
 
     /**
      * The world decides whose answer is heard, so that it can break the rule (R26); to the
      * procedure all of them are answers in the round of one leader.
      */
-    private LostAnswer heard(LleAnswer answer) {
+    private LostAnswer asOfALeader(LleAnswer answer) {
         return new LostAnswer(
                 answer.nonce(),
                 answer.sender(),

@@ -148,6 +148,7 @@ public final class StateCode {
             }
             System.arraycopy(refined, 0, signature, 0, n);
         }
+        sourcesFirst(world);
         for (int i = 0; i < n; i++) {
             int j = i;
             while (j > 0 && signature[order[j - 1]] > signature[i]) {
@@ -158,6 +159,21 @@ public final class StateCode {
         }
         for (int i = 0; i < n; i++) {
             place[order[i]] = i;
+        }
+    }
+
+    /**
+     * Of sources that are equally far a server asks the first: so the one that it asks comes before
+     * them, and is the one that it asks after decoding, too.
+     */
+    private void sourcesFirst(World world) {
+        for (int i = 0; i < n; i++) {
+            signature[i] &= Long.MAX_VALUE;
+        }
+        for (Server s : world.servers) {
+            if (s.recovery != null && s.recovery.asksSource()) {
+                signature[s.recovery.source] |= Long.MIN_VALUE;
+            }
         }
     }
 
@@ -234,13 +250,14 @@ public final class StateCode {
             h = mix(h ^ 0x5555);
         }
         Recovery recovery = s.recovery;
-        if (recovery != null) {
+        if (recovery != null && recovery.finish == null) {
             h =
                     mix(
                             h
                                     ^ (recovery.underway[other.index] != null ? 1 : 0)
                                     ^ (recovery.received[other.index] != null ? 2 : 0)
-                                    ^ (recovery.source == other.index ? 4 : 0));
+                                    ^ (recovery.source == other.index ? 4 : 0)
+                                    ^ ((recovery.heard & 1 << other.index) != 0 ? 8 : 0));
         }
         return h;
     }
@@ -515,6 +532,7 @@ public final class StateCode {
         number(0);
         number((int) recovery.onDisk.currentEpoch() + 1);
         optional(recovery.ledEpoch);
+        servers(recovery.heard);
         outline(recovery.onDisk.log());
         map(recovery.onDisk.markers().lleMap());
         for (int i = 0; i < n; i++) {
@@ -982,6 +1000,7 @@ public final class StateCode {
         }
         long currentEpoch = readSmall() - 1L;
         int ledEpoch = readOptional();
+        int heard = readSmall();
         LogOutline log = readOutline();
         LleMap map = readMap();
         Recovery recovery =
@@ -992,9 +1011,11 @@ public final class StateCode {
                         log,
                         new Markers(s.fastSwitch, s.latestOnDisk, map),
                         w.voters,
-                        s.lost);
+                        s.lost,
+                        w.broken.contains(BrokenRule.R26_NO_NEW_ROUND));
         s.recovery = recovery;
         recovery.ledEpoch = ledEpoch;
+        recovery.heard = heard;
         for (int j = 0; j < n; j++) {
             recovery.underway[j] = readUnderway(w, s, j);
             LleAnswer received = readAnswer(w, s, j);

@@ -499,9 +499,11 @@ public final class World {
                 }
                 if (recovery.underway[j] != null) {
                     steps[count++] = Step.of(Kind.LEARN, i, j);
-                } else if (answersQueries(servers[j])
-                        && (isHeard(servers[j], s)
-                                || (recovery.received[j] == null && hasNews(servers[j], s)))) {
+                } else if (isNewToHear(servers[j], s)
+                        || (answersQueries(servers[j])
+                                && (counts(servers[j], s)
+                                        || (recovery.received[j] == null
+                                                && hasNews(servers[j], s))))) {
                     steps[count++] = Step.of(Kind.ANSWER, j, i);
                 }
             }
@@ -520,15 +522,47 @@ public final class World {
     /**
      * Whether the answer counts. A server that lost its disk acked what it does not have any more,
      * and a leader may count that: so it listens first to a leader, who drops these acks, and only
-     * then to the others.
+     * then to the others. Or it has heard all of them: then nobody counts these acks.
      */
-    private boolean isHeard(Server s, Server asker) {
-        boolean first = asker.recovery.received[s.index] == null;
+    private boolean counts(Server s, Server asker) {
+        Recovery recovery = asker.recovery;
+        boolean first = recovery.received[s.index] == null;
         if (!asker.lost || broken.contains(BrokenRule.R26_LEADER_NOT_FIRST)) {
             return first;
         }
-        int led = asker.recovery.ledEpoch;
-        return (s.established && promise(s) > led) || (first && promise(s) <= led);
+        boolean any = recovery.afterAll() || broken.contains(BrokenRule.R26_NO_NEW_ROUND);
+        return leadsAnew(s, recovery) || (first && (any || promise(s) <= recovery.ledEpoch));
+    }
+
+    /** Whether it is the leader after whose answer others' count. */
+    private boolean leadsAnew(Server s, Recovery recovery) {
+        return !recovery.afterAll() && s.established && promise(s) > recovery.ledEpoch;
+    }
+
+    /**
+     * Whether it matters to a server that lost its disk that it hears this one, even if what it
+     * says does not count: that it does not lead, does not count the old acks any more, or
+     * recovers.
+     */
+    private boolean isNewToHear(Server s, Server asker) {
+        Recovery recovery = asker.recovery;
+        if (!asker.lost
+                || recovery.afterAll()
+                || broken.contains(BrokenRule.R26_LEADER_NOT_FIRST)) {
+            return false;
+        }
+        boolean speaks = s.role == Role.RECOVERING || answersQueries(s);
+        boolean isNew = (recovery.heard & 1 << s.index) == 0;
+        return speaks && (isNew || (recovery.allHeard() && makesBegin(s, recovery)));
+    }
+
+    /**
+     * Whether a round begins when all were heard and this one speaks: it cannot count otherwise.
+     */
+    private boolean makesBegin(Server s, Recovery recovery) {
+        return answersQueries(s)
+                ? recovery.received[s.index] == null && promise(s) > recovery.ledEpoch
+                : recovery.ledEpoch == Server.NOWHERE;
     }
 
     /** The newest epoch that the server says it has promised to. */
@@ -1481,7 +1515,8 @@ public final class World {
                         s.outline(),
                         new Markers(s.fastSwitch, s.latestOnDisk, map),
                         voters,
-                        s.lost);
+                        s.lost,
+                        broken.contains(BrokenRule.R26_NO_NEW_ROUND));
     }
 
     private void answer(Server s, Server asker) {
@@ -1490,10 +1525,16 @@ public final class World {
         } else if (s.role == Role.FOLLOWING && !silent(asker) && attached(s)) {
             s.link.tell(asker.index, asker.incarnation);
         }
-        if (!asker.recovery.asksForAnswers() || !isHeard(s, asker)) {
+        if (!asker.recovery.asksForAnswers()) {
             return;
         }
-        if (asker.lost && s.established && s.acceptedEpoch > asker.recovery.ledEpoch) {
+        if (isNewToHear(s, asker) && noteHeard(s, asker)) {
+            return;
+        }
+        if (!asker.recovery.asksForAnswers() || !answersQueries(s) || !counts(s, asker)) {
+            return;
+        }
+        if (asker.lost && leadsAnew(s, asker.recovery)) {
             queryAnew(asker);
             asker.recovery.ledEpoch = (int) s.acceptedEpoch;
         }
@@ -1512,6 +1553,23 @@ public final class World {
                 asker.lost ? BrokenRule.R26_R_ANSWERS_ENOUGH : BrokenRule.R16_ONE_ANSWER_TOO_FEW)) {
             countOneTooMany(asker, s.index);
         }
+    }
+
+    /** Whether a round begins: then the answer is older than the round, and does not count. */
+    private boolean noteHeard(Server s, Server asker) {
+        asker.recovery.heard |= 1 << s.index;
+        if (!asker.recovery.allHeard()
+                || leadsAnew(s, asker.recovery)
+                || !makesBegin(s, asker.recovery)) {
+            return false;
+        }
+        asker.recovery.beginAfterAll();
+        if (broken.contains(BrokenRule.R26_NO_NEW_ROUND)) {
+            carryOut(asker, asker.recovery.feedEarly());
+            return false;
+        }
+        queryAnew(asker);
+        return true;
     }
 
     /** Somebody who said nothing is counted as having answered. */
@@ -1620,7 +1678,9 @@ public final class World {
 
     /** The source is given up: all over again, with what is on disk now. */
     private void queryAnew(Server s) {
+        int heard = s.recovery.heard;
         query(s, s.recovery.merged());
+        s.recovery.heard = heard;
     }
 
     private void finish(Server s) {

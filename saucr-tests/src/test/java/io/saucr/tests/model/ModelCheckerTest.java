@@ -92,6 +92,7 @@ class ModelCheckerTest {
         "R26_LOST_ANSWERS,               COMMITTED,0 0 1 2 0 0 0 0 0 0 1, S1, 15",
         "R26_R_ANSWERS_ENOUGH,           ON_OTHERS,0 0 1 1 0 0 0 0 0 0 1, S1, 12",
         "R26_LEADER_NOT_FIRST,           LEFT,     0 0 1 1 0 0 0 0 0 0 1, S1, 22",
+        "R26_NO_NEW_ROUND,               LEFT,     0 0 1 1 0 0 0 0 0 0 1, S1, 22",
         "R26_NO_NOTICE,                  SLOW,     1 0 0 0 0 0 0 0 0 0 1, mode safety, 15",
         "S4_STALE_MAP_ON_DISK,           FAST,     1 1 0 0 1 0 0 0 0, S4, 12",
         "H14_MEMORY_AHEAD_OF_LOG,        SLOW,     2 0 0 0 0 0 1 0 0, log order, 12"

@@ -18,8 +18,8 @@ class StateCodeTest {
     private static final Bounds BOUNDS = bounds(3);
 
     /**
-     * Which of several sources that are equally far a server asks that lost its disk is not in the
-     * code.
+     * With several servers that lost their disks, which of several sources that are equally far
+     * each of them asks is not in the code.
      */
     private static final Bounds NO_LOST_DISKS = bounds(0);
 
