@@ -144,8 +144,10 @@ public final class SaucrTxnLog implements TxnLog {
     private volatile long forcingSince;
     private volatile long markingSince;
 
-    // Whether entries have been forced since the extent was noted; how long it may wait.
+    // Whether entries have been forced since the extent was noted; how long it may wait; whether it
+    // may not, for the log has a new file (appending thread).
     private volatile boolean extentDue;
+    private boolean extentOwed;
     private long extentPause = EXTENT_NANOS;
 
     private volatile boolean closed;
@@ -363,7 +365,7 @@ public final class SaucrTxnLog implements TxnLog {
                     boolean forced = durability.mustForce();
                     if (forced) {
                         markOnDiskIfOwed(force());
-                        noteExtentLater();
+                        noteExtentNowOrLater();
                     } else {
                         drain();
                     }
@@ -418,8 +420,15 @@ public final class SaucrTxnLog implements TxnLog {
         }
     }
 
-    private void noteExtentLater() {
-        if (!extentDue && claimsOnDisk) {
+    /** A whole file that is gone is noticed, however young it was; its end perhaps not. */
+    private void noteExtentNowOrLater() throws IOException {
+        if (!claimsOnDisk) {
+            return;
+        }
+        if (extentOwed) {
+            writeExtent();
+            extentOwed = false;
+        } else if (!extentDue) {
             extentDue = true;
             LockSupport.unpark(flusher);
         }
@@ -429,9 +438,7 @@ public final class SaucrTxnLog implements TxnLog {
      * R26: without it nothing tells later that the end of the log is gone, for the markers stay as
      * they are while every entry is forced.
      */
-    private void noteExtent() throws IOException {
-        extentDue = false;
-        long start = System.nanoTime();
+    private void writeExtent() throws IOException {
         orBroken(
                 () -> {
                     try {
@@ -443,6 +450,12 @@ public final class SaucrTxnLog implements TxnLog {
                         }
                     }
                 });
+    }
+
+    private void noteExtent() throws IOException {
+        extentDue = false;
+        long start = System.nanoTime();
+        writeExtent();
         extentPause = Math.max(EXTENT_NANOS, EXTENT_SHARE * (System.nanoTime() - start));
     }
 
@@ -720,6 +733,7 @@ public final class SaucrTxnLog implements TxnLog {
         file = files.create(path);
         newestFile = path;
         directoryChanged = true;
+        extentOwed = true;
         Uninterrupted.run(() -> proof.logFile(path));
         filePosition = 0;
         padding = new FilePadding();

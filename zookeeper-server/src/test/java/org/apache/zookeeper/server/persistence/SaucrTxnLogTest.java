@@ -468,6 +468,18 @@ class SaucrTxnLogTest {
         Awaitility.await().atMost(PATIENCE).until(() -> extent() == FIRST + 0x1_0000_0000L);
     }
 
+    /** Else a file that is gone within a second would not be missed. */
+    @Test
+    void r26TheFirstForcedEntryOfAFileIsNotedBeforeItsAck() throws Exception {
+        openWithIdentity();
+        write(FIRST, SLOW);
+        assertThat(extent()).isEqualTo(FIRST);
+        write(FIRST + 1, SLOW);
+        log.rollLog();
+        write(FIRST + 2, SLOW);
+        assertThat(extent()).isEqualTo(FIRST + 2);
+    }
+
     @Test
     void r26AnOrderlyEndNotesIt() throws Exception {
         openWithIdentity();
