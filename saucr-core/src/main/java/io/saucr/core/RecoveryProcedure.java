@@ -246,6 +246,8 @@ public final class RecoveryProcedure {
      * @param answered the voters that answered
      * @param missing the voters that did not
      * @param blank those that said that they are empty and new (R26)
+     * @param unheard after the loss of a disk, who must speak once before any answer counts; empty
+     *     if a leader has answered or all have spoken (R26)
      * @param stillNeeded how many answers are missing at least, 0 once there are enough
      * @param source who is copied from
      * @param lastLogged how long the own log, or the staged one, is
@@ -258,6 +260,7 @@ public final class RecoveryProcedure {
             SortedSet<Long> answered,
             SortedSet<Long> missing,
             SortedSet<Long> blank,
+            SortedSet<Long> unheard,
             int stillNeeded,
             OptionalLong source,
             long lastLogged,
@@ -604,11 +607,21 @@ public final class RecoveryProcedure {
                 answered,
                 missing,
                 new TreeSet<>(blank),
+                unheard(),
                 stillNeeded,
                 hasSource() ? OptionalLong.of(source) : OptionalLong.empty(),
                 copied().last(),
                 through,
                 problem);
+    }
+
+    private SortedSet<Long> unheard() {
+        SortedSet<Long> unheard = new TreeSet<>();
+        if (loss != Loss.MEMORY && ledEpoch < 0 && heardBefore.isEmpty()) {
+            unheard.addAll(otherVoters());
+            unheard.removeAll(heard);
+        }
+        return unheard;
     }
 
     private boolean hasSource() {

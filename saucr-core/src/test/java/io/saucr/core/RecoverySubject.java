@@ -129,6 +129,9 @@ final class RecoverySubject implements ScenarioSubject {
                                     + status.answered()
                                     + " missing="
                                     + status.missing()
+                                    + (status.unheard().isEmpty()
+                                            ? ""
+                                            : " unheard=" + status.unheard())
                                     + " stillNeeded="
                                     + status.stillNeeded()
                                     + " last="

@@ -24,6 +24,11 @@ public record RecoveryProgress(Status status, long entries, long bytes, long ela
                         + " more needed";
         if (status.source().isEmpty()) {
             return sofar
+                    + (status.unheard().isEmpty()
+                            ? ""
+                            : "; none counts before a leader has answered, or each of "
+                                    + status.unheard()
+                                    + " has been heard, too")
                     + (status.problem().isEmpty() ? "" : "; last attempt: " + status.problem());
         }
         return sofar
