@@ -10,6 +10,7 @@ import io.saucr.core.StartAssessment;
 import io.saucr.core.StartAssessment.Verdict;
 import io.saucr.core.Zxid;
 import io.saucr.server.CriticalThread;
+import io.saucr.server.DiskWatch;
 import io.saucr.server.FlushCause;
 import io.saucr.server.FolderLock;
 import io.saucr.server.LogMetrics;
@@ -58,6 +59,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     private static final Duration LOCK_PATIENCE = Duration.ofSeconds(10);
 
     private final SaucrSettings settings;
+    private final DiskWatch diskWatch;
     private final Runnable onStart;
     private final LogMetrics logMetrics = new LogMetrics();
     private final ReplicationMetrics replicationMetrics = new ReplicationMetrics();
@@ -102,6 +104,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     public SaucrQuorumPeer(SaucrSettings settings, Runnable onStart) throws SaslException {
         this.settings = settings;
         this.onStart = onStart;
+        diskWatch = new DiskWatch(settings.diskTimeout(), LOG::warn);
     }
 
     /** The peer that this program runs with, or null if it is not a situation-aware one. */
@@ -140,7 +143,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     @Override
     public synchronized void start() {
         try {
-            begin();
+            diskWatch.run("reading and mending " + txnSnapLog.getDataLogDir(), this::begin);
         } catch (IOException e) {
             throw new IllegalStateException(e.getMessage(), e);
         }
@@ -602,6 +605,11 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     @Override
     void writeLongToFile(String name, long value) throws IOException {
         File directory = getTxnFactory().getSnapDir();
+        diskWatch.run(
+                "writing " + new File(directory, name), () -> writeEpoch(directory, name, value));
+    }
+
+    private void writeEpoch(File directory, String name, long value) throws IOException {
         if (!name.equals(CURRENT_EPOCH_FILENAME)) {
             replace(directory, name, value + "\n");
             return;
