@@ -301,10 +301,15 @@ public final class LogHistory {
         /** The next entry after the zxid that was asked for, or null at the end or at damage. */
         public Entry next() throws IOException {
             while (damage == null) {
-                if (in == null && !openNext()) {
-                    return null;
+                Entry entry;
+                try {
+                    if (in == null && !openNext()) {
+                        return null;
+                    }
+                    entry = readEntry();
+                } catch (IOException e) {
+                    throw unreadable(e);
                 }
-                Entry entry = readEntry();
                 if (entry == null) {
                     continue;
                 }
@@ -325,6 +330,17 @@ public final class LogHistory {
                 return entry;
             }
             return null;
+        }
+
+        private IOException unreadable(IOException cause) {
+            return new IOException(
+                    "The log file "
+                            + file
+                            + " cannot be read: "
+                            + cause.getMessage()
+                            + ". If its disk is lost, give this server an empty one: it gets"
+                            + " everything from the others before it takes part",
+                    cause);
         }
 
         /** What stopped the reading, or null. */

@@ -3,6 +3,7 @@ package org.apache.zookeeper.server.persistence;
 import static org.apache.zookeeper.server.persistence.Transactions.join;
 import static org.apache.zookeeper.server.persistence.Transactions.zxids;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.saucr.core.LogOutline;
 import io.saucr.core.Zxid;
@@ -140,6 +141,14 @@ class LogHistoryTest {
         assertThat(scan.outline()).isEqualTo(outlineOf(ALL));
         assertThat(scan.outline().ends())
                 .containsExactly(0, Zxid.of(1, 7), Zxid.of(2, 2), Zxid.of(4, 3));
+    }
+
+    @Test
+    void aFileThatCannotBeReadIsNamed() throws IOException {
+        Path file = Files.createDirectory(logs.resolve(Util.makeLogName(Zxid.of(9, 1))));
+        assertThatThrownBy(this::scan)
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("The log file " + file + " cannot be read: ");
     }
 
     @Test
