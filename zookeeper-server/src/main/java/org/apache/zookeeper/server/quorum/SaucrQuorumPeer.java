@@ -256,15 +256,11 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         open(txnSnapLog.markerStore().read(), scan);
     }
 
-    private interface Rewriting {
-        void run() throws IOException;
-    }
-
     /**
      * A force that failed leaves pages that look clean: the next force would pass them over, and a
      * loss of power would take what this server goes on to speak of.
      */
-    private void rewrite(Rewriting rewriting) throws IOException {
+    private void rewrite(DiskWatch.Action rewriting) throws IOException {
         try {
             rewriting.run();
         } catch (IOException e) {
