@@ -98,12 +98,13 @@ import java.util.TreeSet;
  * established leader sees to that for its own epoch: it voids these acks before it answers. With an
  * even number of voters n - B + 1 complete servers may be too few to elect one. Then every other
  * voter has to be heard, once since this process began, in any order: none of them leads at that
- * time with a connection of the old process, for it answers that it leads nobody, has voided the
- * acks, or is itself a process that recovers. Whoever begins to lead after that has no connection
- * of the old process either, which was dead before this one asked. So when the last of them has
- * been heard, no leader that there is or will be counts the old acks. What they made commit before,
- * others had acked by then: hence all are asked anew, and whatever epochs they have promised, what
- * they answer now counts.
+ * time with a connection of the old process, for it answers that it leads nobody, or is itself a
+ * process that recovers; and a leader that is not established, which may hold the old process's ack
+ * of NEWLEADER, does not answer. Whoever begins to lead after that has no connection of the old
+ * process either, which was dead before this one asked. So when the last of them has been heard, no
+ * leader that there is or will be counts the old acks. What they made commit before, others had
+ * acked by then: hence all are asked anew, and whatever epochs they have promised, what they answer
+ * now counts.
  *
  * <p>A server with an <b>empty disk</b> may be new, with all the others. It is, if so many voters
  * that they could have elected a leader say that they are empty, too, and nobody says otherwise; or

@@ -500,7 +500,7 @@ public final class World {
                 if (recovery.underway[j] != null) {
                     steps[count++] = Step.of(Kind.LEARN, i, j);
                 } else if (isNewToHear(servers[j], s)
-                        || (answersQueries(servers[j])
+                        || (answersQueries(servers[j], s.lost)
                                 && (counts(servers[j], s)
                                         || (recovery.received[j] == null
                                                 && hasNews(servers[j], s))))) {
@@ -551,7 +551,7 @@ public final class World {
                 || broken.contains(BrokenRule.R26_LEADER_NOT_FIRST)) {
             return false;
         }
-        boolean speaks = s.role == Role.RECOVERING || answersQueries(s);
+        boolean speaks = s.role == Role.RECOVERING || answersQueries(s, true);
         boolean isNew = (recovery.heard & 1 << s.index) == 0;
         return speaks && (isNew || (recovery.allHeard() && makesBegin(s, recovery)));
     }
@@ -560,7 +560,7 @@ public final class World {
      * Whether a round begins when all were heard and this one speaks: it cannot count otherwise.
      */
     private boolean makesBegin(Server s, Recovery recovery) {
-        return answersQueries(s)
+        return answersQueries(s, true)
                 ? recovery.received[s.index] == null && promise(s) > recovery.ledEpoch
                 : recovery.ledEpoch == Server.NOWHERE;
     }
@@ -581,7 +581,7 @@ public final class World {
             if (j != asker.index
                     && asker.recovery.received[j] == null
                     && asker.recovery.underway[j] == null
-                    && answersQueries(servers[j])
+                    && answersQueries(servers[j], asker.lost)
                     && hasNews(servers[j], asker)) {
                 steps[count++] = Step.of(Kind.ANSWER, j, asker.index);
             }
@@ -608,14 +608,19 @@ public final class World {
         return r20 || (asker.lost && broken.contains(BrokenRule.R26_NO_NOTICE));
     }
 
-    private boolean answersQueries(Server s) {
+    /**
+     * Whether the server answers one that recovers. A leader that is not established may hold an
+     * ack of NEWLEADER of a disk that is lost (R26).
+     */
+    private boolean answersQueries(Server s, boolean asksForLostDisk) {
         return switch (s.role) {
             case DOWN -> false;
             case RECOVERING ->
                     s.lost
                             ? broken.contains(BrokenRule.R26_LOST_ANSWERS)
                             : broken.contains(BrokenRule.R16_RECOVERING_ANSWERS);
-            case LOOKING, LEADING -> true;
+            case LOOKING -> true;
+            case LEADING -> s.established || !asksForLostDisk;
             case FOLLOWING -> s.upToDate;
         };
     }
@@ -1531,7 +1536,9 @@ public final class World {
         if (isNewToHear(s, asker) && noteHeard(s, asker)) {
             return;
         }
-        if (!asker.recovery.asksForAnswers() || !answersQueries(s) || !counts(s, asker)) {
+        if (!asker.recovery.asksForAnswers()
+                || !answersQueries(s, asker.lost)
+                || !counts(s, asker)) {
             return;
         }
         if (asker.lost && leadsAnew(s, asker.recovery)) {
