@@ -113,6 +113,7 @@ record ForkedClass(
                 List.of(
                         "-Xmx512m",
                         "-XX:+UseSerialGC",
+                        "-XX:TieredStopAtLevel=1",
                         "-Xshare:auto",
                         "-Djdk.attach.allowAttachSelf=true",
                         "-XX:+EnableDynamicAgentLoading",
