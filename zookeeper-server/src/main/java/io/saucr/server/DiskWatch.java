@@ -44,7 +44,8 @@ public final class DiskWatch {
     }
 
     /**
-     * Runs the action in this thread, however long it takes.
+     * Runs the action in this thread, however long it takes. A warning that cannot be given, for
+     * want of memory for example, ends the process, as in {@link CriticalThread}.
      *
      * @param what as in "writing /data/currentEpoch"
      */
@@ -52,7 +53,11 @@ public final class DiskWatch {
         long start = System.nanoTime();
         ScheduledFuture<?> warning =
                 timer.scheduleWithFixedDelay(
-                        () -> warn.accept(sentence(what, System.nanoTime() - start)),
+                        () ->
+                                CriticalThread.guard(
+                                        () ->
+                                                warn.accept(
+                                                        sentence(what, System.nanoTime() - start))),
                         patience.toNanos(),
                         patience.toNanos(),
                         TimeUnit.NANOSECONDS);

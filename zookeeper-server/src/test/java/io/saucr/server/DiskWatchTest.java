@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import org.apache.zookeeper.util.ServiceUtils;
 import org.junit.jupiter.api.Test;
 
 class DiskWatchTest {
@@ -47,6 +48,23 @@ class DiskWatchTest {
                                         }))
                 .hasMessage("full");
         assertThat(warnings).isEmpty();
+    }
+
+    @Test
+    void aWarningThatCannotBeGivenEndsTheProcess() throws Exception {
+        CountDownLatch exit = new CountDownLatch(1);
+        ServiceUtils.setSystemExitProcedure(code -> exit.countDown());
+        try {
+            DiskWatch watch =
+                    new DiskWatch(
+                            Duration.ofMillis(1),
+                            warning -> {
+                                throw new OutOfMemoryError("injected");
+                            });
+            watch.run("writing", () -> await(exit));
+        } finally {
+            ServiceUtils.setSystemExitProcedure(ServiceUtils.LOG_ONLY);
+        }
     }
 
     private static void await(CountDownLatch latch) throws IOException {
