@@ -280,31 +280,37 @@ final class CrashRecovery {
 
     private void carryOut(List<Decision> decisions) throws IOException {
         for (Decision decision : decisions) {
-            if (!(decision instanceof Send) && loss != Loss.MEMORY) {
-                markLost();
-                removeLostLog();
-            }
             if (decision instanceof Send send) {
                 peer.send(send.to(), send.message());
-            } else if (decision instanceof Truncate truncate) {
-                LOG.warn(
-                        "The log is cut after {}: what follows is not in the source's",
-                        Zxid.toString(truncate.zxid()));
-                store.truncate(truncate.zxid());
-            } else if (decision instanceof Append append) {
-                store.append(append);
-                for (RecoveryMessage.Entry entry : append.entries()) {
-                    entries++;
-                    bytes += entry.transaction().length();
-                }
-            } else if (decision instanceof StageSnapshot part) {
-                store.stage(part);
-                bytes += part.bytes().length();
-            } else if (decision instanceof DiscardStaged) {
-                store.discardStaged();
-            } else if (decision instanceof Finish finish) {
-                finish(finish);
+            } else {
+                peer.diskWatch().run("writing what is recovered", () -> write(decision));
             }
+        }
+    }
+
+    private void write(Decision decision) throws IOException {
+        if (loss != Loss.MEMORY) {
+            markLost();
+            removeLostLog();
+        }
+        if (decision instanceof Truncate truncate) {
+            LOG.warn(
+                    "The log is cut after {}: what follows is not in the source's",
+                    Zxid.toString(truncate.zxid()));
+            store.truncate(truncate.zxid());
+        } else if (decision instanceof Append append) {
+            store.append(append);
+            for (RecoveryMessage.Entry entry : append.entries()) {
+                entries++;
+                bytes += entry.transaction().length();
+            }
+        } else if (decision instanceof StageSnapshot part) {
+            store.stage(part);
+            bytes += part.bytes().length();
+        } else if (decision instanceof DiscardStaged) {
+            store.discardStaged();
+        } else if (decision instanceof Finish finish) {
+            finish(finish);
         }
     }
 

@@ -120,8 +120,12 @@ public final class SaucrQuorumPeer extends QuorumPeer {
             if (!factory.getSnapDir().equals(factory.getDataLogDir())) {
                 lock(factory.getSnapDir().toPath());
             }
-            RecoveryStore.completeReplacement(
-                    factory.getDataLogDir().toPath(), factory.getSnapDir().toPath());
+            diskWatch.run(
+                    "completing what was recovered in " + factory.getDataLogDir(),
+                    () ->
+                            RecoveryStore.completeReplacement(
+                                    factory.getDataLogDir().toPath(),
+                                    factory.getSnapDir().toPath()));
             SaucrTxnSnapLog replacement =
                     new SaucrTxnSnapLog(
                             factory.getDataLogDir().getParentFile(),
@@ -317,6 +321,11 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         return new Stamp(getMyId(), logId);
     }
 
+    /** Tells of a disk that hangs below the history that is copied. */
+    DiskWatch diskWatch() {
+        return diskWatch;
+    }
+
     /** Of the log of this server, which recovers; until then nobody shall believe it. */
     LogIdentity identityOfLoss() {
         return LogIdentity.ofLoss(settings.ensembleName(), stamp());
@@ -378,8 +387,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
                 return false;
             }
             txnSnapLog.believeNothing(false);
-            Markers markers = txnSnapLog.markerStore().read();
-            open(markers, txnSnapLog.scan(markers));
+            diskWatch.run("reading what was recovered", this::openWhatWasRecovered);
             applyPin();
             if (!recovery.foundNewEnsemble()) {
                 replicationMetrics.recovered(recovery.progress().elapsedMillis());
@@ -401,6 +409,11 @@ public final class SaucrQuorumPeer extends QuorumPeer {
             ServiceUtils.requestSystemExit(ExitCode.UNEXPECTED_ERROR.getValue());
             return false;
         }
+    }
+
+    private void openWhatWasRecovered() throws IOException {
+        Markers markers = txnSnapLog.markerStore().read();
+        open(markers, txnSnapLog.scan(markers));
     }
 
     /** H17: the vote of the start was made of what the disk held then. */
