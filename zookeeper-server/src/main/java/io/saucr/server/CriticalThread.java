@@ -61,16 +61,19 @@ public final class CriticalThread extends Thread {
         try {
             body.run();
         } catch (Throwable e) {
-            endProcess(e);
+            endProcess("The thread " + Thread.currentThread().getName() + " cannot go on", e);
         }
     }
 
-    private static void endProcess(Throwable cause) {
+    /**
+     * Ends the process as said above, and waits for its end; returns if the exit procedure is
+     * somebody's own and does not end it.
+     *
+     * @param what failed: the first half of a sentence in the log
+     */
+    public static void endProcess(String what, Throwable cause) {
         try {
-            LOG.error(
-                    "The thread {} cannot go on, so this server stops",
-                    Thread.currentThread().getName(),
-                    cause);
+            LOG.error("{}, so this server stops", what, cause);
         } catch (Throwable e) {
             // Without memory for a line in the log the process ends all the same.
         }

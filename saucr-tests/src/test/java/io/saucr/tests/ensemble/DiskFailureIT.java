@@ -3,7 +3,10 @@ package io.saucr.tests.ensemble;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.crash.process.LoopbackHosting.Disk;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.time.LocalTime;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -124,6 +127,27 @@ class DiskFailureIT {
             writes.stop();
             assertEverywhere(writes);
         }
+    }
+
+    /**
+     * A server that elected in vain, for ever, would fill what is left of its disk with messages.
+     */
+    @Test
+    void anEpochFileThatCannotBeWrittenStopsTheServer() throws Exception {
+        int leader = ensemble.awaitFast();
+        int refused = ensemble.followers().get(0);
+        LocalTime before = SaucrEnsemble.now();
+        Path inTheWay =
+                ensemble.server(refused).dataDirectory().resolve("version-2/acceptedEpoch.tmp");
+        Files.createDirectory(inTheWay);
+        ensemble.kill(leader);
+        SaucrEnsemble.await("the end of the server", () -> !ensemble.server(refused).isAlive());
+        assertThat(ensemble.server(refused).exitStatus().orElseThrow()).isNotZero();
+        assertThat(ensemble.log(refused, before, "acceptedEpoch cannot be written")).hasSize(1);
+        Files.delete(inTheWay);
+        ensemble.restart(leader, refused);
+        ensemble.awaitServing();
+        ensemble.awaitFast();
     }
 
     @Test

@@ -8,14 +8,14 @@ import java.nio.channels.ClosedByInterruptException;
  * what opens its files itself and writes them whole: then doing it again leaves nothing of the
  * first time, not even an error of the disk that the interrupt hid.
  */
-final class Uninterrupted {
-    interface Action {
+public final class Uninterrupted {
+    public interface Action {
         void run() throws IOException;
     }
 
     private Uninterrupted() {}
 
-    static void run(Action action) throws IOException {
+    public static void run(Action action) throws IOException {
         boolean interrupted = Thread.interrupted();
         try {
             while (true) {

@@ -42,6 +42,7 @@ import org.apache.zookeeper.server.persistence.LogHistory;
 import org.apache.zookeeper.server.persistence.RecoveryStore;
 import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
 import org.apache.zookeeper.server.persistence.StartExamination;
+import org.apache.zookeeper.server.persistence.Uninterrupted;
 import org.apache.zookeeper.util.ServiceUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -313,7 +314,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         Path snapshots = txnSnapLog.getSnapDir().toPath();
         long epoch = RecoveryStore.currentEpochIn(snapshots);
         if (epoch >= 0 && !StartExamination.stamp(snapshots).equals(Optional.of(stamp()))) {
-            writeLongToFile(CURRENT_EPOCH_FILENAME, epoch);
+            writeEpoch(snapshots.toFile(), CURRENT_EPOCH_FILENAME, epoch);
         }
     }
 
@@ -609,13 +610,23 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     /**
      * ZooKeeper reads the first line of an epoch file; the second one of the current epoch's says
      * which log it belongs to (R26). Epoch files are renamed into place; a power cut must not undo
-     * that.
+     * that. A file that cannot be written ends the process, as the log does: without it this server
+     * would join, fail and elect again, many times a second, for as long as its disk refuses.
      */
     @Override
     void writeLongToFile(String name, long value) throws IOException {
         File directory = getTxnFactory().getSnapDir();
-        diskWatch.run(
-                "writing " + new File(directory, name), () -> writeEpoch(directory, name, value));
+        File file = new File(directory, name);
+        try {
+            diskWatch.run(
+                    "writing " + file,
+                    () -> Uninterrupted.run(() -> writeEpoch(directory, name, value)));
+        } catch (IOException | RuntimeException | Error e) {
+            if (isRunning()) {
+                CriticalThread.endProcess(file + " cannot be written", e);
+            }
+            throw e;
+        }
     }
 
     private void writeEpoch(File directory, String name, long value) throws IOException {
