@@ -169,19 +169,15 @@ final class RecoveryAnswers {
 
     /** R26: as a query, and the asker may have promised what it does not know any more. */
     private void answerLost(LostQuery query) throws IOException {
-        boolean leading = peer.getPeerState() == ServerState.LEADING;
-        boolean leads =
-                leading
-                        && peer.getActiveServer() instanceof LeaderZooKeeperServer server
-                        && server.isRunning();
         if (peer.getCurrentEpoch() <= 0 && txnSnapLog.log().lastAppended() == Zxid.NONE) {
             peer.send(query.sender(), new NoAnswer(query.nonce(), peer.getMyId(), true));
-        } else if (leading && !leads) {
+        } else if (peer.getPeerState() == ServerState.LEADING && !leads()) {
             // ZooKeeper's leader may hold the old process's ack of NEWLEADER, which nothing voids.
             // It is established soon, or gives up within initLimit; the question is repeated.
             LOG.debug("Server {} lost its disk; this leader answers once it leads", query.sender());
         } else if (fence(query.sender(), query.nonce())) {
             // After the fence: what this leader counted of the asker's old process is void now.
+            boolean leads = leads();
             long acceptedEpoch = Math.max(peer.getAcceptedEpoch(), peer.getCurrentEpoch());
             peer.send(
                     query.sender(),
@@ -193,6 +189,13 @@ final class RecoveryAnswers {
                             acceptedEpoch,
                             whatIsLogged(query.nonce())));
         }
+    }
+
+    /** Whether it leads, and its leadership is established. */
+    private boolean leads() {
+        return peer.getPeerState() == ServerState.LEADING
+                && peer.getActiveServer() instanceof LeaderZooKeeperServer server
+                && server.isRunning();
     }
 
     private LleAnswer whatIsLogged(long nonce) throws IOException {
