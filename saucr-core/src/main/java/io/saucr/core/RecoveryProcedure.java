@@ -247,8 +247,9 @@ public final class RecoveryProcedure {
      * @param answered the voters that answered
      * @param missing the voters that did not
      * @param blank those that said that they are empty and new (R26)
-     * @param unheard after the loss of a disk, who must speak once before any answer counts; empty
-     *     if a leader has answered or all have spoken (R26)
+     * @param unheard after the loss of a disk, while there is an answer that may count only once
+     *     its epoch's leader has answered: who must speak, too, to make it count without that
+     *     leader (R26)
      * @param stillNeeded how many answers are missing at least, 0 once there are enough
      * @param source who is copied from
      * @param lastLogged how long the own log, or the staged one, is
@@ -289,7 +290,7 @@ public final class RecoveryProcedure {
     private final SortedSet<Long> notBlank = new TreeSet<>();
 
     /** What those with a history said last to a server that lost its disk, counted or not. */
-    private final SortedMap<Long, LleAnswer> lastWords = new TreeMap<>();
+    private final SortedMap<Long, LostAnswer> lastWords = new TreeMap<>();
 
     /**
      * Servers that were heard since this process began, each at a time when it could not count an
@@ -456,7 +457,7 @@ public final class RecoveryProcedure {
      * ack any more, and whatever is answered after that counts.
      */
     private void lostAnswered(LostAnswer answer, long now) {
-        lastWords.put(answer.sender(), answer.answer());
+        lastWords.put(answer.sender(), answer);
         heard.add(answer.sender());
         speaks(answer.sender(), false);
         if (!heardBefore.isEmpty() && !heardBefore.containsAll(otherVoters())) {
@@ -544,7 +545,7 @@ public final class RecoveryProcedure {
                 } else if (!lastWords.containsKey(voter)) {
                     allHaveSpoken = false;
                 } else {
-                    nobodyHasEntries &= lastWords.get(voter).lastLogged() == Zxid.NONE;
+                    nobodyHasEntries &= lastWords.get(voter).answer().lastLogged() == Zxid.NONE;
                 }
             }
             couldHaveElected &= empty >= configuration.bareMajority();
@@ -618,7 +619,11 @@ public final class RecoveryProcedure {
 
     private SortedSet<Long> unheard() {
         SortedSet<Long> unheard = new TreeSet<>();
-        if (loss != Loss.MEMORY && ledEpoch < 0 && heardBefore.isEmpty()) {
+        boolean unbound =
+                ledEpoch < 0
+                        || lastWords.values().stream()
+                                .anyMatch(answer -> answer.acceptedEpoch() > ledEpoch);
+        if (loss != Loss.MEMORY && unbound && heardBefore.isEmpty()) {
             unheard.addAll(otherVoters());
             unheard.removeAll(heard);
         }
@@ -686,9 +691,12 @@ public final class RecoveryProcedure {
      * does not count tells of configurations all the same.
      */
     private List<Configuration> configurations() {
-        SortedMap<Long, LleAnswer> told = loss == Loss.MEMORY ? answers : lastWords;
+        List<LleAnswer> told =
+                loss == Loss.MEMORY
+                        ? List.copyOf(answers.values())
+                        : lastWords.values().stream().map(LostAnswer::answer).toList();
         Configuration committed = onDisk.committed();
-        for (LleAnswer answer : told.values()) {
+        for (LleAnswer answer : told) {
             if (answer.committed().version() > committed.version()) {
                 committed = answer.committed();
             }
@@ -696,7 +704,7 @@ public final class RecoveryProcedure {
         SortedMap<Long, Configuration> counted = new TreeMap<>();
         counted.put(committed.version(), committed);
         onDisk.pending().ifPresent(pending -> counted.putIfAbsent(pending.version(), pending));
-        for (LleAnswer answer : told.values()) {
+        for (LleAnswer answer : told) {
             answer.pending().ifPresent(pending -> counted.putIfAbsent(pending.version(), pending));
         }
         return List.copyOf(counted.tailMap(committed.version()).values());

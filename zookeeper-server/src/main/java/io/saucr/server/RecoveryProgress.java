@@ -26,7 +26,7 @@ public record RecoveryProgress(Status status, long entries, long bytes, long ela
             return sofar
                     + (status.unheard().isEmpty()
                             ? ""
-                            : "; none counts before a leader has answered, or each of "
+                            : "; more count once the leader of their epoch has answered, or each of "
                                     + status.unheard()
                                     + " has been heard, too")
                     + (status.problem().isEmpty() ? "" : "; last attempt: " + status.problem());
