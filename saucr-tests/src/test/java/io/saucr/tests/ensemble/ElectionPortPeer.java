@@ -19,6 +19,12 @@ import java.util.Optional;
 final class ElectionPortPeer implements AutoCloseable {
     private static final long PROTOCOL_VERSION = -65536;
     private static final int MOST_BYTES = 512 * 1024;
+
+    /** States of who sends a vote. */
+    private static final int LOOKING = 0;
+
+    private static final int LEADING = 2;
+
     private static final Duration REPEAT = Duration.ofMillis(500);
 
     private final Socket socket;
@@ -84,6 +90,38 @@ final class ElectionPortPeer implements AutoCloseable {
         return Optional.empty();
     }
 
+    /**
+     * Votes for the other side, as the last server that it needs to lead, until it tells that it
+     * leads. It waits for this peer then, who never follows.
+     *
+     * @throws IOException if it does not lead by then, or has hung up
+     */
+    void elect(Duration patience) throws IOException {
+        socket.setSoTimeout((int) REPEAT.toMillis());
+        long deadline = System.nanoTime() + patience.toNanos();
+        Optional<ByteBuffer> vote = Optional.empty();
+        while (System.nanoTime() - deadline < 0) {
+            try {
+                ByteBuffer packet = read();
+                if (!RecoveryWire.isRecoveryMessage(packet)) {
+                    int state = packet.getInt(0);
+                    if (state == LEADING) {
+                        return;
+                    }
+                    if (state == LOOKING) {
+                        vote = Optional.of(packet);
+                    }
+                }
+            } catch (SocketTimeoutException e) {
+                // Whoever leads tells only those who still look for a leader.
+            }
+            if (vote.isPresent()) {
+                send(vote.get().duplicate());
+            }
+        }
+        throw new IOException("the other side does not lead");
+    }
+
     /** Bytes that need not be a packet. */
     void sendRaw(byte[] bytes) throws IOException {
         out.write(bytes);
@@ -99,11 +137,7 @@ final class ElectionPortPeer implements AutoCloseable {
         socket.setSoTimeout((int) patience.toMillis());
         try {
             while (true) {
-                int length = in.readInt();
-                if (length < 0 || length > MOST_BYTES) {
-                    throw new IOException("a packet of " + length + " bytes");
-                }
-                ByteBuffer packet = ByteBuffer.wrap(in.readNBytes(length));
+                ByteBuffer packet = read();
                 if (RecoveryWire.isRecoveryMessage(packet)) {
                     return Optional.of(RecoveryWire.decode(packet));
                 }
@@ -111,6 +145,14 @@ final class ElectionPortPeer implements AutoCloseable {
         } catch (SocketTimeoutException e) {
             return Optional.empty();
         }
+    }
+
+    private ByteBuffer read() throws IOException {
+        int length = in.readInt();
+        if (length < 0 || length > MOST_BYTES) {
+            throw new IOException("a packet of " + length + " bytes");
+        }
+        return ByteBuffer.wrap(in.readNBytes(length));
     }
 
     long sid() {

@@ -2,9 +2,16 @@ package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.saucr.core.RecoveryMessage.LleAnswer;
+import io.saucr.core.RecoveryMessage.LleQuery;
+import io.saucr.core.RecoveryMessage.LostQuery;
+import io.saucr.crash.process.Ensemble;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.LocalTime;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,6 +55,34 @@ class LostDiskIT {
                 for (AckedWrites each : writes) {
                     each.assertAllOnEachOf(ensemble);
                 }
+            }
+        }
+    }
+
+    /**
+     * Before a leader is established it may hold an ack of NEWLEADER of a process whose disk is
+     * lost since. It answers a server that lost its memory all the while.
+     */
+    @Test
+    void r26ALeaderThatIsNotEstablishedDoesNotAnswer() throws Exception {
+        Ensemble.Builder voters = SaucrEnsemble.describe("not-established", 3);
+        try (SaucrEnsemble ensemble = SaucrEnsemble.start(voters.set("initLimit", "1000"))) {
+            int other = 3;
+            ensemble.kill(2);
+            ensemble.kill(other);
+            Socket socket =
+                    new Socket(
+                            InetAddress.getLoopbackAddress(),
+                            ensemble.server(1).address().electionPort());
+            try (ElectionPortPeer peer = new ElectionPortPeer(socket, other, greeted -> {})) {
+                peer.elect(SaucrEnsemble.PATIENCE);
+                LleQuery ofLostMemory = new LleQuery(2, other);
+                LostQuery ofLostDisk = new LostQuery(2, other, 1);
+                assertThat(peer.ask(ofLostMemory, SaucrEnsemble.PATIENCE)).isPresent();
+                assertThat(peer.ask(ofLostDisk, Duration.ofSeconds(2))).isEmpty();
+                assertThat(peer.ask(ofLostMemory, SaucrEnsemble.PATIENCE))
+                        .get()
+                        .isInstanceOf(LleAnswer.class);
             }
         }
     }
