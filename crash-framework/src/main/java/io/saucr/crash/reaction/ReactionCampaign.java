@@ -29,8 +29,8 @@ import java.util.stream.Collectors;
 public final class ReactionCampaign implements Workbench.Kind<ReactionPlan, ReactionPoint> {
     public static final String POINTS = "figure11.jsonl";
 
-    /** Exit code of the inspection: the server may lack acknowledged writes. */
-    private static final int MUST_RECOVER = 3;
+    /** Exit code of the inspection: the disk alone is not all that the server acknowledged. */
+    private static final int NOT_COMPLETE = 3;
 
     private static final String INSPECT = "io.saucr.server.tool.RecoveryCommand";
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -184,7 +184,7 @@ public final class ReactionCampaign implements Workbench.Kind<ReactionPlan, Reac
         inspect.getOutputStream().close();
         String output = new String(inspect.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         int code = inspect.waitFor();
-        if (code != 0 && code != MUST_RECOVER) {
+        if (code != 0 && code != NOT_COMPLETE) {
             throw new IOException(
                     dataDirectory
                             + " cannot be inspected: "

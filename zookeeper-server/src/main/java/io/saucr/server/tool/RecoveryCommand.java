@@ -38,11 +38,11 @@ import picocli.CommandLine.Spec;
         subcommands = {RecoveryCommand.Inspect.class, RecoveryCommand.AcceptLoss.class})
 public final class RecoveryCommand {
     private static final int REFUSED = 1;
-    private static final int MUST_RECOVER = 3;
+    private static final int NOT_COMPLETE = 3;
 
     /**
      * Exit codes: 0 done, 1 refused or not confirmed, 2 wrong arguments; of {@code inspect} also 3:
-     * the server may lack acknowledged writes, and recovers when it starts.
+     * the disk alone is not all that the server acknowledged, or is not known to be.
      */
     public static void main(String[] args) {
         System.exit(commandLine().execute(args));
@@ -112,7 +112,9 @@ public final class RecoveryCommand {
             mixinStandardHelpOptions = true,
             description = {
                 "Prints what the disk is worth: markers, LLE map, last logged zxid, damage.",
-                "Changes nothing. Exits with 3 if the server may lack acknowledged writes."
+                "Changes nothing. Exits with 0 if the disk holds all that the server acknowledged,",
+                "else with 3: it may lack acknowledged writes, the page cache alone has the last of",
+                "them, the disk is empty, or it is another server's."
             })
     static final class Inspect extends OfStoppedServer {
         @Option(names = "--json", description = "Prints JSON.")
@@ -130,7 +132,7 @@ public final class RecoveryCommand {
             } else {
                 facts.forEach((name, value) -> out().printf("%-22s %s%n", name, value));
             }
-            return findings.assessment().mustRecover() ? MUST_RECOVER : 0;
+            return findings.assessment().verdict() == Verdict.COMPLETE ? 0 : NOT_COMPLETE;
         }
     }
 

@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.saucr.core.LleMap;
+import io.saucr.core.LogIdentity;
 import io.saucr.core.LogIdentity.Stamp;
 import io.saucr.core.Markers;
 import io.saucr.server.MarkerStore;
+import io.saucr.server.PageCacheProof;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -40,7 +42,7 @@ class RecoveryCommandTest {
     private static final int DONE = 0;
     private static final int REFUSED = 1;
     private static final int WRONG_ARGUMENTS = 2;
-    private static final int MUST_RECOVER = 3;
+    private static final int NOT_COMPLETE = 3;
 
     @TempDir Path data;
 
@@ -119,7 +121,7 @@ class RecoveryCommandTest {
     @Test
     void inspectSaysWhatIsThereAndChangesNothing() throws IOException {
         Map<String, String> before = files();
-        assertThat(run("inspect", data.toString())).isEqualTo(MUST_RECOVER);
+        assertThat(run("inspect", data.toString())).isEqualTo(NOT_COMPLETE);
         assertThat(output)
                 .containsPattern("state +MEMORY_LOST")
                 .containsPattern("crashedInFastMode +true")
@@ -138,7 +140,7 @@ class RecoveryCommandTest {
     void inspectSaysTheSameInJson() throws IOException {
         tearTheTail();
         Map<String, String> before = files();
-        assertThat(run("inspect", "--json", data.toString())).isEqualTo(MUST_RECOVER);
+        assertThat(run("inspect", "--json", data.toString())).isEqualTo(NOT_COMPLETE);
         JsonNode facts = new ObjectMapper().readTree(output);
         assertThat(facts.get("crashedInFastMode").asBoolean()).isTrue();
         assertThat(facts.get("lastLogged").asText()).isEqualTo("0x100000004");
@@ -157,7 +159,7 @@ class RecoveryCommandTest {
         Path snapshots = Files.createDirectories(data.resolve("snapshots"));
         Files.createDirectories(snapshots.resolve("version-2"));
         assertThat(run("inspect", snapshots.toString(), "--log-dir", data.toString()))
-                .isEqualTo(MUST_RECOVER);
+                .isEqualTo(NOT_COMPLETE);
         assertThat(output).containsPattern("lastLogged +0x100000005");
         assertThat(output).containsPattern("currentEpoch +-1");
 
@@ -165,7 +167,7 @@ class RecoveryCommandTest {
                 Files.write(
                         data.resolve("zoo.cfg"),
                         List.of("dataDir=" + snapshots, "dataLogDir=" + data));
-        assertThat(run("inspect", "--config", config.toString())).isEqualTo(MUST_RECOVER);
+        assertThat(run("inspect", "--config", config.toString())).isEqualTo(NOT_COMPLETE);
         assertThat(output).containsPattern("crashedInFastMode +true");
         assertThat(run("inspect", "--config", config.toString(), data.toString()))
                 .isEqualTo(WRONG_ARGUMENTS);
@@ -179,7 +181,7 @@ class RecoveryCommandTest {
         Path empty = Files.createDirectories(data.resolve("empty"));
         Files.createDirectories(empty.resolve("version-2"));
         assertThat(run("inspect", data.toString(), "--log-dir", empty.toString()))
-                .isEqualTo(MUST_RECOVER);
+                .isEqualTo(NOT_COMPLETE);
         assertThat(output).containsPattern("state +DISK_LOST").contains("log folder");
         assertThat(
                         run(
@@ -190,6 +192,41 @@ class RecoveryCommandTest {
                                 "--yes-i-accept-losing-acknowledged-writes"))
                 .isEqualTo(DONE);
         assertThat(run("inspect", data.toString(), "--log-dir", empty.toString())).isEqualTo(DONE);
+    }
+
+    @Test
+    void anEmptyDiskIsNoAllClear() throws IOException {
+        Path empty = Files.createDirectories(data.resolve("empty"));
+        Files.createDirectories(empty.resolve("version-2"));
+        assertThat(run("inspect", empty.toString())).isEqualTo(NOT_COMPLETE);
+        assertThat(output).containsPattern("state +EMPTY");
+    }
+
+    @Test
+    void anotherServersDiskIsNoAllClear() throws IOException {
+        Files.writeString(
+                version.resolve("currentEpoch"), "1\n" + new Stamp(2, 77).encode() + "\n");
+        assertThat(run("inspect", data.toString())).isEqualTo(NOT_COMPLETE);
+        assertThat(output).containsPattern("state +FOREIGN");
+    }
+
+    @Test
+    void writesInThePageCacheAloneAreNoAllClear() throws IOException {
+        markers.writeIdentity(new LogIdentity("", 1, 77, 1, 1, 0, 0));
+        Files.writeString(
+                version.resolve("currentEpoch"), "1\n" + new Stamp(1, 77).encode() + "\n");
+        PageCacheProof proof = new PageCacheProof(version, "");
+        proof.logFile(version.resolve("log." + Long.toHexString(FIRST)));
+        proof.reached(FIRST + 4);
+        assertThat(run("inspect", data.toString())).isEqualTo(NOT_COMPLETE);
+        assertThat(output).containsPattern("state +COMPLETE_IN_PAGE_CACHE");
+    }
+
+    @Test
+    void whereEverythingIsOnDiskItIsComplete() throws IOException {
+        markers.writeLatestOnDisk(FIRST + 4, LleMap.empty());
+        assertThat(run("inspect", data.toString())).isEqualTo(DONE);
+        assertThat(output).containsPattern("state +COMPLETE\\b");
     }
 
     @Test
@@ -218,7 +255,7 @@ class RecoveryCommandTest {
         assertThat(files()).isEqualTo(before);
 
         Files.writeString(pid, "no number");
-        assertThat(run("inspect", data.toString())).isEqualTo(MUST_RECOVER);
+        assertThat(run("inspect", data.toString())).isEqualTo(NOT_COMPLETE);
     }
 
     @Test
