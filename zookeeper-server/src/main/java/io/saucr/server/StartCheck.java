@@ -54,7 +54,7 @@ final class StartCheck {
         if (System.getProperty("zookeeper.forceSync", "yes").equals("no")) {
             throw new InvalidSettingException(
                     path
-                            + ": forceSync=no is not allowed with saucr.enabled=true: slow mode must reach the disk (H7);"
+                            + ": forceSync=no is not allowed with saucr.enabled=true: slow mode must reach the disk;"
                             + " remove it, fast mode does not wait for the disk anyway");
         }
     }
