@@ -2,6 +2,7 @@ package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.saucr.core.Markers;
 import io.saucr.crash.process.LoopbackHosting.Disk;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,6 +24,28 @@ class ProcessDeathIT {
                     .as("complete without a recovery")
                     .isPositive();
             assertThat(saying(ensemble, restarted, "Recovered through")).isZero();
+            writes.assertAllOnEachOf(ensemble);
+        }
+    }
+
+    /** What a server knew of the others died with it: they may have whatever it had. */
+    @Test
+    void r25WhoIsCompleteTakesItsLastEntryForEverybodys() throws Exception {
+        try (SaucrEnsemble ensemble =
+                SaucrEnsemble.start(SaucrEnsemble.describeUnforced("process-death-map", 3))) {
+            AckedWrites writes = ensemble.writeAndDie();
+            long forced = ensemble.markers(1).latestOnDisk();
+            ensemble.restart(1);
+            SaucrEnsemble.await("complete", () -> !ensemble.markers(1).crashedInFastMode());
+            Markers complete = ensemble.markers(1);
+            assertThat(complete.latestOnDisk()).isGreaterThan(forced);
+            for (int id : ensemble.all()) {
+                assertThat(complete.lleMap().get(id))
+                        .as("last entry of server %d", id)
+                        .isEqualTo(complete.latestOnDisk());
+            }
+            ensemble.restart(2, 3);
+            ensemble.awaitServing();
             writes.assertAllOnEachOf(ensemble);
         }
     }
