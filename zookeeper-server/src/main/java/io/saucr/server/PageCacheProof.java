@@ -1,7 +1,13 @@
 package io.saucr.server;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -9,14 +15,10 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.apache.zookeeper.server.persistence.ProofOfCache;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,9 +28,10 @@ import org.slf4j.LoggerFactory;
  * (R25): then nothing that was acknowledged is lost, however this process ends. The proof is a file
  * beside the log that names the machine's boot, the mount, the log's folder, and the newest log
  * file, all of which must be unchanged, and the last entry that was acked without a force, which
- * the log must have.
+ * the log must have: its zxid in the first eight bytes, the rest in lines of text.
  *
- * <p>The file is never forced: it need not outlive the page cache that it speaks of.
+ * <p>The zxid changes with every batch, so its bytes are mapped: that costs no call. The file is
+ * never forced: it need not outlive the page cache that it speaks of.
  *
  * <p>It counts only where a file system that was unmounted in between can be told: the kernel gives
  * each mounted one a folder in {@code /sys/fs}, whose inode is new with every mount, and counts its
@@ -41,10 +44,8 @@ public final class PageCacheProof implements ProofOfCache {
     private static final Logger LOG = LoggerFactory.getLogger(PageCacheProof.class);
 
     private static final String FILE = "saucr.proof";
-    private static final byte[] THROUGH = "through ".getBytes(StandardCharsets.US_ASCII);
-    private static final int DIGITS = 16;
-    private static final int LINE_BYTES = THROUGH.length + DIGITS;
-    private static final Pattern REACHED = Pattern.compile("through ([0-9a-f]{16})");
+    private static final VarHandle ZXID =
+            MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
     private static final String BOOT = "boot ";
     private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
     private static final Path MOUNTS = Path.of("/proc/self/mountinfo");
@@ -59,9 +60,28 @@ public final class PageCacheProof implements ProofOfCache {
     private final String bootId;
     private final Path mounts;
     private volatile boolean withdrawn;
-    private FileChannel file;
-    private final ByteBuffer line = ByteBuffer.allocateDirect(LINE_BYTES);
     private long reached;
+
+    // The first bytes of the file; null while there is none.
+    private MappedByteBuffer mapped;
+
+    /** What the file says. */
+    private record Content(long reached, List<String> lines) {
+        static Content read(Path file) throws IOException {
+            ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file));
+            return new Content(bytes.getLong(), UTF_8.decode(bytes).toString().lines().toList());
+        }
+
+        void write(Path file) throws IOException {
+            byte[] text = (String.join("\n", lines) + "\n").getBytes(UTF_8);
+            Files.write(
+                    file,
+                    ByteBuffer.allocate(Long.BYTES + text.length)
+                            .putLong(reached)
+                            .put(text)
+                            .array());
+        }
+    }
 
     /**
      * @param directory the directory that holds the transaction log's files
@@ -84,18 +104,17 @@ public final class PageCacheProof implements ProofOfCache {
      */
     public OptionalLong through() {
         try {
-            List<String> lines = Files.readAllLines(directory.resolve(FILE));
-            if (lines.size() < 2) {
+            Content content = Content.read(directory.resolve(FILE));
+            if (content.lines.isEmpty()) {
                 return OptionalLong.empty();
             }
-            Matcher last = REACHED.matcher(lines.get(0));
-            Path log = directory.resolve(lines.get(1)).normalize();
-            if (!last.matches() || !directory.equals(log.getParent())) {
+            Path log = directory.resolve(content.lines.get(0)).normalize();
+            if (!directory.equals(log.getParent())) {
                 return OptionalLong.empty();
             }
             Optional<List<String>> now = describe(log);
-            return now.isPresent() && now.get().equals(lines.subList(1, lines.size()))
-                    ? OptionalLong.of(Long.parseUnsignedLong(last.group(1), 16))
+            return now.isPresent() && now.get().equals(content.lines)
+                    ? OptionalLong.of(content.reached)
                     : OptionalLong.empty();
         } catch (NoSuchFileException e) {
             return OptionalLong.empty();
@@ -115,7 +134,7 @@ public final class PageCacheProof implements ProofOfCache {
             return false;
         }
         try {
-            List<String> lines = Files.readAllLines(directory.resolve(FILE));
+            List<String> lines = Content.read(directory.resolve(FILE)).lines;
             return lines.contains(BOOT + boot())
                     || lines.stream().noneMatch(line -> line.startsWith(BOOT));
         } catch (IOException | RuntimeException e) {
@@ -135,33 +154,23 @@ public final class PageCacheProof implements ProofOfCache {
             return;
         }
         Path temporary = directory.resolve(FILE + ".tmp");
-        List<String> lines = new ArrayList<>(proof.get());
-        lines.add(0, String.format(Locale.ROOT, "through %016x", reached));
-        Files.write(temporary, lines);
+        new Content(reached, proof.get()).write(temporary);
+        try (FileChannel file =
+                FileChannel.open(temporary, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            mapped = file.map(FileChannel.MapMode.READ_WRITE, 0, Long.BYTES);
+        }
         Files.move(temporary, directory.resolve(FILE), StandardCopyOption.ATOMIC_MOVE);
-        file = FileChannel.open(directory.resolve(FILE), StandardOpenOption.WRITE);
         if (withdrawn) {
             Files.deleteIfExists(directory.resolve(FILE));
         }
     }
 
-    /** One write in place, of the same length always: a kill leaves the old line or the new one. */
+    /** One store of an aligned word: a kill leaves the old zxid or the new one. */
     @Override
-    public synchronized void reached(long zxid) throws IOException {
+    public synchronized void reached(long zxid) {
         reached = zxid;
-        if (file != null && !withdrawn) {
-            if (!file.isOpen()) {
-                // An interrupt has closed it.
-                file = FileChannel.open(directory.resolve(FILE), StandardOpenOption.WRITE);
-            }
-            line.clear().put(THROUGH);
-            for (int shift = Long.SIZE - 4; shift >= 0; shift -= 4) {
-                line.put((byte) Character.forDigit((int) (zxid >>> shift) & 0xf, 16));
-            }
-            line.flip();
-            while (line.hasRemaining()) {
-                file.write(line, line.position());
-            }
+        if (mapped != null) {
+            ZXID.setRelease(mapped, 0, zxid);
         }
     }
 
@@ -189,11 +198,8 @@ public final class PageCacheProof implements ProofOfCache {
     }
 
     @Override
-    public synchronized void close() throws IOException {
-        if (file != null) {
-            file.close();
-            file = null;
-        }
+    public synchronized void close() {
+        mapped = null;
     }
 
     private Optional<List<String>> describeIfReadable(Path log) {

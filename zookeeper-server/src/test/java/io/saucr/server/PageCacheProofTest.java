@@ -1,10 +1,8 @@
 package io.saucr.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
-import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -129,10 +127,8 @@ class PageCacheProofTest {
         PageCacheProof proof = proof("boot-1");
         proof.logFile(log);
         Thread.currentThread().interrupt();
-        assertThatThrownBy(() -> proof.reached(0x1_0000_0008L))
-                .isInstanceOf(ClosedByInterruptException.class);
-        assertThat(Thread.interrupted()).isTrue();
         proof.reached(0x1_0000_0009L);
+        assertThat(Thread.interrupted()).isTrue();
         assertThat(proof("boot-1").through()).hasValue(0x1_0000_0009L);
     }
 
@@ -171,8 +167,8 @@ class PageCacheProofTest {
                 new String[] {
                     "",
                     "\n",
-                    "../version-2/log.100000001\n",
-                    "/etc/passwd\n",
+                    "12345678../version-2/log.100000001\n",
+                    "12345678/etc/passwd\n",
                     whole.substring(0, whole.length() / 2),
                     whole + "more\n",
                     "\0\0\0"

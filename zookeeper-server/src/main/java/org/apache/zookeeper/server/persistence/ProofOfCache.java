@@ -25,7 +25,7 @@ public interface ProofOfCache {
             };
 
     /**
-     * From now on the log ends in this file. Called under the log's append lock when the file has
+     * From now on the log ends in this file. Called by the thread that appends, when the file has
      * been created, and before the first fast ack after a time of "everything on disk".
      *
      * @throws IOException ends the process, as any failed write of the log does
@@ -34,11 +34,10 @@ public interface ProofOfCache {
 
     /**
      * Everything through this entry is in the page cache, and is about to be acked although it is
-     * not forced: a log that is shorter later has lost something. Called by the thread that acks.
-     *
-     * @throws IOException ends the process, as any failed write of the log does
+     * not forced: a log that is shorter later has lost something. Called by the thread that acks,
+     * for every batch.
      */
-    void reached(long zxid) throws IOException;
+    void reached(long zxid);
 
     /**
      * A write or a force failed: the page cache may lack what was written. Called before anything
@@ -47,5 +46,5 @@ public interface ProofOfCache {
     void withdraw();
 
     /** The log takes nothing any more. What is proven stays so; after {@link #withdraw} nothing. */
-    void close() throws IOException;
+    void close();
 }

@@ -80,7 +80,6 @@ public final class SaucrTxnLog implements TxnLog {
     private final Path snapshots;
     private final MarkerStore markerStore;
     private final ProofOfCache proof;
-    private final Uninterrupted.Action proveReached = this::proveReached;
     private final LogFile.Opener files;
     private final SaucrSettings settings;
     private final LogMetrics metrics;
@@ -112,13 +111,15 @@ public final class SaucrTxnLog implements TxnLog {
     // Whether what the tag calls fast is forced all the same.
     private volatile boolean everythingForced;
 
+    // Of the appending thread.
+    private Path newestFile;
+
     // appendLock
     private final LleKnowledge knowledge;
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
     private final Adler32 checksum = new Adler32();
     private FilePadding padding = new FilePadding();
     private LogFile file;
-    private Path newestFile;
     private long filePosition;
     private long fileSize;
 
@@ -128,7 +129,9 @@ public final class SaucrTxnLog implements TxnLog {
     private long closedFilesSize;
     private final List<LogFile> rolled = new ArrayList<>();
     private boolean directoryChanged;
-    private long lastAppended;
+
+    // Written under the lock, read without it: whoever asks does not wait for a disk that hangs.
+    private volatile long lastAppended;
 
     // Behind lastAppended, if at all, only within its newest epoch.
     private LogOutline outline;
@@ -371,7 +374,7 @@ public final class SaucrTxnLog implements TxnLog {
                     }
                     settle();
                     if (!forced) {
-                        Uninterrupted.run(proveReached);
+                        proof.reached(lastAppended);
                     }
                     rollIfTooLarge();
                 });
@@ -395,7 +398,7 @@ public final class SaucrTxnLog implements TxnLog {
                 markingSince = System.nanoTime() | 1;
                 orBroken(
                         () -> {
-                            proveCache();
+                            Uninterrupted.run(() -> proof.logFile(newestFile));
                             Uninterrupted.run(() -> markerStore.writeFastSwitch(zxid));
                         });
                 markingSince = 0;
@@ -408,15 +411,6 @@ public final class SaucrTxnLog implements TxnLog {
             durability.acked();
         } finally {
             markerLock.unlock();
-        }
-    }
-
-    private void proveCache() throws IOException {
-        appendLock.lock();
-        try {
-            Uninterrupted.run(() -> proof.logFile(newestFile));
-        } finally {
-            appendLock.unlock();
         }
     }
 
@@ -457,10 +451,6 @@ public final class SaucrTxnLog implements TxnLog {
         long start = System.nanoTime();
         writeExtent();
         extentPause = Math.max(EXTENT_NANOS, EXTENT_SHARE * (System.nanoTime() - start));
-    }
-
-    private void proveReached() throws IOException {
-        proof.reached(lastAppended());
     }
 
     /** The appending thread has forced everything; nobody else appends meanwhile. */
@@ -1018,12 +1008,7 @@ public final class SaucrTxnLog implements TxnLog {
 
     /** The zxid of the last entry in the log, on disk or not. */
     public long lastAppended() {
-        appendLock.lock();
-        try {
-            return lastAppended;
-        } finally {
-            appendLock.unlock();
-        }
+        return lastAppended;
     }
 
     private long lastAppendNanos() {
