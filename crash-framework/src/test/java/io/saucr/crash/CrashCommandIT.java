@@ -39,24 +39,8 @@ class CrashCommandIT {
 
     @BeforeAll
     static void unpack() throws Exception {
-        Files.setPosixFilePermissions(work, PosixFilePermissions.fromString("rwxr-xr-x"));
         out = work.resolve("out");
-        distribution = Files.createDirectories(work.resolve("distribution"));
-        Path tarball;
-        try (Stream<Path> files = Files.list(Path.of("../zookeeper-server/target"))) {
-            tarball =
-                    files.filter(file -> file.toString().endsWith("-bin.tar.gz"))
-                            .findFirst()
-                            .orElseThrow();
-        }
-        run("tar", "-xzf", tarball.toString(), "-C", distribution + "", "--strip-components=1");
-        run("chmod", "-R", "a+rX,a-w", distribution.toString());
-    }
-
-    private static void run(String... command) throws Exception {
-        assertThat(new ProcessBuilder(command).inheritIO().start().waitFor())
-                .as(String.join(" ", command))
-                .isZero();
+        distribution = UnpackedDistribution.below(work);
     }
 
     private static String crash(int status, String... arguments) {
@@ -237,11 +221,11 @@ class CrashCommandIT {
             if (!entry.isEmpty() && Files.exists(from)) {
                 Path to = target.resolve(copied.size() + "").resolve(from.getFileName());
                 Files.createDirectories(to.getParent());
-                run("cp", "-r", from.toString(), to.toString());
+                UnpackedDistribution.run("cp", "-r", from.toString(), to.toString());
                 copied.add(to.toString());
             }
         }
-        run("chmod", "-R", "a+rX", target.toString());
+        UnpackedDistribution.run("chmod", "-R", "a+rX", target.toString());
         return String.join(File.pathSeparator, copied);
     }
 }
