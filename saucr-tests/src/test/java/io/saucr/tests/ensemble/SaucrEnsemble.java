@@ -10,6 +10,7 @@ import io.saucr.crash.process.FsyncShim;
 import io.saucr.crash.process.ServerProcess;
 import io.saucr.crash.process.Signal;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -43,6 +44,7 @@ final class SaucrEnsemble implements AutoCloseable {
 
     private static final Duration POLL = Duration.ofMillis(20);
     private static final int SESSION_MILLIS = 10_000;
+    private static final int PAGE_BYTES = 4096;
     private static final DateTimeFormatter LOG_TIME = DateTimeFormatter.ofPattern("HH:mm:ss.SSS");
     private static final int LOG_TIME_LENGTH = 12;
 
@@ -319,21 +321,37 @@ final class SaucrEnsemble implements AutoCloseable {
      * Takes so many bytes from the end of a dead server's newest log; behind it there are zeros.
      */
     void cutLog(int id, int bytes) throws IOException {
-        Path newest;
-        try (Stream<Path> files = Files.list(server(id).dataDirectory().resolve("version-2"))) {
-            newest =
-                    files.filter(file -> file.getFileName().toString().startsWith("log."))
-                            .max(Comparator.comparingLong(SaucrEnsemble::firstZxid))
-                            .orElseThrow();
+        Path newest = newestLog(id);
+        try (FileChannel channel = FileChannel.open(newest, StandardOpenOption.WRITE)) {
+            channel.truncate(endOf(newest) - bytes);
         }
-        byte[] content = Files.readAllBytes(newest);
+    }
+
+    /** Takes a page that lies so many bytes before the end of a dead server's newest log. */
+    void zeroPageOfLog(int id, int beforeEnd) throws IOException {
+        Path newest = newestLog(id);
+        int page = (endOf(newest) - beforeEnd) / PAGE_BYTES * PAGE_BYTES;
+        try (FileChannel channel = FileChannel.open(newest, StandardOpenOption.WRITE)) {
+            channel.write(ByteBuffer.allocate(PAGE_BYTES), page);
+        }
+    }
+
+    private Path newestLog(int id) throws IOException {
+        try (Stream<Path> files = Files.list(server(id).dataDirectory().resolve("version-2"))) {
+            return files.filter(file -> file.getFileName().toString().startsWith("log."))
+                    .max(Comparator.comparingLong(SaucrEnsemble::firstZxid))
+                    .orElseThrow();
+        }
+    }
+
+    /** Of its entries: the file is padded with zeros. */
+    private static int endOf(Path log) throws IOException {
+        byte[] content = Files.readAllBytes(log);
         int end = content.length;
         while (content[end - 1] == 0) {
             end--;
         }
-        try (FileChannel channel = FileChannel.open(newest, StandardOpenOption.WRITE)) {
-            channel.truncate(end - bytes);
-        }
+        return end;
     }
 
     private static long firstZxid(Path log) {
