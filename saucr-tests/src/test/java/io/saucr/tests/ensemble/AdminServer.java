@@ -11,12 +11,14 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.time.Duration;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /** The AdminServer of one server, as a client over HTTP sees it. */
 final class AdminServer {
     private static final HttpClient HTTP = HttpClient.newHttpClient();
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final String commands;
@@ -55,7 +57,7 @@ final class AdminServer {
 
     HttpResponse<String> get(String command) throws IOException, InterruptedException {
         return HTTP.send(
-                HttpRequest.newBuilder(URI.create(url(command))).build(),
+                HttpRequest.newBuilder(URI.create(url(command))).timeout(PATIENCE).build(),
                 HttpResponse.BodyHandlers.ofString());
     }
 

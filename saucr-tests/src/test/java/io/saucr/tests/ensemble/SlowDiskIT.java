@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.crash.process.LoopbackHosting.Disk;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.apache.zookeeper.KeeperException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -79,14 +82,17 @@ class SlowDiskIT {
                     int leader = mode.equals("fast") ? ensemble.awaitFast() : ensemble.leader();
                     int victim = role.equals("leader") ? leader : ensemble.followers().get(0);
                     try (AckedWrites writes =
-                            new AckedWrites(
-                                    ensemble.connect(allBut(ensemble, victim)),
-                                    "/" + mode + "-" + role,
-                                    16)) {
+                                    new AckedWrites(
+                                            ensemble.connect(allBut(ensemble, victim)),
+                                            "/" + mode + "-" + role,
+                                            16);
+                            Reads reads = new Reads(ensemble.connect(victim))) {
                         writes.awaitMore(200);
                         ensemble.shim(victim).delay(SLOW);
+                        reads.forget();
                         assertGoesOn(
                                 "a " + role + " of " + voters + " is slow, mode " + mode, writes);
+                        reads.assertDoNotWaitFor(SLOW);
                         ensemble.shim(victim).delay(Duration.ZERO);
                         writes.stop();
                         writes.assertAllOnEachOf(ensemble);
@@ -97,9 +103,19 @@ class SlowDiskIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"follower, idle", "follower, busy", "leader, idle", "leader, busy"})
-    void r24WritesGoOnWhileTheDiskOfOneServerHangs(String role, String before) throws Exception {
-        try (SaucrEnsemble ensemble = start("hung-disk-" + role + "-" + before, 3, "1s")) {
+    @CsvSource({
+        "follower, idle, forces",
+        "follower, busy, forces",
+        "follower, busy, writes",
+        "leader, idle, forces",
+        "leader, busy, forces",
+        "leader, busy, writes"
+    })
+    void r24WritesGoOnWhileTheDiskOfOneServerHangs(String role, String before, String what)
+            throws Exception {
+        String name = String.join("-", "hung-disk", role, before, what);
+        try (SaucrEnsemble ensemble =
+                SaucrEnsemble.start(AdminServer.describe(name, 3).set("saucr.diskTimeout", "1s"))) {
             int leader = ensemble.awaitFast();
             int victim = role.equals("leader") ? leader : ensemble.followers().get(0);
             try (AckedWrites writes =
@@ -110,11 +126,15 @@ class SlowDiskIT {
                     ensemble.awaitOnDisk(ensemble.all());
                     ensemble.shim(victim).delay(HUNG);
                     writes.goOn();
+                } else if (what.equals("writes")) {
+                    ensemble.shim(victim).hang(true);
                 } else {
                     ensemble.shim(victim).delay(HUNG);
                 }
-                assertGoesOn("the disk of a " + role + " hangs, " + before + " before", writes);
-                if (role.equals("leader") || before.equals("idle")) {
+                assertGoesOn(what + " of a " + role + " hang, " + before + " before", writes);
+                assertThat(new AdminServer(ensemble.server(victim)).saucr().path("server").asInt())
+                        .isEqualTo(victim);
+                if (role.equals("leader") || before.equals("idle") || what.equals("writes")) {
                     // It serves nobody, and says so. (A follower whose disk hangs in fast mode is
                     // one whose memory counts, and goes on.)
                     SaucrEnsemble.await("the end", () -> ensemble.server(victim).role().isEmpty());
@@ -133,12 +153,63 @@ class SlowDiskIT {
                 writes.awaitMore(200);
                 ensemble.kill(victim);
                 ensemble.shim(victim).delay(Duration.ZERO);
+                ensemble.shim(victim).hang(false);
                 ensemble.restart(victim);
                 ensemble.awaitServing();
                 ensemble.awaitFast();
                 writes.stop();
                 writes.assertAllOnEachOf(ensemble);
             }
+        }
+    }
+
+    /** Reads of one server, one after the other, until it is closed. */
+    private static final class Reads implements AutoCloseable {
+        private final Client client;
+        private final List<Long> nanos = Collections.synchronizedList(new ArrayList<>());
+        private final Thread reader = new Thread(this::read, "reader");
+        private volatile boolean stopped;
+
+        Reads(Client client) {
+            this.client = client;
+            reader.setDaemon(true);
+            reader.start();
+        }
+
+        private void read() {
+            while (!stopped) {
+                long start = System.nanoTime();
+                try {
+                    client.exists("/", false);
+                } catch (KeeperException | InterruptedException e) {
+                    // It counts as a long one if it was.
+                }
+                nanos.add(System.nanoTime() - start);
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
+            }
+        }
+
+        void forget() {
+            nanos.clear();
+        }
+
+        /** Those behind a force take about as long as it does. */
+        void assertDoNotWaitFor(Duration force) {
+            List<Long> sorted;
+            synchronized (nanos) {
+                sorted = nanos.stream().sorted().toList();
+            }
+            assertThat(sorted).as("reads of the server whose disk is slow").isNotEmpty();
+            assertThat(Duration.ofNanos(sorted.get(sorted.size() / 2)))
+                    .as("median of %s reads of the server whose disk is slow", sorted.size())
+                    .isLessThan(force.dividedBy(3));
+        }
+
+        /** The thread ends with its read. */
+        @Override
+        public void close() {
+            stopped = true;
+            client.close();
         }
     }
 

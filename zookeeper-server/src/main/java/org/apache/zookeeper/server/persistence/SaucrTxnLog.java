@@ -65,6 +65,9 @@ public final class SaucrTxnLog implements TxnLog {
     private static final byte END_OF_RECORD = 0x42;
     private static final int FLUSH_ATTEMPTS = 100;
 
+    /** Longer than a write takes that does not hang. */
+    private static final int LOCK_TO_SHOW_MILLIS = 100;
+
     /** How far slow entries reach on the disk is noted so often (R26), or less on a slow disk. */
     private static final long EXTENT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -100,8 +103,9 @@ public final class SaucrTxnLog implements TxnLog {
     // without it.
     private volatile boolean claimsOnDisk;
 
-    // For those who ask, without the map.
+    // For those who ask: without the map, and the map.
     private volatile Markers marked;
+    private volatile LleMap shownMap;
 
     // Tags as proposals announced them, each from its zxid on; consumed by the appending thread.
     private final ConcurrentLinkedQueue<Announcement> announced = new ConcurrentLinkedQueue<>();
@@ -204,6 +208,7 @@ public final class SaucrTxnLog implements TxnLog {
         this.durability = new LogDurability(markers);
         this.claimsOnDisk = durability.claimsOnDisk();
         this.marked = markers;
+        this.shownMap = markers.lleMap();
         this.knowledge = new LleKnowledge(markers.lleMap());
         this.outline = outline;
         this.lastAppended = outline.last();
@@ -1061,10 +1066,29 @@ public final class SaucrTxnLog implements TxnLog {
         return since == 0 ? 0 : Math.max(0, now - since);
     }
 
-    /** The markers as they are on disk, or were until now. Waits for nothing (R24). */
+    /**
+     * The markers as they are on disk, or were until now, with what is known of everyone's last
+     * logged entry. A disk that hangs does not keep whoever asks (R24): the map is then the one of
+     * the question before.
+     */
     public Markers markers() {
         Markers known = marked;
-        return new Markers(known.fastSwitch(), known.latestOnDisk(), lleMap());
+        return new Markers(known.fastSwitch(), known.latestOnDisk(), mapToShow());
+    }
+
+    private LleMap mapToShow() {
+        try {
+            if (appendLock.tryLock(LOCK_TO_SHOW_MILLIS, TimeUnit.MILLISECONDS)) {
+                try {
+                    shownMap = knowledge.snapshot();
+                } finally {
+                    appendLock.unlock();
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return shownMap;
     }
 
     private void rememberMarkers() {
