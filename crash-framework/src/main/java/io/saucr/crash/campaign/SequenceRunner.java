@@ -335,7 +335,7 @@ public final class SequenceRunner {
     }
 
     /** Which servers do not serve, and why. */
-    private String refusals(ClusterState state) {
+    private String refusals(ClusterState state) throws IOException, InterruptedException {
         StringBuilder text = new StringBuilder();
         for (int id : state.alive()) {
             ServerProcess server = ensemble.server(id);

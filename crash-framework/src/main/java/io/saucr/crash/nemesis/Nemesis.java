@@ -136,7 +136,11 @@ final class Nemesis {
             }
             if (System.nanoTime() > explain) {
                 explain = Long.MAX_VALUE;
-                wanted.stream().filter(server -> server.role().isEmpty()).forEach(this::refuses);
+                for (ServerProcess server : wanted) {
+                    if (server.role().isEmpty()) {
+                        refuses(server);
+                    }
+                }
             }
             if (System.nanoTime() > deadline) {
                 return false;
@@ -145,7 +149,7 @@ final class Nemesis {
         }
     }
 
-    private void refuses(ServerProcess server) {
+    private void refuses(ServerProcess server) throws IOException, InterruptedException {
         long millis = (System.nanoTime() - start) / 1_000_000;
         refusals.add(new Refusal(millis, server.id(), Explanation.of(server)));
     }
@@ -244,10 +248,14 @@ final class Nemesis {
         }
     }
 
-    private void restart() throws IOException {
+    private void restart() throws IOException, InterruptedException {
         List<ServerProcess> dead =
                 ensemble.servers().stream().filter(server -> !server.isAlive()).toList();
-        dead.stream().filter(server -> !down.contains(server.id())).forEach(this::refuses);
+        for (ServerProcess server : dead) {
+            if (!down.contains(server.id())) {
+                refuses(server);
+            }
+        }
         start(dead);
     }
 

@@ -123,13 +123,16 @@ public final class NemesisRunner {
             load.stop();
         }
         if (!nemesis.awaitServing(plan.patience())) {
+            List<String> refusals = new ArrayList<>();
+            for (ServerProcess server : ensemble.servers()) {
+                if (server.role().isEmpty()) {
+                    refusals.add("server " + server.id() + " " + Explanation.of(server));
+                }
+            }
             return "not all servers serve "
                     + plan.patience().toSeconds()
                     + " s after the last fault: "
-                    + ensemble.servers().stream()
-                            .filter(server -> server.role().isEmpty())
-                            .map(server -> "server " + server.id() + " " + Explanation.of(server))
-                            .toList();
+                    + refusals;
         }
         return readAll(registers);
     }

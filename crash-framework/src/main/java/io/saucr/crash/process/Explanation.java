@@ -1,22 +1,25 @@
 package io.saucr.crash.process;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
 /**
- * Why a server does not serve, in its own words: {@code mntr} while it runs, then its log.
- * Stateless.
+ * Why a server does not serve, in its own words: {@code mntr} while it runs, its log, and where its
+ * main thread is. Stateless.
  */
 public final class Explanation {
     private static final int LINES = 80;
     private static final int MOST_CHARACTERS = 300;
     private static final String RECOVERY = "zk_saucr_recovery_";
+    private static final String MAIN_THREAD = "\"QuorumPeer[";
+    private static final int FRAMES = 3;
 
     private Explanation() {}
 
-    /** One line. */
-    public static String of(ServerProcess server) {
+    /** One line. Of a server that runs, the log gets the stacks of all its threads, too. */
+    public static String of(ServerProcess server) throws IOException, InterruptedException {
         if (!server.isAlive()) {
             return "ended, status " + server.exitStatus().orElse(-1) + complaint(server);
         }
@@ -29,7 +32,23 @@ public final class Explanation {
                         words.add(key.substring(RECOVERY.length()) + " " + value);
                     }
                 });
-        return String.join(", ", words) + words(server, " ERROR ");
+        String said = words(server, " ERROR ");
+        return String.join(", ", words)
+                + (said.isEmpty() ? words(server, " WARN ") : said)
+                + position(server.threads());
+    }
+
+    private static String position(String threads) {
+        List<String> frames =
+                threads.lines()
+                        .dropWhile(line -> !line.startsWith(MAIN_THREAD))
+                        .takeWhile(line -> !line.isBlank())
+                        .map(String::trim)
+                        .filter(line -> line.startsWith("at ") && !line.contains("(java.base@"))
+                        .map(line -> line.substring("at ".length()))
+                        .limit(FRAMES)
+                        .toList();
+        return frames.isEmpty() ? "" : "; its main thread in " + String.join(" < ", frames);
     }
 
     /** The last exception, or what was logged last as an error. */

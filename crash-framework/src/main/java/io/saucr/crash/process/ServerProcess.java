@@ -37,6 +37,9 @@ public final class ServerProcess {
             </configuration>
             """;
 
+    private static final Duration STACKS_PATIENCE = Duration.ofSeconds(2);
+    private static final String END_OF_STACKS = "JNI global refs";
+
     private final int id;
     private final Path home;
     private Distribution distribution;
@@ -231,17 +234,41 @@ public final class ServerProcess {
         Signal.CONT.send(List.of(pid()));
     }
 
+    /**
+     * The stacks of the process' threads, which then stand in its log, too.
+     *
+     * @return empty if they are not there within two seconds, as of a process that is stopped
+     */
+    public String threads() throws IOException, InterruptedException {
+        long from = logFile().toFile().length();
+        Signal.QUIT.send(List.of(pid()));
+        long deadline = System.nanoTime() + STACKS_PATIENCE.toNanos();
+        while (System.nanoTime() < deadline) {
+            String printed = log(from);
+            if (printed.contains(END_OF_STACKS)) {
+                return printed;
+            }
+            Thread.sleep(20);
+        }
+        return "";
+    }
+
+    private String log(long from) throws IOException {
+        try (RandomAccessFile file = new RandomAccessFile(logFile().toFile(), "r")) {
+            byte[] bytes = new byte[(int) (file.length() - from)];
+            file.seek(from);
+            file.readFully(bytes);
+            return new String(bytes, StandardCharsets.UTF_8);
+        }
+    }
+
     /** The last lines of the log, at most 64 KB of them. */
     public String logTail(int lines) {
         if (!Files.exists(logFile())) {
             return "";
         }
-        try (RandomAccessFile file = new RandomAccessFile(logFile().toFile(), "r")) {
-            long from = Math.max(0, file.length() - 65536);
-            byte[] bytes = new byte[(int) (file.length() - from)];
-            file.seek(from);
-            file.readFully(bytes);
-            String[] all = new String(bytes, StandardCharsets.UTF_8).split("\n", -1);
+        try {
+            String[] all = log(Math.max(0, logFile().toFile().length() - 65536)).split("\n", -1);
             List<String> kept =
                     List.of(all).subList(Math.max(0, all.length - lines - 1), all.length);
             return String.join("\n", kept);

@@ -11,6 +11,8 @@ public enum Signal {
     CONT,
     KILL,
     TERM,
+    /** A JVM prints the stacks of its threads, and goes on. */
+    QUIT,
     /** Power is about to fail. */
     PWR;
 

@@ -110,6 +110,26 @@ class StockEnsembleTest {
     }
 
     @Test
+    void aServerThatServesNobodySaysWhereItStands() throws Exception {
+        try (Ensemble ensemble = Ensemble.of(Distribution.stock(), work).build()) {
+            ServerProcess alone = ensemble.server(1);
+            alone.start();
+            Awaitility.await()
+                    .atMost(PATIENCE)
+                    .untilAsserted(
+                            () ->
+                                    assertThat(Explanation.of(alone))
+                                            .startsWith("silent: ")
+                                            .contains(" WARN ")
+                                            .contains("; its main thread in ")
+                                            .contains("FastLeaderElection.lookForLeader"));
+            alone.pause();
+            assertThat(alone.threads()).isEmpty();
+            alone.resume();
+        }
+    }
+
+    @Test
     void aServerThatCannotStartIsNamedWithItsLog() throws Exception {
         try (Ensemble ensemble =
                 Ensemble.of(Distribution.stock(), work).set("tickTime", "soon").build()) {
