@@ -1,16 +1,12 @@
 package io.saucr.crash;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.saucr.crash.campaign.Campaign;
-import java.io.File;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -23,12 +19,10 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A few runs of each kind on the best back end that the machine has, with the distribution that
- * this build has made, all into one folder as a campaign does; and one by a user without rights.
+ * this build has made, all into one folder as a campaign does.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class CrashCommandIT {
-    private static final String NOBODY = "65534";
-
     /** Everybody's memory is gone: what was not forced is lost for certain. */
     private static final String ALL_AT_ONCE = "123>->123";
 
@@ -161,71 +155,7 @@ class CrashCommandIT {
         assertThat(out.resolve("report.txt")).content().contains("heartbeat  200 ms, leader first");
     }
 
-    /** Where the tests themselves have no rights, all others here show the same. */
-    @Test
-    @Order(6)
-    void aUserWithoutRightsGetsAVerdict() throws Exception {
-        assumeTrue("root".equals(System.getProperty("user.name")), "already a user without rights");
-        Path own = Files.createDirectories(work.resolve("own"));
-        Files.setPosixFilePermissions(own, PosixFilePermissions.fromString("rwxrwxrwx"));
-        Process tool =
-                new ProcessBuilder(
-                                "setpriv",
-                                "--reuid=" + NOBODY,
-                                "--regid=" + NOBODY,
-                                "--clear-groups",
-                                "--inh-caps=-all",
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-Xmx256m",
-                                "-XX:TieredStopAtLevel=1",
-                                "-cp",
-                                copyClassPath(work.resolve("lib")),
-                                CrashCommand.class.getName(),
-                                "replay",
-                                "--system",
-                                "saucr",
-                                "--distribution",
-                                distribution.toString(),
-                                "--gap",
-                                "1000",
-                                "-o",
-                                own.resolve("out").toString(),
-                                "123>12>1>123")
-                        .directory(own.toFile())
-                        .redirectErrorStream(true)
-                        .start();
-        tool.getOutputStream().close();
-        String output = new String(tool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(tool.waitFor()).as(output).isZero();
-        assertThat(output)
-                .contains("no root back end: not allowed")
-                .contains("faults by the unprivileged back end")
-                .contains("1/1  CORRECT");
-        assertThat(Files.getOwner(own.resolve("out/report.html")).getName()).isIn("nobody", NOBODY);
-    }
-
     private static String[] with(String[] first, String... second) {
         return Stream.concat(Stream.of(first), Stream.of(second)).toArray(String[]::new);
-    }
-
-    /** Where anybody can read it. */
-    private static String copyClassPath(Path target) throws Exception {
-        Files.createDirectories(target);
-        List<String> copied = new ArrayList<>();
-        String classPath =
-                System.getProperty(
-                        "surefire.test.class.path", System.getProperty("java.class.path"));
-        for (String entry : classPath.split(File.pathSeparator, -1)) {
-            Path from = Path.of(entry);
-            // A class path may end with a separator.
-            if (!entry.isEmpty() && Files.exists(from)) {
-                Path to = target.resolve(copied.size() + "").resolve(from.getFileName());
-                Files.createDirectories(to.getParent());
-                UnpackedDistribution.run("cp", "-r", from.toString(), to.toString());
-                copied.add(to.toString());
-            }
-        }
-        UnpackedDistribution.run("chmod", "-R", "a+rX", target.toString());
-        return String.join(File.pathSeparator, copied);
     }
 }
