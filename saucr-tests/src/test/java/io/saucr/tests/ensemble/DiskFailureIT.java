@@ -2,6 +2,9 @@ package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.saucr.core.Mode;
+import io.saucr.crash.process.FsyncShim;
+import io.saucr.crash.process.FsyncShim.WriteError;
 import io.saucr.crash.process.LoopbackHosting.Disk;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -126,6 +129,55 @@ class DiskFailureIT {
             ensemble.awaitFast();
             writes.stop();
             assertEverywhere(writes);
+        }
+    }
+
+    /**
+     * What that write held is in no later one: a server that went on would claim it all the same
+     * with its next force.
+     */
+    @Test
+    void r14OneRefusedWriteEndsTheServerWhetherFastOrSlow() throws Exception {
+        Integer[] all = ensemble.all().toArray(Integer[]::new);
+        ensemble.awaitFast();
+        AckedWrites fast = refuseOneWrite("/refused-fast", WriteError.IO, Mode.FAST);
+        ensemble.awaitFast();
+        ensemble.pinSlow();
+        AckedWrites slow = refuseOneWrite("/refused-slow", WriteError.NO_SPACE, Mode.SLOW);
+        ensemble.killAtOneInstant(all);
+        ensemble.restart(all);
+        ensemble.awaitServing();
+        ensemble.awaitFast();
+        assertEverywhere(fast);
+        assertEverywhere(slow);
+    }
+
+    /** While clients write, nearly all writes are the log's; the rest are its markers'. */
+    private static AckedWrites refuseOneWrite(String parent, WriteError error, Mode mode)
+            throws Exception {
+        int leader = ensemble.leader();
+        int refused = ensemble.followers().get(0);
+        FsyncShim shim = ensemble.shim(refused);
+        try (AckedWrites writes = new AckedWrites(ensemble.connect(leader), parent, 8)) {
+            writes.awaitMore(100);
+            if (mode == Mode.FAST) {
+                ensemble.awaitMemoryAlone(refused);
+            }
+            long before = shim.refusedWrites();
+            LocalTime from = SaucrEnsemble.now();
+            shim.refuseWrites(1, error);
+            SaucrEnsemble.await("the end of the server", () -> !ensemble.server(refused).isAlive());
+            assertThat(shim.refusedWrites() - before).isEqualTo(1);
+            assertThat(ensemble.server(refused).exitStatus().orElseThrow()).isNotZero();
+            assertThat(ensemble.log(refused, from, "what the disk holds is unknown now"))
+                    .hasSize(1);
+            writes.awaitMore(100);
+            ensemble.restart(refused);
+            ensemble.awaitServing();
+            writes.awaitMore(100);
+            writes.stop();
+            assertEverywhere(writes);
+            return writes;
         }
     }
 
