@@ -1,0 +1,220 @@
+package io.saucr.tests.ensemble;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.saucr.crash.process.Distribution;
+import io.saucr.tests.ensemble.HoldingProxy.Direction;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import net.bytebuddy.implementation.MethodCall;
+import net.bytebuddy.implementation.StubMethod;
+import org.apache.zookeeper.server.persistence.FileTxnLog;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A server was synchronised by a snapshot and has nothing else. It leads, logs a proposal that
+ * reaches nobody, and dies; the other two go on without it. When it returns, the new leader sends a
+ * TRUNC back to where only the snapshot leads: the proposal was never committed, and nobody serves
+ * it, not even after a restart of all.
+ *
+ * <p>The same stories are told to servers that truncate as Apache's do, and to some that keep newer
+ * snapshots. They serve what was never committed.
+ */
+class TruncationIT {
+    private static final int LOW = 1;
+    private static final int NEXT_LEADER = 2;
+    private static final int LEADER = CabledEnsemble.LEADER;
+    private static final int SESSION_MILLIS = 600_000;
+    private static final int WRITES = 30;
+    private static final int BEGINNING_BYTES = 4096;
+    private static final String PATH = "/never-committed";
+
+    private static final String LOG = "org.apache.zookeeper.server.persistence.SaucrTxnLog";
+    private static final String FILES = "org.apache.zookeeper.server.persistence.LogHistory";
+
+    /** Whether the server that returns has shown the proposal in a snapshot meanwhile. */
+    private enum Meanwhile {
+        NOTHING,
+        SNAPSHOT
+    }
+
+    /** Who serves the node: when the server has returned, and after a restart of all. */
+    private record Served(List<Integer> atFirst, List<Integer> afterRestart) {}
+
+    private static final Served BY_NOBODY = new Served(List.of(), List.of());
+
+    @Test
+    void truncToWhatOnlyASnapshotHoldsKeepsNothingOfWhatFollows() throws Exception {
+        assertThat(tell("trunc-to-snapshot", BuiltDistribution.servers(), Meanwhile.NOTHING))
+                .isEqualTo(BY_NOBODY);
+    }
+
+    @Test
+    void apachesTruncateKeepsTheNextEntry() throws Exception {
+        Distribution apaches =
+                BuiltDistribution.changed(
+                        "trunc-as-apache",
+                        LOG,
+                        "truncate",
+                        MethodCall.invoke(FileTxnLog.class.getMethod("truncate", long.class))
+                                .onMethodCall(
+                                        MethodCall.construct(
+                                                        FileTxnLog.class.getConstructor(File.class))
+                                                .withMethodCall(
+                                                        MethodCall.invoke(
+                                                                        Path.class.getMethod(
+                                                                                "toFile"))
+                                                                .onField("directory")))
+                                .withAllArguments());
+        assertThat(tell("trunc-as-apache", apaches, Meanwhile.NOTHING).atFirst()).contains(LEADER);
+    }
+
+    @Test
+    void noSnapshotSurvivesThatIsNewerThanWhatIsTruncatedTo() throws Exception {
+        assertThat(tell("trunc-snapshot", BuiltDistribution.servers(), Meanwhile.SNAPSHOT))
+                .isEqualTo(BY_NOBODY);
+    }
+
+    @Test
+    void aNewerSnapshotThatStaysIsServed() throws Exception {
+        Distribution keeping =
+                BuiltDistribution.changed(
+                        "trunc-snapshot-kept", FILES, "removeSnapshotsAfter", StubMethod.INSTANCE);
+        assertThat(tell("trunc-snapshot-kept", keeping, Meanwhile.SNAPSHOT).atFirst())
+                .contains(LEADER);
+    }
+
+    private static Served tell(String name, Distribution servers, Meanwhile meanwhile)
+            throws Exception {
+        try (SaucrEnsemble ensemble = CabledEnsemble.prepare(name, servers)) {
+            List<AckedWrites> writes = new ArrayList<>();
+            try (HoldingProxy cable = CabledEnsemble.cable(ensemble, NEXT_LEADER)) {
+                ensemble.server(NEXT_LEADER).configure("forceSnapshotSync", "true");
+                ensemble.restart(LOW, NEXT_LEADER);
+                ensemble.awaitServing();
+                try (Client client = ensemble.connectFor(SESSION_MILLIS)) {
+                    writes.add(written(ensemble, "/before"));
+                    stopSynchronisedBySnapshot(ensemble);
+                    // A third one would be sent a snapshot, too, and win with it.
+                    ensemble.restart(NEXT_LEADER, LEADER);
+                    ensemble.awaitServing();
+                    assertThat(ensemble.leader()).isEqualTo(LEADER);
+                    // With the session that it had: a new one would be the first entry.
+                    SaucrEnsemble.await("the client", () -> client.getState().isConnected());
+                    cable.hold(Direction.BACK);
+                    CompletableFuture<Integer> answer = CabledEnsemble.create(client, PATH);
+                    SaucrEnsemble.await("the proposal", () -> logged(ensemble));
+                    assertThat(answer).isNotDone();
+                    client.vanish();
+                }
+                if (meanwhile == Meanwhile.SNAPSHOT) {
+                    leadOnceMore(ensemble);
+                }
+                ensemble.kill(LEADER);
+            }
+            ensemble.kill(NEXT_LEADER);
+            ensemble.shim(NEXT_LEADER).detours(Map.of());
+            ensemble.restart(LOW, NEXT_LEADER);
+            ensemble.awaitServing();
+            assertThat(ensemble.leader()).isEqualTo(NEXT_LEADER);
+            LocalTime returned = SaucrEnsemble.now();
+            ensemble.restart(LEADER);
+            ensemble.awaitServing();
+            assertThat(ensemble.log(LEADER, returned, "Truncating log to get in sync")).hasSize(1);
+            List<Integer> atFirst = serving(ensemble);
+            writes.add(written(ensemble, "/after"));
+            assertAll(ensemble, writes);
+
+            Integer[] all = ensemble.all().toArray(Integer[]::new);
+            ensemble.killAtOneInstant(all);
+            ensemble.restart(all);
+            ensemble.awaitServing();
+            assertAll(ensemble, writes);
+            return new Served(atFirst, serving(ensemble));
+        }
+    }
+
+    /** The server that will lead has a snapshot, and no log at all, when all have stopped. */
+    private static void stopSynchronisedBySnapshot(SaucrEnsemble ensemble) throws Exception {
+        LocalTime started = SaucrEnsemble.now();
+        ensemble.restart(LEADER);
+        ensemble.awaitServing();
+        assertThat(ensemble.log(LEADER, started, "Getting a snapshot from leader")).hasSize(1);
+        for (int id : List.of(LEADER, LOW, NEXT_LEADER)) {
+            assertThat(ensemble.server(id).terminate(SaucrEnsemble.PATIENCE)).isTrue();
+            ensemble.server(id).configure("forceSnapshotSync", null);
+        }
+        assertThat(logFiles(ensemble)).isEmpty();
+    }
+
+    /**
+     * The server is elected with its proposal, and takes a snapshot of it before it hears that
+     * anybody follows.
+     */
+    private static void leadOnceMore(SaucrEnsemble ensemble) throws Exception {
+        Path log = logFiles(ensemble).get(0);
+        Path snapshot =
+                log.resolveSibling(log.getFileName().toString().replace("log.", "snapshot."));
+        ensemble.killAtOneInstant(LEADER, NEXT_LEADER);
+        ensemble.restart(NEXT_LEADER, LEADER);
+        SaucrEnsemble.await("the snapshot", () -> Files.exists(snapshot));
+    }
+
+    /** Whether the proposal is the first entry of the only log file. */
+    private static boolean logged(SaucrEnsemble ensemble) throws IOException {
+        List<Path> logs = logFiles(ensemble);
+        if (logs.isEmpty()) {
+            return false;
+        }
+        assertThat(logs).hasSize(1);
+        try (InputStream in = Files.newInputStream(logs.get(0))) {
+            byte[] beginning = in.readNBytes(BEGINNING_BYTES);
+            return new String(beginning, StandardCharsets.ISO_8859_1).contains(PATH);
+        }
+    }
+
+    private static List<Path> logFiles(SaucrEnsemble ensemble) throws IOException {
+        Path folder = ensemble.server(LEADER).dataDirectory().resolve("version-2");
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.filter(file -> file.getFileName().toString().startsWith("log.")).toList();
+        }
+    }
+
+    private static AckedWrites written(SaucrEnsemble ensemble, String parent) throws Exception {
+        AckedWrites writes = new AckedWrites(ensemble.connect(), parent, 4);
+        try (writes) {
+            writes.awaitMore(WRITES);
+            writes.stop();
+        }
+        return writes;
+    }
+
+    private static void assertAll(SaucrEnsemble ensemble, List<AckedWrites> writes)
+            throws Exception {
+        for (AckedWrites each : writes) {
+            each.assertAllOnEachOf(ensemble);
+        }
+    }
+
+    private static List<Integer> serving(SaucrEnsemble ensemble) throws Exception {
+        List<Integer> serving = new ArrayList<>();
+        for (int id : ensemble.all()) {
+            try (Client reader = ensemble.connect(id)) {
+                if (reader.exists(PATH, false) != null) {
+                    serving.add(id);
+                }
+            }
+        }
+        return serving;
+    }
+}
