@@ -86,6 +86,11 @@ final class AckedWrites implements AutoCloseable {
         }
     }
 
+    /** What the nodes are below. */
+    String parent() {
+        return parent;
+    }
+
     /** How many writes were acknowledged. */
     int count() {
         return acked.size();

@@ -1,0 +1,169 @@
+package io.saucr.tests.ensemble;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.saucr.crash.process.Distribution;
+import io.saucr.crash.process.Ensemble;
+import io.saucr.crash.process.ServerProcess;
+import java.time.LocalTime;
+import java.util.ArrayList;
+import java.util.List;
+import net.bytebuddy.implementation.FixedValue;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A follower misses some writes and is synchronised by a snapshot; Apache's server keeps its older
+ * log files beside it, over whose end a reader goes on as if nothing were missing. Later it leads,
+ * and an observer joins that stood still all the while: its last entry lies before the hole. It
+ * gets every acknowledged node.
+ *
+ * <p>The same story is told to servers that read across the hole: with the DIFF that they send, the
+ * observer serves without the writes that the follower had missed.
+ */
+class HoleInLogIT {
+    private static final int OTHER = 1;
+    private static final int FIRST_LEADER = 2;
+    private static final int SYNCHRONISED = 3;
+    private static final int OBSERVER = 4;
+    private static final int WRITES = 30;
+
+    private static final String LOG = "org.apache.zookeeper.server.persistence.SaucrTxnSnapLog";
+
+    /** How the observer was synchronised, and what it does not have of all that was written. */
+    private record Outcome(boolean bySnapshot, List<String> missing) {}
+
+    private static final Outcome NOTHING_MISSING = new Outcome(true, List.of());
+    private static final Outcome HOLE_MISSING = new Outcome(false, List.of("/hole"));
+
+    @Test
+    void aHoleThatApachesServersLeftIsNotReadAcross() throws Exception {
+        assertThat(tell("hole-of-apaches", ApacheRelease.base(), BuiltDistribution.servers()))
+                .isEqualTo(NOTHING_MISSING);
+    }
+
+    @Test
+    void whoeverReadsAcrossAHoleThatApachesServersLeftLosesWhatIsInIt() throws Exception {
+        assertThat(
+                        tell(
+                                "hole-read-across",
+                                ApacheRelease.base(),
+                                readingAcross("hole-read-across", BuiltDistribution.servers())))
+                .isEqualTo(HOLE_MISSING);
+    }
+
+    @Test
+    void ourServersLeaveNoHole() throws Exception {
+        Distribution ours = readingAcross("hole-of-none", BuiltDistribution.servers());
+        assertThat(tell("hole-of-none", ours, ours)).isEqualTo(NOTHING_MISSING);
+    }
+
+    private static Distribution readingAcross(String name, Distribution servers) throws Exception {
+        return BuiltDistribution.changed(
+                servers, name + "-unchecked", LOG, "isReadable", FixedValue.value(true));
+    }
+
+    /**
+     * @param first what runs until the hole is there
+     * @param then what runs when the observer joins
+     */
+    private static Outcome tell(String name, Distribution first, Distribution then)
+            throws Exception {
+        Ensemble.Builder builder =
+                SaucrEnsemble.describe(name, SYNCHRONISED)
+                        .observers(1)
+                        // However large the log is beside the snapshot: a DIFF, if it can be.
+                        .set("snapshotSizeFactor", "0");
+        for (int id = 1; id <= OBSERVER; id++) {
+            builder.distribution(id, first);
+        }
+        try (SaucrEnsemble ensemble = SaucrEnsemble.prepare(builder)) {
+            for (int id : List.of(OTHER, FIRST_LEADER)) {
+                ensemble.server(id).configure("forceSnapshotSync", "true");
+            }
+            ensemble.restart(OTHER, FIRST_LEADER);
+            ensemble.awaitServing();
+            ensemble.restart(SYNCHRONISED, OBSERVER);
+            ensemble.awaitServing();
+            assertThat(ensemble.leader()).isEqualTo(FIRST_LEADER);
+
+            List<AckedWrites> writes = new ArrayList<>();
+            writes.add(written(ensemble, "/everywhere"));
+            stop(ensemble, OBSERVER);
+            writes.add(written(ensemble, "/before"));
+            stop(ensemble, SYNCHRONISED);
+            writes.add(written(ensemble, "/hole"));
+            // Within an epoch the observer would miss the next entry; not between two of them.
+            for (int id : List.of(OTHER, FIRST_LEADER)) {
+                stop(ensemble, id);
+            }
+            ensemble.restart(OTHER, FIRST_LEADER);
+            ensemble.awaitServing();
+            assertThat(ensemble.leader()).isEqualTo(FIRST_LEADER);
+            LocalTime returned = SaucrEnsemble.now();
+            ensemble.restart(SYNCHRONISED);
+            ensemble.awaitServing();
+            assertThat(ensemble.log(SYNCHRONISED, returned, "Getting a snapshot from leader"))
+                    .hasSize(1);
+            writes.add(written(ensemble, "/after"));
+
+            for (int id : List.of(OTHER, FIRST_LEADER, SYNCHRONISED)) {
+                stop(ensemble, id);
+            }
+            for (int id : ensemble.all()) {
+                ServerProcess server = ensemble.server(id);
+                server.install(then);
+                server.configure("forceSnapshotSync", null);
+            }
+            ensemble.restart(OTHER, SYNCHRONISED);
+            ensemble.awaitServing();
+            assertThat(ensemble.leader()).isEqualTo(SYNCHRONISED);
+            LocalTime joined = SaucrEnsemble.now();
+            ensemble.restart(OBSERVER);
+            ensemble.awaitServing();
+            assertThat(ensemble.server(OBSERVER).role()).isEqualTo("observer");
+            List<String> missing = new ArrayList<>();
+            try (Client reader = ensemble.connect(OBSERVER)) {
+                for (AckedWrites each : writes) {
+                    if (reader.exists(each.parent(), false) == null) {
+                        missing.add(each.parent());
+                    } else {
+                        each.assertAllIn(reader);
+                    }
+                }
+            }
+            return new Outcome(
+                    !ensemble.log(OBSERVER, joined, "Getting a snapshot from leader").isEmpty(),
+                    missing);
+        }
+    }
+
+    /** Some acknowledged writes, which every running server has logged when this returns. */
+    private static AckedWrites written(SaucrEnsemble ensemble, String parent) throws Exception {
+        AckedWrites writes = new AckedWrites(ensemble.connect(OTHER), parent, 4);
+        try (writes) {
+            writes.awaitMore(WRITES);
+            writes.stop();
+        }
+        SaucrEnsemble.await(
+                "the same on every server",
+                () ->
+                        ensemble.running().stream()
+                                        .map(id -> lastZxid(ensemble.server(id)))
+                                        .distinct()
+                                        .count()
+                                == 1);
+        return writes;
+    }
+
+    private static String lastZxid(ServerProcess server) {
+        return server.ask("srvr")
+                .lines()
+                .filter(line -> line.startsWith("Zxid: "))
+                .findFirst()
+                .orElse("");
+    }
+
+    private static void stop(SaucrEnsemble ensemble, int id) {
+        assertThat(ensemble.server(id).terminate(SaucrEnsemble.PATIENCE)).isTrue();
+    }
+}
