@@ -39,18 +39,7 @@ public final class CriticalThread extends Thread {
 
     @Override
     public void run() {
-        guard(this::runUntilStopped);
-    }
-
-    private void runUntilStopped() {
-        try {
-            super.run();
-        } catch (RuntimeException e) {
-            if (!stopped.getAsBoolean()) {
-                throw e;
-            }
-            LOG.info("The thread {} ends while all is closed", getName(), e);
-        }
+        guard(() -> super.run(), stopped);
     }
 
     /**
@@ -58,10 +47,23 @@ public final class CriticalThread extends Thread {
      * normally in any case.
      */
     public static void guard(Runnable body) {
+        guard(body, () -> false);
+    }
+
+    /**
+     * As {@link #guard(Runnable)}, for a body that may be stopped.
+     *
+     * @param stopped as the constructor's
+     */
+    public static void guard(Runnable body, BooleanSupplier stopped) {
         try {
             body.run();
         } catch (Throwable e) {
-            endProcess("The thread " + Thread.currentThread().getName() + " cannot go on", e);
+            if (e instanceof RuntimeException && stopped.getAsBoolean()) {
+                LOG.info("The thread {} ends while all is closed", currentThread().getName(), e);
+                return;
+            }
+            endProcess("The thread " + currentThread().getName() + " cannot go on", e);
         }
     }
 

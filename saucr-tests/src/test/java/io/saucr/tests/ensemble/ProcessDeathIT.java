@@ -3,10 +3,13 @@ package io.saucr.tests.ensemble;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.core.Markers;
+import io.saucr.crash.process.Distribution;
 import io.saucr.crash.process.LoopbackHosting.Disk;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalTime;
+import net.bytebuddy.implementation.ExceptionMethod;
+import org.apache.zookeeper.server.ExitCode;
 import org.junit.jupiter.api.Test;
 
 /** The death of processes is not the loss of power (R25). */
@@ -90,6 +93,29 @@ class ProcessDeathIT {
             ensemble.awaitServing();
             assertThat(saying(ensemble, restarted, "Recovered through")).isZero();
             writes.assertAllOnEachOf(ensemble);
+        }
+    }
+
+    /** Whoever started the process learns from its exit status that it must start it again. */
+    @Test
+    void anErrorInZooKeepersMainThreadIsNoOrderlyEnd() throws Exception {
+        Distribution failing =
+                BuiltDistribution.changed(
+                        "process-death-error",
+                        "org.apache.zookeeper.server.quorum.SaucrFollower",
+                        "followLeader",
+                        ExceptionMethod.throwing(OutOfMemoryError.class));
+        try (SaucrEnsemble ensemble =
+                SaucrEnsemble.prepare(
+                        SaucrEnsemble.describe("process-death-error", 3)
+                                .distribution(1, failing))) {
+            ensemble.restart(2, 3);
+            ensemble.awaitServing();
+            ensemble.restart(1);
+            SaucrEnsemble.await("the end", () -> !ensemble.server(1).isAlive());
+            assertThat(ensemble.server(1).exitStatus())
+                    .hasValue(ExitCode.UNEXPECTED_ERROR.getValue());
+            assertThat(ensemble.running()).containsExactly(2, 3);
         }
     }
 

@@ -347,7 +347,8 @@ public final class SaucrQuorumPeer extends QuorumPeer {
                 return;
             }
         }
-        super.run();
+        // Where an error ends ZooKeeper's main thread, Java exits with 0, as after an orderly stop.
+        CriticalThread.guard(() -> super.run(), () -> !isRunning());
     }
 
     /** The process may be someone else's and go on: nothing of this server stays in it. */
