@@ -45,13 +45,7 @@ final class BuiltDistribution {
      */
     static Distribution changed(String name, String type, String method, Implementation instead)
             throws IOException {
-        return changed(servers(), name, type, method, instead);
-    }
-
-    /** The same of servers that are changed already. */
-    static Distribution changed(
-            Distribution built, String name, String type, String method, Implementation instead)
-            throws IOException {
+        Distribution built = servers();
         List<ClassFileLocator> jars = new ArrayList<>();
         jars.add(ClassFileLocator.ForClassLoader.ofPlatformLoader());
         for (Path entry : built.classPath()) {

@@ -47,19 +47,18 @@ class HoleInLogIT {
                         tell(
                                 "hole-read-across",
                                 ApacheRelease.base(),
-                                readingAcross("hole-read-across", BuiltDistribution.servers())))
+                                readingAcross("hole-read-across")))
                 .isEqualTo(HOLE_MISSING);
     }
 
     @Test
     void ourServersLeaveNoHole() throws Exception {
-        Distribution ours = readingAcross("hole-of-none", BuiltDistribution.servers());
+        Distribution ours = readingAcross("hole-of-none");
         assertThat(tell("hole-of-none", ours, ours)).isEqualTo(NOTHING_MISSING);
     }
 
-    private static Distribution readingAcross(String name, Distribution servers) throws Exception {
-        return BuiltDistribution.changed(
-                servers, name + "-unchecked", LOG, "isReadable", FixedValue.value(true));
+    private static Distribution readingAcross(String name) throws Exception {
+        return BuiltDistribution.changed(name, LOG, "isReadable", FixedValue.value(true));
     }
 
     /**
