@@ -130,11 +130,11 @@ class FastModeIT {
         int asked = ensemble.followers().get(1);
         try (AckedWrites writes = new AckedWrites(ensemble.connect(asked), "/sigterm", 32)) {
             writes.awaitMore(200);
-            assertThat(ensemble.server(follower).terminate(SaucrEnsemble.PATIENCE)).isTrue();
+            ensemble.terminate(follower);
             assertThat(ensemble.markers(follower).crashedInFastMode()).isFalse();
             writes.awaitMore(200);
             long acked = writes.lastZxid();
-            assertThat(ensemble.server(leader).terminate(SaucrEnsemble.PATIENCE)).isTrue();
+            ensemble.terminate(leader);
             assertThat(ensemble.markers(leader).crashedInFastMode()).isFalse();
             assertThat(ensemble.markers(leader).latestOnDisk()).isGreaterThanOrEqualTo(acked);
             writes.awaitMore(200);

@@ -87,14 +87,12 @@ class HoleInLogIT {
 
             List<AckedWrites> writes = new ArrayList<>();
             writes.add(written(ensemble, "/everywhere"));
-            stop(ensemble, OBSERVER);
+            ensemble.terminate(OBSERVER);
             writes.add(written(ensemble, "/before"));
-            stop(ensemble, SYNCHRONISED);
+            ensemble.terminate(SYNCHRONISED);
             writes.add(written(ensemble, "/hole"));
             // Within an epoch the observer would miss the next entry; not between two of them.
-            for (int id : List.of(OTHER, FIRST_LEADER)) {
-                stop(ensemble, id);
-            }
+            ensemble.terminate(OTHER, FIRST_LEADER);
             ensemble.restart(OTHER, FIRST_LEADER);
             ensemble.awaitServing();
             assertThat(ensemble.leader()).isEqualTo(FIRST_LEADER);
@@ -105,9 +103,7 @@ class HoleInLogIT {
                     .hasSize(1);
             writes.add(written(ensemble, "/after"));
 
-            for (int id : List.of(OTHER, FIRST_LEADER, SYNCHRONISED)) {
-                stop(ensemble, id);
-            }
+            ensemble.terminate(OTHER, FIRST_LEADER, SYNCHRONISED);
             for (int id : ensemble.all()) {
                 ServerProcess server = ensemble.server(id);
                 server.install(then);
@@ -160,9 +156,5 @@ class HoleInLogIT {
                 .filter(line -> line.startsWith("Zxid: "))
                 .findFirst()
                 .orElse("");
-    }
-
-    private static void stop(SaucrEnsemble ensemble, int id) {
-        assertThat(ensemble.server(id).terminate(SaucrEnsemble.PATIENCE)).isTrue();
     }
 }

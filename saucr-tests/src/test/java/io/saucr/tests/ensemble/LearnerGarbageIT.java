@@ -306,8 +306,7 @@ class LearnerGarbageIT {
                     cable.mark(List.of(new Id("saucr", wild)));
                     SaucrEnsemble.await("a proposal", () -> !cable.marking());
                     writes.awaitMore(50);
-                    assertThat(ensemble.server(follower).terminate(SaucrEnsemble.PATIENCE))
-                            .isTrue();
+                    ensemble.terminate(follower);
                     assertThat(ensemble.markers(follower).lleMap().get(99))
                             .isEqualTo(Long.MAX_VALUE);
                     ensemble.restart(follower);

@@ -1,5 +1,7 @@
 package io.saucr.tests.ensemble;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.saucr.core.LleMap;
 import io.saucr.core.LogIdentity;
 import io.saucr.core.MalformedMarkerException;
@@ -275,6 +277,15 @@ final class SaucrEnsemble implements AutoCloseable {
     void kill(Integer... ids) {
         for (int id : ids) {
             server(id).kill();
+        }
+    }
+
+    /**
+     * SIGTERM, one after the other, as an operator stops them; each has ended when this returns.
+     */
+    void terminate(Integer... ids) {
+        for (int id : ids) {
+            assertThat(server(id).terminate(PATIENCE)).as("end of server %d", id).isTrue();
         }
     }
 

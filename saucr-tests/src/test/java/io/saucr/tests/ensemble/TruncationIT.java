@@ -150,8 +150,8 @@ class TruncationIT {
         ensemble.restart(LEADER);
         ensemble.awaitServing();
         assertThat(ensemble.log(LEADER, started, "Getting a snapshot from leader")).hasSize(1);
-        for (int id : List.of(LEADER, LOW, NEXT_LEADER)) {
-            assertThat(ensemble.server(id).terminate(SaucrEnsemble.PATIENCE)).isTrue();
+        ensemble.terminate(LEADER, LOW, NEXT_LEADER);
+        for (int id : ensemble.all()) {
             ensemble.server(id).configure("forceSnapshotSync", null);
         }
         assertThat(logFiles(ensemble)).isEmpty();
