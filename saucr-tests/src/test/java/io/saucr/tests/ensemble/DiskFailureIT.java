@@ -62,8 +62,7 @@ class DiskFailureIT {
             writes.awaitMore(100);
             ensemble.awaitMemoryAlone(failing);
             ensemble.shim(failing).failForces(true);
-            SaucrEnsemble.await("the end of the server", () -> !ensemble.server(failing).isAlive());
-            assertThat(ensemble.server(failing).exitStatus().orElseThrow()).isNotZero();
+            ensemble.awaitFailure(failing);
             assertThat(ensemble.markers(failing).crashedInFastMode()).isTrue();
             ensemble.awaitSlow(leader);
             writes.awaitMore(100);
@@ -92,7 +91,7 @@ class DiskFailureIT {
                 ensemble.shim(id).failForces(true);
             }
             for (int id : all) {
-                SaucrEnsemble.await("the end", () -> !ensemble.server(id).isAlive());
+                ensemble.awaitFailure(id);
                 ensemble.shim(id).failForces(false);
             }
             ensemble.restart(all);
@@ -120,8 +119,7 @@ class DiskFailureIT {
         try (AckedWrites writes = new AckedWrites(ensemble.connect(leader), "/full", 8)) {
             writes.awaitMore(100);
             ensemble.shim(full).fullDisk(true);
-            SaucrEnsemble.await("the end of the server", () -> !ensemble.server(full).isAlive());
-            assertThat(ensemble.server(full).exitStatus().orElseThrow()).isNotZero();
+            ensemble.awaitFailure(full);
             writes.awaitMore(100);
             ensemble.shim(full).fullDisk(false);
             ensemble.restart(full);
@@ -166,9 +164,8 @@ class DiskFailureIT {
             long before = shim.refusedWrites();
             LocalTime from = SaucrEnsemble.now();
             shim.refuseWrites(1, error);
-            SaucrEnsemble.await("the end of the server", () -> !ensemble.server(refused).isAlive());
+            ensemble.awaitFailure(refused);
             assertThat(shim.refusedWrites() - before).isEqualTo(1);
-            assertThat(ensemble.server(refused).exitStatus().orElseThrow()).isNotZero();
             assertThat(ensemble.log(refused, from, "what the disk holds is unknown now"))
                     .hasSize(1);
             writes.awaitMore(100);
@@ -193,8 +190,7 @@ class DiskFailureIT {
                 ensemble.server(refused).dataDirectory().resolve("version-2/acceptedEpoch.tmp");
         Files.createDirectory(inTheWay);
         ensemble.kill(leader);
-        SaucrEnsemble.await("the end of the server", () -> !ensemble.server(refused).isAlive());
-        assertThat(ensemble.server(refused).exitStatus().orElseThrow()).isNotZero();
+        ensemble.awaitFailure(refused);
         assertThat(ensemble.log(refused, before, "acceptedEpoch cannot be written")).hasSize(1);
         Files.delete(inTheWay);
         ensemble.restart(leader, refused);

@@ -56,15 +56,10 @@ class MachineFaultsIT {
         ensemble.close();
     }
 
-    private static void awaitEnd(int id) {
-        SaucrEnsemble.await("the end of the server", () -> !ensemble.server(id).isAlive());
-        assertThat(ensemble.server(id).exitStatus().orElseThrow()).isNotZero();
-    }
-
     /** It does not start, says so, and starts when what was broken is mended. */
     private static void refusesToStart(int id, String reason) throws Exception {
         ensemble.restart(id);
-        awaitEnd(id);
+        ensemble.awaitFailure(id);
         assertThat(ensemble.server(id).logTail(200)).contains(reason);
     }
 
@@ -87,7 +82,7 @@ class MachineFaultsIT {
             writes.awaitMore(100);
             ensemble.awaitMemoryAlone(victim);
             ensemble.shim(victim).readOnlyDisk(true);
-            awaitEnd(victim);
+            ensemble.awaitFailure(victim);
             assertThat(ensemble.markers(victim).crashedInFastMode()).isTrue();
             writes.awaitMore(100);
             refusesToStart(victim, "Read-only file system");
@@ -108,7 +103,7 @@ class MachineFaultsIT {
             ensemble.awaitMemoryAlone(victim);
             Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("r-xr-xr-x"));
             writes.stop(); // The marker of an idle server is due.
-            awaitEnd(victim);
+            ensemble.awaitFailure(victim);
             assertThat(ensemble.server(victim).logTail(200))
                     .contains("this server stops")
                     .contains("saucr.latestOnDisk");

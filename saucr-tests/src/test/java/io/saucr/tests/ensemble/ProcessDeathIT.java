@@ -83,7 +83,7 @@ class ProcessDeathIT {
                 ensemble.restart(id);
             }
             for (int id : ensemble.all()) {
-                SaucrEnsemble.await("the start ends", () -> !ensemble.server(id).isAlive());
+                ensemble.awaitFailure(id);
                 assertThat(Files.readString(ensemble.server(id).logFile()))
                         .contains("may be in the page cache alone, and cannot be written to")
                         .contains("No space left on device");
@@ -112,7 +112,7 @@ class ProcessDeathIT {
             ensemble.restart(2, 3);
             ensemble.awaitServing();
             ensemble.restart(1);
-            SaucrEnsemble.await("the end", () -> !ensemble.server(1).isAlive());
+            ensemble.awaitFailure(1);
             assertThat(ensemble.server(1).exitStatus())
                     .hasValue(ExitCode.UNEXPECTED_ERROR.getValue());
             assertThat(ensemble.running()).containsExactly(2, 3);

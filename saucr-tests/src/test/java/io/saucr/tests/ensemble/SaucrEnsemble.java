@@ -289,6 +289,12 @@ final class SaucrEnsemble implements AutoCloseable {
         }
     }
 
+    /** Waits until a server has ended itself, as its exit status has to say. */
+    void awaitFailure(int id) {
+        await("the end of server " + id, () -> !server(id).isAlive());
+        assertThat(server(id).exitStatus().orElseThrow()).isNotZero();
+    }
+
     /** SIGKILL for all of them at one instant: none sees another one's end. */
     void killAtOneInstant(Integer... ids) throws IOException {
         Signal.STOP.send(Arrays.stream(ids).map(id -> server(id).pid()).toList());
