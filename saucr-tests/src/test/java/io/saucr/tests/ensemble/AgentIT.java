@@ -38,11 +38,7 @@ class AgentIT {
                 assertThat(ensemble.awaitFast()).isEqualTo(leader);
                 writes.awaitMore(50);
                 writes.stop();
-                for (int id : ensemble.all()) {
-                    try (Client reader = ensemble.connect(id)) {
-                        writes.assertAllIn(reader);
-                    }
-                }
+                writes.assertAllOnEachOf(ensemble);
             }
         }
     }

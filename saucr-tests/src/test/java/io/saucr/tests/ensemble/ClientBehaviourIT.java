@@ -337,11 +337,7 @@ class ClientBehaviourIT {
                 new AckedWrites(ensemble.connect(OBSERVER), "/through-observer", 8)) {
             writes.awaitMore(200);
             writes.stop();
-            for (int id : ensemble.all()) {
-                try (Client reader = ensemble.connect(id)) {
-                    writes.assertAllIn(reader);
-                }
-            }
+            writes.assertAllOnEachOf(ensemble);
             ensemble.kill(OBSERVER);
             try (AckedWrites without = new AckedWrites(ensemble.connect(leader), "/without", 8)) {
                 without.awaitMore(100);

@@ -114,11 +114,7 @@ class ControlIT {
                     () -> ensemble.metric(follower, "zk_saucr_pinned_slow") == 0);
             ensemble.awaitFast();
             writes.stop();
-            for (int id : ensemble.all()) {
-                try (Client reader = ensemble.connect(id)) {
-                    writes.assertAllIn(reader);
-                }
-            }
+            writes.assertAllOnEachOf(ensemble);
         }
     }
 
@@ -185,11 +181,7 @@ class ControlIT {
             }
             assertThat(ensemble.awaitFast()).isEqualTo(elected);
             writes.stop();
-            for (int id : ensemble.all()) {
-                try (Client reader = ensemble.connect(id)) {
-                    writes.assertAllIn(reader);
-                }
-            }
+            writes.assertAllOnEachOf(ensemble);
         }
     }
 

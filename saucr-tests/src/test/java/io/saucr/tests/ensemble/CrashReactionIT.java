@@ -78,11 +78,7 @@ class CrashReactionIT {
                 assertThat(ensemble.awaitFast()).isEqualTo(leader);
                 assertThat(ensemble.metric(leader, "zk_saucr_mode_switches"))
                         .isEqualTo(switches + 2);
-                for (int id : ensemble.all()) {
-                    try (Client reader = ensemble.connect(id)) {
-                        writes.assertAllIn(reader);
-                    }
-                }
+                writes.assertAllOnEachOf(ensemble);
             }
         }
     }

@@ -46,14 +46,6 @@ class DiskFailureIT {
         ensemble.close();
     }
 
-    private static void assertEverywhere(AckedWrites writes) throws Exception {
-        for (int id : ensemble.all()) {
-            try (Client reader = ensemble.connect(id)) {
-                writes.assertAllIn(reader);
-            }
-        }
-    }
-
     @Test
     void r14AServerWhoseForcesFailStopsAndClaimsNothingAndRecoversOnAMendedDisk() throws Exception {
         int leader = ensemble.awaitFast();
@@ -72,7 +64,7 @@ class DiskFailureIT {
             assertThat(ensemble.awaitFast()).isEqualTo(leader);
             writes.awaitMore(100);
             writes.stop();
-            assertEverywhere(writes);
+            writes.assertAllOnEachOf(ensemble);
         }
     }
 
@@ -105,8 +97,8 @@ class DiskFailureIT {
                 before.stop();
                 ensemble.restart(all);
                 ensemble.awaitServing();
-                assertEverywhere(before);
-                assertEverywhere(after);
+                before.assertAllOnEachOf(ensemble);
+                after.assertAllOnEachOf(ensemble);
             }
         }
         ensemble.awaitFast();
@@ -126,7 +118,7 @@ class DiskFailureIT {
             ensemble.awaitServing();
             ensemble.awaitFast();
             writes.stop();
-            assertEverywhere(writes);
+            writes.assertAllOnEachOf(ensemble);
         }
     }
 
@@ -146,8 +138,8 @@ class DiskFailureIT {
         ensemble.restart(all);
         ensemble.awaitServing();
         ensemble.awaitFast();
-        assertEverywhere(fast);
-        assertEverywhere(slow);
+        fast.assertAllOnEachOf(ensemble);
+        slow.assertAllOnEachOf(ensemble);
     }
 
     /** While clients write, nearly all writes are the log's; the rest are its markers'. */
@@ -173,7 +165,7 @@ class DiskFailureIT {
             ensemble.awaitServing();
             writes.awaitMore(100);
             writes.stop();
-            assertEverywhere(writes);
+            writes.assertAllOnEachOf(ensemble);
             return writes;
         }
     }
@@ -268,7 +260,7 @@ class DiskFailureIT {
             ensemble.restart(all.toArray(Integer[]::new));
             ensemble.awaitServing();
             ensemble.awaitFast();
-            assertEverywhere(writes);
+            writes.assertAllOnEachOf(ensemble);
         }
     }
 }

@@ -143,11 +143,7 @@ class FastModeIT {
             ensemble.awaitFast();
             writes.awaitMore(200);
             writes.stop();
-            for (int id : ensemble.all()) {
-                try (Client reader = ensemble.connect(id)) {
-                    writes.assertAllIn(reader);
-                }
-            }
+            writes.assertAllOnEachOf(ensemble);
         }
     }
 }

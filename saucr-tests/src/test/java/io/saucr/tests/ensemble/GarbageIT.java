@@ -68,11 +68,7 @@ class GarbageIT {
                 }
                 writes.awaitMore(50);
                 writes.stop();
-                for (int id : ensemble.all()) {
-                    try (Client reader = ensemble.connect(id)) {
-                        writes.assertAllIn(reader);
-                    }
-                }
+                writes.assertAllOnEachOf(ensemble);
             }
             assertThat(ensemble.leader()).isEqualTo(leader);
             for (int id : ensemble.all()) {

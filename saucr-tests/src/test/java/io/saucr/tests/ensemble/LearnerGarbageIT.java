@@ -90,11 +90,7 @@ class LearnerGarbageIT {
             assertThat(ensemble.awaitFast()).isEqualTo(leader);
             writes.awaitMore(50);
             writes.stop();
-            for (int id : ensemble.all()) {
-                try (Client reader = ensemble.connect(id)) {
-                    writes.assertAllIn(reader);
-                }
-            }
+            writes.assertAllOnEachOf(ensemble);
         }
         for (int id : ensemble.all()) {
             assertThat(Files.size(ensemble.server(id).logFile())).isLessThan(MOST_LOG_BYTES);

@@ -67,11 +67,7 @@ class MachineFaultsIT {
         ensemble.restart(id);
         ensemble.awaitServing();
         ensemble.awaitFast();
-        for (int each : ensemble.all()) {
-            try (Client reader = ensemble.connect(each)) {
-                writes.assertAllIn(reader);
-            }
-        }
+        writes.assertAllOnEachOf(ensemble);
     }
 
     @Test

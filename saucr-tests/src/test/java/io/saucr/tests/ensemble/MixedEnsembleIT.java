@@ -65,11 +65,7 @@ class MixedEnsembleIT {
                 assertThat(ensemble.awaitFast()).isEqualTo(leader);
                 writes.awaitMore(200);
                 writes.stop();
-                for (int id : ensemble.all()) {
-                    try (Client reader = ensemble.connect(id)) {
-                        writes.assertAllIn(reader);
-                    }
-                }
+                writes.assertAllOnEachOf(ensemble);
             }
         }
     }
@@ -160,11 +156,7 @@ class MixedEnsembleIT {
                 ensemble.awaitServing();
                 writes.awaitMore(100);
                 writes.stop();
-                for (int id : ensemble.all()) {
-                    try (Client reader = ensemble.connect(id)) {
-                        writes.assertAllIn(reader);
-                    }
-                }
+                writes.assertAllOnEachOf(ensemble);
             }
         }
     }

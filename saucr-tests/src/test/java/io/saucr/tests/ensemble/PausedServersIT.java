@@ -83,11 +83,7 @@ class PausedServersIT {
                 assertThat(ensemble.metric(leader, "zk_saucr_mode_switches"))
                         .as("one switch to slow, one to fast")
                         .isEqualTo(switches + 2);
-                for (int id : ensemble.all()) {
-                    try (Client reader = ensemble.connect(id)) {
-                        writes.assertAllIn(reader);
-                    }
-                }
+                writes.assertAllOnEachOf(ensemble);
             }
         }
         System.out.println("slow after two of five were paused: " + reactions);
@@ -169,11 +165,7 @@ class PausedServersIT {
             writes.awaitMore(100);
             writes.stop();
             assertThat(ensemble.awaitFast()).isEqualTo(second);
-            for (int id : ensemble.all()) {
-                try (Client reader = ensemble.connect(id)) {
-                    writes.assertAllIn(reader);
-                }
-            }
+            writes.assertAllOnEachOf(ensemble);
         }
     }
 }

@@ -155,11 +155,7 @@ class ReconfigIT {
             writes.awaitMore(100);
             writes.stop();
             ensemble.awaitServing();
-            for (int id : ensemble.all()) {
-                try (Client reader = ensemble.connect(id)) {
-                    writes.assertAllIn(reader);
-                }
-            }
+            writes.assertAllOnEachOf(ensemble);
         }
     }
 
@@ -188,11 +184,7 @@ class ReconfigIT {
             writes.awaitMore(100);
             writes.stop();
             ensemble.awaitServing();
-            for (int id : ensemble.all()) {
-                try (Client reader = ensemble.connect(id)) {
-                    writes.assertAllIn(reader);
-                }
-            }
+            writes.assertAllOnEachOf(ensemble);
         }
     }
 

@@ -79,10 +79,6 @@ class RollingUpgradeIT {
             throws Exception {
         writes.stop();
         assertThat(writes.count()).isGreaterThan(100);
-        for (int id : ensemble.all()) {
-            try (Client reader = ensemble.connect(id)) {
-                writes.assertAllIn(reader);
-            }
-        }
+        writes.assertAllOnEachOf(ensemble);
     }
 }

@@ -205,11 +205,7 @@ class SecuredPortsIT {
             ensemble.awaitFast();
             writes.awaitMore(100);
             writes.stop();
-            for (int id : ensemble.all()) {
-                try (Client reader = ensemble.connect(id)) {
-                    writes.assertAllIn(reader);
-                }
-            }
+            writes.assertAllOnEachOf(ensemble);
         }
     }
 
