@@ -60,6 +60,21 @@ final class AckedWrites implements AutoCloseable {
         writer.start();
     }
 
+    /**
+     * At least so many writes, all of them acknowledged when this returns.
+     *
+     * @param client is closed
+     */
+    static AckedWrites written(Client client, String parent, int window, int count)
+            throws KeeperException, InterruptedException {
+        AckedWrites writes = new AckedWrites(client, parent, window);
+        try (writes) {
+            writes.awaitMore(count);
+            writes.stop();
+        }
+        return writes;
+    }
+
     private void write() {
         for (int i = 0; i < MOST && !stopped; i++) {
             String name = "n" + Integer.toHexString(i);

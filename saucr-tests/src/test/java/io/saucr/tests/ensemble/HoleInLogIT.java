@@ -134,11 +134,7 @@ class HoleInLogIT {
 
     /** Some acknowledged writes, which every running server has logged when this returns. */
     private static AckedWrites written(SaucrEnsemble ensemble, String parent) throws Exception {
-        AckedWrites writes = new AckedWrites(ensemble.connect(OTHER), parent, 4);
-        try (writes) {
-            writes.awaitMore(WRITES);
-            writes.stop();
-        }
+        AckedWrites writes = AckedWrites.written(ensemble.connect(OTHER), parent, 4, WRITES);
         SaucrEnsemble.await(
                 "the same on every server",
                 () ->

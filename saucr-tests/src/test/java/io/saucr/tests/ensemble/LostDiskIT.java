@@ -139,12 +139,7 @@ class LostDiskIT {
     private static AckedWrites writeInSlowMode(SaucrEnsemble ensemble) throws Exception {
         ensemble.awaitFast();
         ensemble.pinSlow();
-        AckedWrites writes = new AckedWrites(ensemble.connect(), "/writes", 16);
-        try (writes) {
-            writes.awaitMore(300);
-            writes.stop();
-        }
-        return writes;
+        return AckedWrites.written(ensemble.connect(), "/writes", 16, 300);
     }
 
     private static void awaitRecovered(

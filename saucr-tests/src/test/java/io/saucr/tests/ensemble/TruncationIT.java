@@ -191,12 +191,7 @@ class TruncationIT {
     }
 
     private static AckedWrites written(SaucrEnsemble ensemble, String parent) throws Exception {
-        AckedWrites writes = new AckedWrites(ensemble.connect(), parent, 4);
-        try (writes) {
-            writes.awaitMore(WRITES);
-            writes.stop();
-        }
-        return writes;
+        return AckedWrites.written(ensemble.connect(), parent, 4, WRITES);
     }
 
     private static void assertAll(SaucrEnsemble ensemble, List<AckedWrites> writes)
