@@ -354,10 +354,15 @@ final class SaucrEnsemble implements AutoCloseable {
     }
 
     private Path newestLog(int id) throws IOException {
+        return logFiles(id).stream()
+                .max(Comparator.comparingLong(SaucrEnsemble::firstZxid))
+                .orElseThrow();
+    }
+
+    /** A server's log files, in any order. */
+    List<Path> logFiles(int id) throws IOException {
         try (Stream<Path> files = Files.list(server(id).dataDirectory().resolve("version-2"))) {
-            return files.filter(file -> file.getFileName().toString().startsWith("log."))
-                    .max(Comparator.comparingLong(SaucrEnsemble::firstZxid))
-                    .orElseThrow();
+            return files.filter(file -> file.getFileName().toString().startsWith("log.")).toList();
         }
     }
 

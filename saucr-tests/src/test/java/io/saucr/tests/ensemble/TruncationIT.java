@@ -15,7 +15,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.Stream;
 import net.bytebuddy.implementation.MethodCall;
 import net.bytebuddy.implementation.StubMethod;
 import org.apache.zookeeper.server.persistence.FileTxnLog;
@@ -154,7 +153,7 @@ class TruncationIT {
         for (int id : ensemble.all()) {
             ensemble.server(id).configure("forceSnapshotSync", null);
         }
-        assertThat(logFiles(ensemble)).isEmpty();
+        assertThat(ensemble.logFiles(LEADER)).isEmpty();
     }
 
     /**
@@ -162,7 +161,7 @@ class TruncationIT {
      * anybody follows.
      */
     private static void leadOnceMore(SaucrEnsemble ensemble) throws Exception {
-        Path log = logFiles(ensemble).get(0);
+        Path log = ensemble.logFiles(LEADER).get(0);
         Path snapshot =
                 log.resolveSibling(log.getFileName().toString().replace("log.", "snapshot."));
         ensemble.killAtOneInstant(LEADER, NEXT_LEADER);
@@ -172,7 +171,7 @@ class TruncationIT {
 
     /** Whether the proposal is the first entry of the only log file. */
     private static boolean logged(SaucrEnsemble ensemble) throws IOException {
-        List<Path> logs = logFiles(ensemble);
+        List<Path> logs = ensemble.logFiles(LEADER);
         if (logs.isEmpty()) {
             return false;
         }
@@ -180,13 +179,6 @@ class TruncationIT {
         try (InputStream in = Files.newInputStream(logs.get(0))) {
             byte[] beginning = in.readNBytes(BEGINNING_BYTES);
             return new String(beginning, StandardCharsets.ISO_8859_1).contains(PATH);
-        }
-    }
-
-    private static List<Path> logFiles(SaucrEnsemble ensemble) throws IOException {
-        Path folder = ensemble.server(LEADER).dataDirectory().resolve("version-2");
-        try (Stream<Path> files = Files.list(folder)) {
-            return files.filter(file -> file.getFileName().toString().startsWith("log.")).toList();
         }
     }
 
