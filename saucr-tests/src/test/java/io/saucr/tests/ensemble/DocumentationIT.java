@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.saucr.crash.CrashCommand;
+import io.saucr.model.checker.ModelCommand;
+import io.saucr.model.simulator.SimCommand;
 import io.saucr.tests.apache.ApacheTestsCommand;
-import io.saucr.tests.model.ModelCommand;
-import io.saucr.tests.sim.SimCommand;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.Constructor;
@@ -65,7 +65,7 @@ class DocumentationIT {
                     "bin/saucr-sim", SimCommand.class.getName(),
                     "bin/saucr-model", ModelCommand.class.getName(),
                     "bin/saucr-apache-tests", ApacheTestsCommand.class.getName(),
-                    "crash-framework/bin/saucr-crash", CrashCommand.class.getName());
+                    "bin/saucr-crash", CrashCommand.class.getName());
 
     @TempDir static Path folder;
 
@@ -78,10 +78,6 @@ class DocumentationIT {
     static void read() throws Exception {
         documented = new Documentation(ROOT).commands();
         assertThat(documented).hasSizeGreaterThan(50);
-        // The build that this test belongs to is up to date.
-        Path build = Files.createDirectories(state().resolve("build"));
-        Files.writeString(build.resolve("root"), ROOT + "\n");
-        Files.createFile(build.resolve("stamp"));
     }
 
     @AfterAll
@@ -552,9 +548,9 @@ class DocumentationIT {
         String model = " --servers 3 --entries 1 --noops 1 --elections 1 --liveness";
         project("bin/saucr-model" + model, java(ModelCommand.class) + model);
         project(
-                "crash-framework/bin/saucr-crash run -n 5 --count 20 --seed 1 --system"
+                "bin/saucr-crash run -n 5 --count 20 --seed 1 --system"
                         + " zk-mem,zk-disk --order leader_first,simultaneous",
-                "crash-framework/bin/saucr-crash run -n 5 --count 2 --seed 1 --system"
+                "bin/saucr-crash run -n 5 --count 2 --seed 1 --system"
                         + " vr-ideal --order leader_first,simultaneous -o "
                         + folder.resolve("crash"));
         assertThat(folder.resolve("crash/report.html")).isNotEmptyFile();

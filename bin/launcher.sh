@@ -1,0 +1,112 @@
+# What ./saucr and the commands beside this file share; they source it. Sets root, program, and, by find_java,
+# java. Then "build MODULE..." builds what is stale, and "class_path MODULE" prints what a module runs with.
+
+root="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)"
+program="$(basename -- "$0")"
+
+die() {
+    echo "$program: $*" >&2
+    exit 1
+}
+
+# Sets JAVA_HOME (if it was not) and java; ends with a message if there is no JDK that is new enough.
+find_java() {
+    local javac version
+    if [ -n "${JAVA_HOME:-}" ]; then
+        javac="$JAVA_HOME/bin/javac"
+        [ -x "$javac" ] || die "JAVA_HOME is '$JAVA_HOME', but there is no JDK (no bin/javac) in it.
+  Set JAVA_HOME to a JDK, 17 or newer, or unset it to use the one on the PATH."
+    else
+        javac="$(command -v javac)" || die "no JDK found: there is no javac on the PATH and JAVA_HOME is not set.
+  Install a JDK, 17 or newer (Debian, Ubuntu: apt-get install openjdk-17-jdk-headless), or set JAVA_HOME."
+    fi
+    version="$("$javac" -version 2>&1 | sed -n -E 's/^javac ([0-9]+).*/\1/p')"
+    [ -n "$version" ] || die "cannot tell the version of $javac. Set JAVA_HOME to a JDK, 17 or newer."
+    [ "$version" -ge 17 ] || die "$javac is version $version; 17 or newer is needed. Set JAVA_HOME to a newer JDK."
+    java="$(dirname -- "$javac")/java"
+}
+
+find_maven() {
+    command -v mvn >/dev/null || die "Maven not found: there is no mvn on the PATH.
+  Install it (Debian, Ubuntu: apt-get install maven)."
+}
+
+# The modules that a module is made of, itself the last.
+closure() {
+    case "$1" in
+    zookeeper-server | saucr-model) echo saucr-core ;;
+    ycsb-binding) closure crash-framework ;;
+    apache-tests) closure zookeeper-server ;;
+    esac
+    echo "$1"
+}
+
+# The file that the build of a module writes last; for the server it is the distribution.
+product() {
+    case "$1" in
+    zookeeper-server) compgen -G "$root/zookeeper-server/target/saucr-zookeeper-*-bin.tar.gz" | head -n 1 ;;
+    *) echo "$root/$1/target/class.path" ;;
+    esac
+}
+
+# Whether something that goes into a module is newer than what was built of it, or that is missing.
+is_stale() {
+    local product part sources=("$root/pom.xml") jar
+    product="$(product "$1")"
+    [ -f "$product" ] || return 0
+    for part in $(closure "$1"); do
+        sources+=("$root/$part/pom.xml" "$root/$part/src/main")
+        if [ "$part" = zookeeper-server ]; then
+            sources+=("$root"/{README.md,LICENSE,NOTICE,conf,docs} "$root"/zookeeper-server/src/{dist,assembly})
+        fi
+    done
+    [ -z "$(find "${sources[@]}" -newer "$product" -print -quit)" ] || return 0
+    case "$product" in
+    *.path)
+        # A file name is enough for Java to leave out what is not there, without a word.
+        while IFS= read -r -d : jar; do
+            [ -e "$jar" ] || return 0
+        done < <(cat "$product" && echo :)
+        ;;
+    esac
+    return 1
+}
+
+# Builds those of the modules that are stale, with what they are made of. Whoever looks on sees how far it is.
+build() {
+    local module stale=() log started=$SECONDS pid
+    for module in "$@"; do
+        ! is_stale "$module" || stale+=("$module")
+    done
+    [ ${#stale[@]} -gt 0 ] || return 0
+    find_maven
+    log="$root/target/build-$program.log"
+    mkdir -p -- "$root/target"
+    : >"$root/target/build-$program.started"
+    echo "$program: building (log: ${log#"$PWD/"}) ..." >&2
+    (cd -- "$root" && IFS=, && exec mvn -B -DskipTests -pl "${stale[*]}" -am package) >"$log" 2>&1 </dev/null &
+    pid=$!
+    trap 'kill "$pid" 2>/dev/null; exit 130' INT TERM
+    while kill -0 "$pid" 2>/dev/null; do
+        if [ -t 2 ]; then
+            printf '\r  %3d s  %-60.60s' $((SECONDS - started)) \
+                "$(sed -n -E 's/^\[INFO\] Building ([^\/]*) [0-9].*/\1/p' "$log" | tail -n 1)" >&2
+        fi
+        sleep 0.5
+    done
+    [ ! -t 2 ] || printf '\r%-72s\r' '' >&2
+    trap - INT TERM
+    if ! wait "$pid"; then
+        grep -E '^\[(ERROR|WARNING)\]' "$log" | head -n 40 >&2
+        die "the build failed; the whole log is $log"
+    fi
+    # A source that was changed while it was built is newer than this.
+    for module in "${stale[@]}"; do
+        touch -r "$root/target/build-$program.started" -- "$(product "$module")"
+    done
+    echo "$program: built in $((SECONDS - started)) s." >&2
+}
+
+class_path() {
+    echo "$root/$1/target/classes:$(cat "$root/$1/target/class.path")"
+}

@@ -1,0 +1,40 @@
+package io.saucr.model.cluster;
+
+/**
+ * How much may happen in a {@link World}, each number counted over all servers; the world offers no
+ * step that would exceed one. What follows from these by itself (no-ops that the leader owes,
+ * noticing a dead connection, background forces up to their number) is bounded by them.
+ *
+ * @param entries what clients write
+ * @param noops no-ops that the leader proposes
+ * @param elections leaders
+ * @param crashes losses of power: what is not forced is gone
+ * @param suspicions turns to slow mode because followers are late
+ * @param confirmations turns to fast mode, or no-ops that prepare one
+ * @param disconnects connections that break while both ends are alive, and leaders that step down
+ * @param forces forces by a flush
+ * @param syncs syncs that clients ask for
+ * @param kills processes that die while their machine goes on (R25)
+ * @param lostDisks disks that are lost with everything on them (R26)
+ * @param partialCrashes whether a crash may also leave a part of what was not forced
+ */
+public record Bounds(
+        int entries,
+        int noops,
+        int elections,
+        int crashes,
+        int suspicions,
+        int confirmations,
+        int disconnects,
+        int forces,
+        int syncs,
+        int kills,
+        int lostDisks,
+        boolean partialCrashes) {
+
+    /** No bounds but the world's capacity. */
+    public static Bounds none() {
+        int most = Integer.MAX_VALUE;
+        return new Bounds(most, most, most, most, most, most, most, most, most, most, most, true);
+    }
+}

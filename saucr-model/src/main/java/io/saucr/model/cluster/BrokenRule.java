@@ -1,0 +1,82 @@
+package io.saucr.model.cluster;
+
+/**
+ * A rule of the design that a {@link World} can be told to break, to see that somebody notices. The
+ * product has no such switches: the world decides otherwise in the place of the product's class.
+ */
+public enum BrokenRule {
+    /** Who joins again is put into the set of every uncommitted entry that it is re-sent. */
+    R2_REJOINED_IN_EVERY_SET,
+    /** A server acks a slow entry before it has forced its log. */
+    R3_SLOW_ACK_FROM_MEMORY,
+    /** A durable ack counts towards F for every earlier entry. */
+    R4_DURABLE_ACK_COUNTS_TOWARDS_F,
+    /** The leader turns to fast although the last slow entry is not on F disks. */
+    R5_FAST_BEFORE_DISKS,
+    /** Turning to slow mode proposes no no-op. */
+    R6_NO_NOOP,
+    /** An entry that can no longer get F acks keeps the leader in fast mode. */
+    R6_STUCK_ENTRY,
+    /** A newer map replaces the older one. */
+    R8_MAP_REPLACED,
+    /** A fast entry is acked without the fast-switch marker. */
+    R12_NO_FAST_SWITCH,
+    /** The latest-on-disk marker is written before the log is forced. */
+    R13_MARKER_BEFORE_FORCE,
+    /** A flush marks "on disk" although an entry slipped in since its force. */
+    R13_NO_CRITICAL_SECTION,
+    /** A server that crashed in fast mode takes part at once. */
+    R15_RECOVERING_TAKES_PART,
+    /** Servers that are recovering answer those that recover. */
+    R16_RECOVERING_ANSWERS,
+    /** One answer fewer than R is enough. */
+    R16_ONE_ANSWER_TOO_FEW,
+    /** A recovering server takes the source's log although its own is ahead. */
+    R17_OWN_LOG_AHEAD,
+    /** A recovering server cuts its log to L', not to the common prefix. */
+    R17_CUT_TO_L,
+    /** The fast-switch marker stays ahead after recovery. */
+    R17_MARKER_LEFT,
+    /** Nobody tells the leader that a server has restarted. */
+    R20_NO_NOTICE,
+    /** A new connection leaves the old one's acks, and those still unread, counted. */
+    R21_OLD_CONNECTION_COUNTS,
+    /** A leader answers syncs without having heard who still follows. */
+    R22_NO_QUESTION,
+    /** An answer says for the newest question that its server follows, not for the one it is to. */
+    R22_ANSWERS_WITHOUT_NUMBER,
+    /** An entry that was proposed before a sync came in shows, too, that its followers follow. */
+    R22_EARLIER_ENTRY,
+    /** After a loss of power a server takes its page cache for what it was. */
+    R25_BOOT_ID_NOT_LOOKED_AT,
+    /** A fast entry is acked before it is in the page cache. */
+    R25_ACK_BEFORE_WRITE,
+    /** Whose process was killed goes on with the map of its marker. */
+    R25_MAP_OF_MARKER,
+    /** What is found in the page cache is not forced before its server takes part again. */
+    R25_START_WITHOUT_FORCE,
+    /** A server that lost its disk takes part with the empty one at once. */
+    R26_LOST_DISK_COUNTS_AS_COMPLETE,
+    /** A server that lost its disk answers those that recover before it has recovered itself. */
+    R26_LOST_ANSWERS,
+    /** R answers are enough for a server that lost its disk. */
+    R26_R_ANSWERS_ENOUGH,
+    /** A server that lost its disk promises no more than its new log stands for. */
+    R26_ACCEPTED_EPOCH_FORGOTTEN,
+    /** A server that lost its disk believes answers that were given before a leader knew of it. */
+    R26_LEADER_NOT_FIRST,
+    /** When all others were heard without a leader, what they answered before that counts. */
+    R26_NO_NEW_ROUND,
+    /** Nobody tells the leader that a server has lost its disk (R20). */
+    R26_NO_NOTICE,
+    /** A fast entry that is acked from disk leaves the map on disk as it was. */
+    S4_STALE_MAP_ON_DISK,
+    /** What a follower gets before UPTODATE is treated as its tag says. */
+    H5_FAST_BEFORE_UPTODATE,
+    /** What a follower is sent before UPTODATE, and takes for slow, it acks towards F. */
+    H5_COUNTS_BEFORE_UPTODATE,
+    /** Who joins again believes the tags of re-sent packets, and gets no new one. */
+    H6_OLD_TAGS,
+    /** A server that leaves its leader speaks of its memory, not of its log. */
+    H14_MEMORY_AHEAD_OF_LOG
+}

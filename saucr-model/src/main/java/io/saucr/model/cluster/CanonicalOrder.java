@@ -1,0 +1,418 @@
+package io.saucr.model.cluster;
+
+import io.saucr.core.Mode;
+import io.saucr.model.cluster.Step.Kind;
+
+/**
+ * Which schedules a search may leave out, because they differ from others only in the order of
+ * steps that do not touch each other, or in steps that nobody ever notices.
+ *
+ * <p>Most steps change little, and only few later ones can tell: an entry that is put into a log
+ * shows in its ack, an ack when it is read, an ack that was read when an entry commits. Such
+ * <em>quiet</em> steps are taken as late as possible: a <em>run</em> is some quiet steps and the
+ * first one that is not quiet and that tells all of them. Between runs is a state; a search looks
+ * at states and runs alone. Any schedule becomes a sequence of runs by moving quiet steps back over
+ * steps that do not touch them; those that nobody ever tells are left out. Where the order of quiet
+ * steps within a run is free, only one is looked at: proposals, then the leader's log, then the
+ * followers' in the order of their numbers.
+ *
+ * <p>Other steps depend on one earlier step alone and are taken <em>at once</em> after it: a
+ * crashed process starts again, an answer is received, the source's answer is used. Any schedule
+ * becomes such a one by moving these forward. An answer may also be lost.
+ *
+ * <p>A step that an invariant could tell at another server's step is never quiet: one that takes
+ * "fast" from a server's markers, and any ack where a fast entry can commit without it (S4). What
+ * each kind of step can be told by is said in docs/proof.md. Owned by one thread, together with its
+ * world.
+ */
+public final class CanonicalOrder {
+    /** What is to be done with the world after a step. */
+    public enum Next {
+        /** The run goes on. */
+        GO_ON,
+        /** The run ends here: a state. */
+        STATE,
+        /** The run ends here, or goes on. */
+        STATE_OR_GO_ON,
+        /** Another run leads to the same. */
+        LEAVE_OUT
+    }
+
+    private static final int NOTHING = -1;
+
+    /** What has been done in a run that nothing has told yet. */
+    private static final class Run {
+        /** The last quiet step of one server's log, or the step to which another one belongs. */
+        int last = NOTHING;
+
+        /** Whether what that step wrote into its connection can be read next. */
+        boolean readable;
+
+        /** Whether a proposal is in nobody's log. */
+        boolean proposed;
+
+        /** Servers whose acks the leader has counted, and nothing has committed. */
+        int counted;
+
+        /** Servers that have acked fast entries. */
+        int acked;
+
+        /** The highest in the order of servers whose log the run has touched. */
+        int highest;
+
+        void set(Run other) {
+            last = other.last;
+            readable = other.readable;
+            proposed = other.proposed;
+            counted = other.counted;
+            acked = other.acked;
+            highest = other.highest;
+        }
+
+        void clear() {
+            last = NOTHING;
+            readable = false;
+            proposed = false;
+            counted = 0;
+            acked = 0;
+            highest = 0;
+        }
+    }
+
+    private final World world;
+    private final boolean acksAreQuiet;
+    private final Run[] runs;
+
+    // What the world was like before the step.
+    private boolean saidFast;
+    private boolean linkWasEmpty;
+    private int committed;
+    private int acksRead;
+    private boolean manyFast;
+
+    /**
+     * @param longest no run is longer than this
+     */
+    public CanonicalOrder(World world, int longest) {
+        this.world = world;
+        acksAreQuiet = world.fastQuorum == world.n;
+        runs = new Run[longest + 1];
+        for (int i = 0; i <= longest; i++) {
+            runs[i] = new Run();
+        }
+    }
+
+    /** A run begins. */
+    public void begin() {
+        runs[0].clear();
+    }
+
+    /**
+     * Whether a step that is enabled may be the next one of a run.
+     *
+     * @param length of the run so far
+     */
+    public boolean mayFollow(int length, int step) {
+        Run run = runs[length];
+        Kind kind = Step.kind(step);
+        boolean dies = kind == Kind.CRASH || kind == Kind.LOSE_DISK;
+        if (dies && !world.up(Step.server(step))) {
+            // As if it had lost power, or the disk, when its process died.
+            return false;
+        }
+        if (run.last == NOTHING ? kind == Kind.LEARN : !tells(run, step)) {
+            return false;
+        }
+        if (run.counted == 0 && !run.proposed) {
+            return true;
+        }
+        Server s = world.servers[Step.server(step)];
+        return switch (kind) {
+            case APPEND, ACK, RECEIVE -> true;
+            case PROPOSE, NOOP -> run.counted == 0;
+            case SUSPECT -> run.counted == 0 && s.leads();
+            case CONFIRM -> true;
+            case CLOSE -> (run.counted & ~(1 << Step.other(step))) == 0;
+            case CONNECT -> run.counted == 0;
+            case ANSWER -> run.counted == 0 && (!run.proposed || s.leads());
+            case CRASH, KILL, LOSE_DISK, STEP_DOWN, FORCE, MARK -> !run.proposed && onlyOwn(run, s);
+            default -> false;
+        };
+    }
+
+    private static boolean onlyOwn(Run run, Server s) {
+        return s.leads() && run.counted == 1 << s.index;
+    }
+
+    /** Whether a step can tell the run's last one, or belongs to it. */
+    private boolean tells(Run run, int step) {
+        Kind next = Step.kind(step);
+        int server = Step.server(run.last);
+        boolean own = Step.server(step) == server;
+        boolean read = run.readable && next == Kind.RECEIVE && Step.other(step) == server;
+        boolean copied = next == Kind.SOURCE && source(step) == server;
+        return switch (Step.kind(run.last)) {
+            // It changes the log's buffer and what its server knows. A crash forgets both, unless
+            // it leaves a part.
+            case APPEND ->
+                    copied
+                            || (own
+                                    && switch (next) {
+                                        case APPEND, ACK, ANSWER, LEAVE, FORCE, MARK -> true;
+                                        case CRASH, KILL -> Step.argument(step) > 0;
+                                        default -> false;
+                                    });
+            // It writes into the connection behind what is unread there.
+            case ACK ->
+                    read
+                            || (own
+                                    && switch (next) {
+                                        case APPEND,
+                                                CRASH,
+                                                KILL,
+                                                LOSE_DISK,
+                                                ANSWER,
+                                                LEAVE,
+                                                FORCE,
+                                                MARK ->
+                                                true;
+                                        default -> false;
+                                    });
+            case TRUNCATE ->
+                    copied
+                            || (own
+                                    && (next == Kind.SYNC
+                                            || next == Kind.CRASH
+                                            || next == Kind.KILL
+                                            || next == Kind.LEAVE));
+            case SYNC ->
+                    read
+                            || copied
+                            || (own
+                                    && (next == Kind.CRASH
+                                            || next == Kind.KILL
+                                            || next == Kind.LOSE_DISK
+                                            || next == Kind.LEAVE));
+            case UPTODATE -> read || copied || own;
+            // The mode shows in the next proposal. A crash forgets it.
+            case SUSPECT ->
+                    own && (next == Kind.NOOP || next == Kind.PROPOSE || next == Kind.CONFIRM);
+            case FORCE ->
+                    own
+                            && switch (next) {
+                                case MARK, CRASH, KILL, APPEND, ACK, LEAVE -> true;
+                                default -> false;
+                            };
+            case SOURCE -> own && next == Kind.HISTORY;
+            case ANSWER ->
+                    next == Kind.LEARN
+                            && Step.server(step) == Step.other(run.last)
+                            && Step.other(step) == server;
+            case CRASH, KILL, LOSE_DISK -> own && next == Kind.RESTART;
+            default -> throw new IllegalStateException("not quiet: " + Step.toString(run.last));
+        };
+    }
+
+    private int source(int step) {
+        return world.servers[Step.server(step)].recovery.source;
+    }
+
+    /** To be called before {@link World#apply}. */
+    public void before(int step) {
+        Server s = world.servers[Step.server(step)];
+        saidFast = s.markersSayFast();
+        linkWasEmpty = s.link != null && !s.link.readable();
+        committed = s.committed;
+        acksRead = s.links[Step.other(step)].acksRead;
+        manyFast = s.length - s.acked > 1 && onlyFast(s);
+    }
+
+    /**
+     * To be called after {@link World#apply}.
+     *
+     * @param length of the run without the step
+     */
+    public Next after(int length, int step) {
+        Run was = runs[length];
+        Run run = runs[length + 1];
+        run.set(was);
+        run.last = NOTHING;
+        run.readable = false;
+        Server s = world.servers[Step.server(step)];
+        boolean visible = saidFast && !s.markersSayFast();
+        return switch (Step.kind(step)) {
+            case PROPOSE, NOOP -> {
+                run.proposed = true;
+                yield Next.GO_ON;
+            }
+            case APPEND -> appended(was, run, s, step);
+            case ACK -> {
+                if (manyFast) {
+                    // Fast entries that are acked together are as if they had been acked one by
+                    // one.
+                    yield Next.LEAVE_OUT;
+                }
+                if (s.leads()) {
+                    yield counted(was, run, s, s, !acksAreQuiet || visible);
+                }
+                if (!acksAreQuiet || visible) {
+                    yield stateIfTold(was);
+                }
+                if (s.appendedAs[s.length - 1] == Server.FAST) {
+                    run.acked |= 1 << s.index;
+                }
+                yield quiet(run, step);
+            }
+            case RECEIVE -> {
+                Server from = world.servers[Step.other(step)];
+                Link link = s.links[from.index];
+                yield link.open && link.acksRead == acksRead + 1
+                        ? counted(was, run, s, from, false)
+                        : (was.counted & ~(1 << from.index)) == 0 ? Next.STATE : Next.LEAVE_OUT;
+            }
+            case TRUNCATE -> quiet(run, step);
+            case SYNC, UPTODATE -> visible ? stateIfTold(was) : quiet(run, step);
+            case SUSPECT -> {
+                run.proposed = false;
+                yield quiet(run, step);
+            }
+            case FORCE -> {
+                run.counted = 0;
+                yield quiet(run, step);
+            }
+            case SOURCE -> quiet(run, step);
+            case ANSWER -> {
+                if (!world.servers[Step.other(step)].recovery.asksForAnswers()) {
+                    yield Next.STATE;
+                }
+                run.clear();
+                run.last = step;
+                yield Next.STATE_OR_GO_ON;
+            }
+            case CRASH, KILL, LOSE_DISK -> {
+                if (mayBeGivenUp(s)) {
+                    yield Next.STATE;
+                }
+                run.clear();
+                yield quiet(run, step);
+            }
+            default -> Next.STATE;
+        };
+    }
+
+    private Next quiet(Run run, int step) {
+        run.last = step;
+        run.readable = linkWasEmpty;
+        return Next.GO_ON;
+    }
+
+    /** For a step that tells of nothing but its own server's log. */
+    private static Next stateIfTold(Run was) {
+        return was.counted == 0 && !was.proposed ? Next.STATE : Next.LEAVE_OUT;
+    }
+
+    private static int rank(Server s) {
+        return s.leads() ? 0 : s.index + 1;
+    }
+
+    private Next appended(Run was, Run run, Server s, int step) {
+        if (rank(s) < was.highest) {
+            return Next.LEAVE_OUT;
+        }
+        if (was.counted != 0 || was.proposed) {
+            // It can only lead to a commit of the same leader's.
+            run.highest = rank(s);
+        }
+        if (s.queueNext == s.queueLength) {
+            run.proposed = false;
+        }
+        return quiet(run, step);
+    }
+
+    /** The leader has counted an ack of {@code from}, perhaps its own. */
+    private Next counted(Run was, Run run, Server l, Server from, boolean visible) {
+        if (rank(from) < was.highest) {
+            return Next.LEAVE_OUT;
+        }
+        run.highest = rank(from);
+        run.counted |= 1 << from.index;
+        if (from != l && inVain(l, from, run)) {
+            return Next.LEAVE_OUT;
+        }
+        if (l.committed == committed) {
+            if (!visible) {
+                return Next.GO_ON;
+            }
+            boolean told = (was.counted & ~(1 << l.index)) == 0 && !was.proposed;
+            return told ? Next.STATE : Next.LEAVE_OUT;
+        }
+        if (was.proposed) {
+            return Next.LEAVE_OUT;
+        }
+        for (Server s : world.servers) {
+            if ((run.counted & 1 << s.index) != 0 && tooMuch(l, s)) {
+                return Next.LEAVE_OUT;
+            }
+        }
+        return Next.STATE;
+    }
+
+    /** Whether the leader has counted the ack of a fast entry that the run did not commit. */
+    private static boolean tooMuch(Server l, Server s) {
+        int counted = s == l ? l.acked : l.links[s.index].acksRead;
+        return counted > l.committed && isFast(l, counted - 1);
+    }
+
+    /**
+     * Whether the ack that was counted cannot help to commit in this run: it is one of a fast entry
+     * that needs everybody's, who comes earlier in the order has not acked it, and no later ack
+     * waits behind it. Or the follower has acked more fast entries than were read, which it might
+     * as well do later.
+     */
+    private boolean inVain(Server l, Server from, Run run) {
+        Link link = l.links[from.index];
+        if ((run.acked & 1 << from.index) != 0 && link.acksRead < link.acksSent) {
+            return true;
+        }
+        boolean last = link.acksRead == link.acksSent;
+        if (!acksAreQuiet || !last || !isFast(l, link.acksRead - 1)) {
+            return false;
+        }
+        if (l.acked < link.acksRead) {
+            return true;
+        }
+        for (int j = 0; j < from.index; j++) {
+            if (j != l.index && l.links[j].acksRead < link.acksRead) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isFast(Server l, int position) {
+        return l.count.mode(Entry.zxid(l.queue[position])) == Mode.FAST;
+    }
+
+    private static boolean onlyFast(Server s) {
+        for (int i = s.acked; i < s.length; i++) {
+            if (s.appendedAs[i] != Server.FAST) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Whether a recovering server may wait in vain for this one: then it matters that it is down.
+     */
+    private boolean mayBeGivenUp(Server s) {
+        for (Server r : world.servers) {
+            if (r.recovery != null
+                    && r.recovery.finish == null
+                    && r.recovery.received[s.index] != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

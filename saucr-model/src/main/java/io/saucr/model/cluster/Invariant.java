@@ -1,0 +1,56 @@
+package io.saucr.model.cluster;
+
+import java.util.List;
+
+/**
+ * Something that must hold in a {@link World} after every step, or at every commit. Keeps nothing
+ * between calls.
+ */
+public interface Invariant {
+
+    /** As the design calls it. */
+    String name();
+
+    /**
+     * Looks at what a step may have broken, in a world in which the invariant held before.
+     *
+     * @return null if the invariant holds, else how it was broken
+     */
+    default String after(World world, int step) {
+        return null;
+    }
+
+    /**
+     * As {@link #after}, but looks at everything, whatever the last step was.
+     *
+     * @return null if the invariant holds, else how it is broken
+     */
+    default String anywhere(World world) {
+        return null;
+    }
+
+    /**
+     * Looks at a leader that is about to commit the entry at this position of its queue.
+     *
+     * @return null if the invariant holds, else how it was broken
+     */
+    default String onCommit(World world, Server leader, int position) {
+        return null;
+    }
+
+    /** Those that are looked at after every step. */
+    static List<Invariant> afterSteps() {
+        return List.of(
+                new AcknowledgedIsNeverLost(),
+                new OneValuePerZxid(),
+                new RecoveringTakesNoPart(),
+                new LogOrder(),
+                new MarkerTruth(),
+                new SyncedReadsAreNotStale());
+    }
+
+    /** Those that are looked at when an entry commits. */
+    static List<Invariant> atCommits() {
+        return List.of(new OthersKnowWhatWasLogged(), new ModeSafety());
+    }
+}

@@ -1,0 +1,262 @@
+package io.saucr.model.cluster;
+
+import io.saucr.model.cluster.Step.Kind;
+import java.util.Arrays;
+
+/**
+ * L1 and L2: when nothing fails any more, a bare majority is up and R of it are recovered, then the
+ * ensemble serves again, everybody who is up has recovered, whatever is proposed commits, and so
+ * does a new write, and a sync after it is answered (R22). Whoever is down stays down. Also what L1
+ * relies on: once a leader has turned slow and is quiet, what it has committed is on a bare
+ * majority of disks (R6). Decides without chance. Owned by one thread.
+ */
+public final class Liveness {
+    /** What is broken when the world does not serve again. */
+    public static final String NAME = "L1, L2";
+
+    /** What is broken when one of the product's classes refuses what must never happen. */
+    public static final String IMPOSSIBLE = "impossible state";
+
+    private static final int MOST_STEPS = 20_000;
+
+    private final World world;
+    private final int n;
+    private final int bareMajority;
+    private final int[] steps = new int[World.MAX_ENABLED];
+    private int[] played = new int[256];
+    private int taken;
+    private String explanation = "";
+
+    /** Runs this world on when asked. */
+    public Liveness(World world) {
+        this.world = world;
+        this.n = world.servers();
+        this.bareMajority = n / 2 + 1;
+    }
+
+    /**
+     * Whether L1 and L2 promise anything now: with servers that lost their disks, once a bare
+     * majority of others is there, or all are there and fewer than a bare majority lost theirs
+     * (R26).
+     */
+    public boolean promised() {
+        int up = 0;
+        int recovered = 0;
+        int lost = 0;
+        for (int i = 0; i < n; i++) {
+            up += world.up(i) ? 1 : 0;
+            recovered += world.recovered(i) ? 1 : 0;
+            lost += world.up(i) && world.lost(i) ? 1 : 0;
+        }
+        return up >= bareMajority
+                && recovered >= n - bareMajority
+                && (lost == 0 || up - lost >= bareMajority || (up == n && lost < bareMajority));
+    }
+
+    /**
+     * Runs the world on until it has committed a new write.
+     *
+     * @return null if it did, else the name of what is broken: {@link #NAME}, {@link #IMPOSSIBLE},
+     *     or a safety property
+     */
+    public String run() {
+        taken = 0;
+        explanation = "";
+        try {
+            explanation = stuck();
+        } catch (IllegalStateException e) {
+            explanation = e.getMessage();
+            return IMPOSSIBLE;
+        }
+        if (world.violation() != null) {
+            explanation = world.explanation();
+            return world.violation();
+        }
+        return explanation == null ? null : NAME;
+    }
+
+    /** How the last run broke it. */
+    public String explanation() {
+        return explanation;
+    }
+
+    private String stuck() {
+        if (!settle()) {
+            return "it never comes to rest";
+        }
+        int leader = leader();
+        if (leader < 0) {
+            return "nobody leads a bare majority, although nothing fails any more";
+        }
+        for (int i = 0; i < n; i++) {
+            if (world.recovering(i)) {
+                return "server " + (i + 1) + " recovers for ever";
+            }
+        }
+        if (world.committedLength(leader) < world.proposedLength(leader)) {
+            return "server " + (leader + 1) + " waits for ever for acks of what it has proposed";
+        }
+        String fault = notOnDisk(leader);
+        if (fault != null) {
+            return fault;
+        }
+        int before = world.proposedLength(leader);
+        take(Step.of(Kind.PROPOSE, leader, 0, 0));
+        if (!settle()) {
+            return "it never comes to rest";
+        }
+        if (world.committedLength(leader) == before) {
+            return "server "
+                    + (leader + 1)
+                    + " leads a bare majority, but a new write never commits";
+        }
+        take(Step.of(Kind.CLIENT_SYNC, leader, 0, 0));
+        if (!settle()) {
+            return "it never comes to rest";
+        }
+        return world.waitingSyncs(leader) == 0
+                ? null
+                : "server " + (leader + 1) + " never answers a client's sync";
+    }
+
+    private String notOnDisk(int leader) {
+        if (world.fastMode(leader)) {
+            return null;
+        }
+        int disks = 0;
+        for (int i = 0; i < n; i++) {
+            if (world.forcedLength(i) >= world.committedLength(leader)) {
+                disks++;
+            }
+        }
+        return disks >= bareMajority
+                ? null
+                : "server "
+                        + (leader + 1)
+                        + " is slow and quiet, but what it has committed is on "
+                        + disks
+                        + " disks";
+    }
+
+    private boolean settle() {
+        boolean moved = true;
+        while (moved) {
+            moved = false;
+            for (int i = 0; i < n; i++) {
+                int step = next(i);
+                if (step >= 0) {
+                    moved = true;
+                    if (!take(step) || taken > MOST_STEPS) {
+                        return false;
+                    }
+                }
+            }
+        }
+        return true;
+    }
+
+    private boolean take(int step) {
+        if (taken == played.length) {
+            played = Arrays.copyOf(played, 2 * taken);
+        }
+        played[taken++] = step;
+        return world.apply(step);
+    }
+
+    /** The steps of the last run. */
+    public int[] steps() {
+        return Arrays.copyOf(played, taken);
+    }
+
+    private int next(int i) {
+        if (!world.up(i)) {
+            return -1;
+        }
+        int count = world.enabled(i, steps, true);
+        if (world.looking(i)) {
+            return join(i, count);
+        }
+        for (int k = 0; k < count; k++) {
+            if (wanted(i, steps[k])) {
+                return steps[k];
+            }
+        }
+        return -1;
+    }
+
+    private boolean wanted(int i, int step) {
+        return switch (Step.kind(step)) {
+            case LEAVE -> !world.attached(i) || !usable(world.leaderOf(i));
+            case CLOSE -> !follows(Step.other(step), i);
+            case STEP_DOWN -> !usable(i);
+            case PROPOSE,
+                    FORCE,
+                    MARK,
+                    CONFIRM,
+                    SUSPECT,
+                    CRASH,
+                    KILL,
+                    LOSE_DISK,
+                    RESTART,
+                    CLIENT_SYNC ->
+                    false;
+            default -> true;
+        };
+    }
+
+    private int join(int i, int count) {
+        for (int k = 0; k < count; k++) {
+            if (usable(Step.other(steps[k]))) {
+                return steps[k];
+            }
+        }
+        for (int j = 0; j < n; j++) {
+            if (usable(j)) {
+                return -1;
+            }
+        }
+        for (int mask = 0; mask < 1 << n; mask++) {
+            if ((mask & 1 << i) != 0
+                    && Integer.bitCount(mask) == bareMajority
+                    && world.electable(i, mask)) {
+                return Step.of(Kind.ELECT, i, 0, mask);
+            }
+        }
+        return -1;
+    }
+
+    private int leader() {
+        for (int i = 0; i < n; i++) {
+            if (world.serves(i) && followers(i) >= bareMajority) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    private boolean follows(int follower, int leader) {
+        return world.leaderOf(follower) == leader && world.attached(follower);
+    }
+
+    private int followers(int leader) {
+        int count = 1;
+        for (int i = 0; i < n; i++) {
+            count += follows(i, leader) ? 1 : 0;
+        }
+        return count;
+    }
+
+    /** Whether the server leads and a bare majority follows it, or can. */
+    private boolean usable(int leader) {
+        if (!world.leads(leader)) {
+            return false;
+        }
+        int possible = 1;
+        for (int i = 0; i < n; i++) {
+            if (follows(i, leader) || (world.looking(i) && world.mayConnect(i, leader))) {
+                possible++;
+            }
+        }
+        return possible >= bareMajority;
+    }
+}

@@ -1,0 +1,206 @@
+package io.saucr.model.cluster;
+
+import io.saucr.core.Mode;
+import java.util.Arrays;
+import java.util.Set;
+
+/**
+ * Counts acks as {@link io.saucr.core.CommitRule} does, but for one rule that it breaks (R2, R4,
+ * R21). Stands in its place in worlds that break one of these, and in no other.
+ */
+final class LooseAckCount implements AckCount {
+    private final int self;
+    private final int bareMajority;
+    private final int fastQuorum;
+    private final boolean rejoinedInEverySet;
+    private final boolean durableCountsTowardsF;
+    private final boolean oldConnectionCounts;
+
+    private final long epochStart;
+    private final long[] connections;
+    private final long[] durableThrough;
+    private long lastConnection;
+    private int joined;
+
+    // Entries of the epoch: the one with counter c at c - 1.
+    private int[] members = new int[16];
+    private int[] acks = new int[16];
+    private boolean[] slow = new boolean[16];
+    private int proposed;
+    private int committed;
+    private int lastSlow;
+
+    LooseAckCount(long self, int voters, long epochStart, Set<BrokenRule> broken) {
+        this.self = (int) self - 1;
+        this.epochStart = epochStart;
+        bareMajority = voters / 2 + 1;
+        fastQuorum = bareMajority + 1;
+        rejoinedInEverySet = broken.contains(BrokenRule.R2_REJOINED_IN_EVERY_SET);
+        durableCountsTowardsF = broken.contains(BrokenRule.R4_DURABLE_ACK_COUNTS_TOWARDS_F);
+        oldConnectionCounts = broken.contains(BrokenRule.R21_OLD_CONNECTION_COUNTS);
+        connections = new long[voters];
+        durableThrough = new long[voters];
+        Arrays.fill(connections, -1);
+        connections[this.self] = 0;
+        joined = 1 << this.self;
+    }
+
+    @Override
+    public long connect(long sid) {
+        int server = (int) sid - 1;
+        if (!oldConnectionCounts) {
+            leaveEverySet(server);
+            durableThrough[server] = 0;
+        }
+        connections[server] = ++lastConnection;
+        return lastConnection;
+    }
+
+    @Override
+    public void join(long sid, long connection) {
+        int bit = 1 << (sid - 1);
+        joined |= bit;
+        if (rejoinedInEverySet) {
+            for (int i = committed; i < proposed; i++) {
+                members[i] |= bit;
+            }
+        }
+    }
+
+    @Override
+    public boolean disconnect(long sid, long connection) {
+        connections[(int) sid - 1] = -1;
+        return leaveEverySet((int) sid - 1);
+    }
+
+    @Override
+    public void restarted(long sid) {
+        connections[(int) sid - 1] = -1;
+        durableThrough[(int) sid - 1] = 0;
+        leaveEverySet((int) sid - 1);
+    }
+
+    @Override
+    public void propose(long zxid, Mode mode) {
+        if (proposed == members.length) {
+            members = Arrays.copyOf(members, proposed * 2);
+            acks = Arrays.copyOf(acks, proposed * 2);
+            slow = Arrays.copyOf(slow, proposed * 2);
+        }
+        members[proposed] = joined;
+        acks[proposed] = 0;
+        slow[proposed] = mode == Mode.SLOW;
+        proposed++;
+        if (mode == Mode.SLOW) {
+            lastSlow = proposed;
+        }
+    }
+
+    @Override
+    public void ack(long sid, long connection, long zxid) {
+        int server = (int) sid - 1;
+        int i = (int) (zxid - epochStart) - 1;
+        if (connections[server] != connection || i < 0 || i >= proposed) {
+            return;
+        }
+        if (slow[i]) {
+            durableThrough[server] = Math.max(durableThrough[server], zxid);
+        }
+        acks[i] |= members[i] & 1 << server;
+    }
+
+    @Override
+    public long committableThrough() {
+        int n = committed;
+        while (n < proposed && committable(n)) {
+            n++;
+        }
+        return epochStart + n;
+    }
+
+    private boolean committable(int i) {
+        int durable = durable(epochStart + i + 1);
+        int itself = members[i] & acks[i];
+        if (durableCountsTowardsF) {
+            itself |= durable;
+        }
+        return Integer.bitCount(itself) >= fastQuorum || Integer.bitCount(durable) >= bareMajority;
+    }
+
+    @Override
+    public void committed(long zxid) {
+        committed = (int) (zxid - epochStart);
+    }
+
+    @Override
+    public boolean lastSlowOnFastQuorumOfDisks() {
+        int durable = durable(epochStart + lastSlow);
+        return lastSlow == proposed
+                && (durable & 1 << self) != 0
+                && Integer.bitCount(durable) >= fastQuorum;
+    }
+
+    @Override
+    public boolean slowEntriesCommitted() {
+        return lastSlow <= committed;
+    }
+
+    @Override
+    public Mode mode(long zxid) {
+        return slow[(int) (zxid - epochStart) - 1] ? Mode.SLOW : Mode.FAST;
+    }
+
+    @Override
+    public long durableThrough(long sid) {
+        return durableThrough[(int) sid - 1];
+    }
+
+    void write(StateCode code) {
+        for (int i = committed; i < proposed; i++) {
+            code.servers(members[i]);
+            code.servers(acks[i]);
+        }
+        code.servers(joined);
+    }
+
+    void read(StateCode code, Server leader, Mode[] modes, long[] durable) {
+        for (int i = leader.epochStart; i < leader.queueLength; i++) {
+            propose(Entry.zxid(leader.queue[i]), modes[i]);
+        }
+        committed = Math.max(0, leader.committed - leader.epochStart);
+        for (int i = committed; i < proposed; i++) {
+            members[i] = code.readSmall();
+            acks[i] = code.readSmall();
+        }
+        joined = code.readSmall();
+        System.arraycopy(durable, 0, durableThrough, 0, durable.length);
+        for (int j = 0; j < durable.length; j++) {
+            if (leader.links[j].open) {
+                leader.links[j].connection = ++lastConnection;
+                connections[j] = lastConnection;
+            }
+        }
+    }
+
+    private int durable(long zxid) {
+        int result = 0;
+        for (int server = 0; server < durableThrough.length; server++) {
+            if (durableThrough[server] >= zxid) {
+                result |= 1 << server;
+            }
+        }
+        return result;
+    }
+
+    private boolean leaveEverySet(int server) {
+        int bit = 1 << server;
+        joined &= ~bit;
+        boolean stuck = false;
+        for (int i = committed; i < proposed; i++) {
+            members[i] &= ~bit;
+            acks[i] &= ~bit;
+            stuck |= !slow[i] && Integer.bitCount(members[i]) < fastQuorum;
+        }
+        return stuck;
+    }
+}

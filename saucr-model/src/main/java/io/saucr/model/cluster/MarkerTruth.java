@@ -1,0 +1,52 @@
+package io.saucr.model.cluster;
+
+/**
+ * A server has written whatever it has acked (R25), and one whose markers say "on disk" has it on
+ * disk; and one that has marked "on disk" finds that again, else it would recover needlessly, and
+ * an ensemble of such servers would wait for ever (L1).
+ */
+final class MarkerTruth implements Invariant {
+    @Override
+    public String name() {
+        return "marker truth";
+    }
+
+    @Override
+    public String after(World world, int step) {
+        return of(world.servers[Step.server(step)]);
+    }
+
+    @Override
+    public String anywhere(World world) {
+        for (Server s : world.servers) {
+            String broke = of(s);
+            if (broke != null) {
+                return broke;
+            }
+        }
+        return null;
+    }
+
+    private static String of(Server s) {
+        if (s.recovered() && s.written < s.acked) {
+            return "server "
+                    + s.sid
+                    + " has acked "
+                    + Entry.toString(s.log[s.written])
+                    + ", which would die with its process";
+        }
+        if (s.recovered() && !s.markersSayFast() && s.forced < s.acked) {
+            return "the markers of server "
+                    + s.sid
+                    + " say that everything is on disk, but "
+                    + Entry.toString(s.log[s.forced])
+                    + " was acked and is not";
+        }
+        if (s.recovered() && !s.unrecovered && s.markersSayFast() && s.durability.claimsOnDisk()) {
+            return "server "
+                    + s.sid
+                    + " has everything on disk and has marked that, but its markers say fast";
+        }
+        return null;
+    }
+}

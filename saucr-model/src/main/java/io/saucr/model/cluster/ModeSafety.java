@@ -1,0 +1,42 @@
+package io.saucr.model.cluster;
+
+import io.saucr.model.cluster.Server.Role;
+
+/**
+ * Nothing commits with fewer than F logs that hold it, or B disks. Servers that crashed in fast
+ * mode, or lost their disks, and have not recovered may have held it; others that are down hold
+ * what they have written.
+ */
+final class ModeSafety implements Invariant {
+    @Override
+    public String name() {
+        return "mode safety";
+    }
+
+    @Override
+    public String onCommit(World world, Server leader, int position) {
+        long entry = leader.queue[position];
+        int logs = 0;
+        int disks = 0;
+        for (Server s : world.servers) {
+            if (s.role == Role.RECOVERING || (s.role == Role.DOWN && s.mayHaveForgotten())) {
+                logs++;
+                disks++;
+            } else if (position < s.length && s.log[position] == entry) {
+                logs++;
+                if (position < s.forced) {
+                    disks++;
+                }
+            }
+        }
+        return logs >= world.fastQuorum || disks >= world.bareMajority
+                ? null
+                : "only "
+                        + logs
+                        + " servers can hold "
+                        + Entry.toString(entry)
+                        + ", and "
+                        + disks
+                        + " on disk";
+    }
+}

@@ -1,0 +1,32 @@
+package io.saucr.model.cluster;
+
+import io.saucr.model.cluster.Server.Role;
+
+/** S3: a recovering server never influences an election or epoch. */
+final class RecoveringTakesNoPart implements Invariant {
+    @Override
+    public String name() {
+        return "S3";
+    }
+
+    @Override
+    public String after(World world, int step) {
+        return switch (Step.kind(step)) {
+            case ELECT, CONNECT, RESTART -> anywhere(world);
+            default -> null;
+        };
+    }
+
+    @Override
+    public String anywhere(World world) {
+        for (Server s : world.servers) {
+            if (s.unrecovered && (s.role == Role.FOLLOWING || s.role == Role.LEADING)) {
+                return "server "
+                        + s.sid
+                        + (s.lost ? " lost its disk" : " crashed in fast mode")
+                        + ", has not recovered, and takes part in an epoch";
+            }
+        }
+        return null;
+    }
+}

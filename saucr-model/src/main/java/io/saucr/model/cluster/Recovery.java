@@ -1,0 +1,225 @@
+package io.saucr.model.cluster;
+
+import io.saucr.core.Configuration;
+import io.saucr.core.LleMap;
+import io.saucr.core.LogOutline;
+import io.saucr.core.Markers;
+import io.saucr.core.RecoveryMessage;
+import io.saucr.core.RecoveryMessage.LleAnswer;
+import io.saucr.core.RecoveryMessage.LostAnswer;
+import io.saucr.core.RecoveryMessage.OutlineAnswer;
+import io.saucr.core.RecoveryMessage.SourceAnswer;
+import io.saucr.core.RecoveryProcedure;
+import io.saucr.core.RecoveryProcedure.Decision;
+import io.saucr.core.RecoveryProcedure.Finish;
+import io.saucr.core.RecoveryProcedure.Loss;
+import io.saucr.core.RecoveryProcedure.OnDisk;
+import io.saucr.core.RecoveryProcedure.Patience;
+import io.saucr.core.RecoveryProcedure.Send;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The recovery of one process, around the product's {@link RecoveryProcedure}: the answers on their
+ * way to it, the request that its source has not answered, and what is left to write.
+ */
+final class Recovery {
+    static final int SILENCE = 10;
+
+    private static final Patience PATIENCE = new Patience(1, SILENCE);
+    private static final int LONGEST_ENTRY = 2;
+
+    final OnDisk onDisk;
+    final RecoveryProcedure procedure;
+
+    /** Whether the disk was lost (R26). */
+    final boolean lost;
+
+    private final int self;
+
+    /** Whether answers that do not count yet are kept until all others were heard. */
+    private final boolean keepsEarly;
+
+    /** Answers that are on their way, by server. */
+    final LleAnswer[] underway;
+
+    /**
+     * The newest epoch whose established leader has answered, {@link Server#NOWHERE} before that:
+     * only what is answered after that counts, and by nobody who has promised more (R26).
+     */
+    int ledEpoch = Server.NOWHERE;
+
+    /**
+     * Who was heard since the process began, counted or not, as bits; and the asker itself, once
+     * the answers count that are given after all others were heard (R26).
+     */
+    int heard;
+
+    /** The newest epochs that those who answered had promised to, 0 unless the disk was lost. */
+    final long[] promised;
+
+    /** Answers that were received since the procedure began, by server. */
+    final LleAnswer[] received;
+
+    /** The source's outline, once it was received. */
+    OutlineAnswer outline;
+
+    /** What the source has not been asked yet, or null. */
+    RecoveryMessage request;
+
+    int source = Server.NOWHERE;
+
+    /** The source's answer that is on its way, or null. */
+    SourceAnswer sourceAnswer;
+
+    /** The last step, when all but the markers is written. */
+    Finish finish;
+
+    Recovery(
+            long sid,
+            long nonce,
+            long currentEpoch,
+            LogOutline log,
+            Markers markers,
+            Configuration voters,
+            boolean lost,
+            boolean keepsEarly) {
+        self = (int) sid - 1;
+        this.lost = lost;
+        this.keepsEarly = keepsEarly;
+        onDisk = new OnDisk(currentEpoch, log, markers, voters, Optional.empty());
+        procedure =
+                lost
+                        ? RecoveryProcedure.ofLostDisk(
+                                sid, nonce, onDisk, Loss.DISK, PATIENCE, LONGEST_ENTRY)
+                        : new RecoveryProcedure(sid, nonce, onDisk, PATIENCE, LONGEST_ENTRY);
+        underway = new LleAnswer[voters.voters().size()];
+        received = new LleAnswer[underway.length];
+        promised = new long[underway.length];
+        procedure.start(0);
+    }
+
+    boolean asksForAnswers() {
+        return procedure.state() == RecoveryProcedure.State.QUERYING;
+    }
+
+    boolean asksSource() {
+        return source != Server.NOWHERE && finish == null;
+    }
+
+    /**
+     * Feeds an answer, and returns what is to be done about the disk.
+     *
+     * @param epoch the newest that whoever answered had promised to
+     */
+    List<Decision> receive(int from, LleAnswer answer, long epoch) {
+        received[from] = answer;
+        promised[from] = epoch;
+        if (keepsEarly && lost && !afterAll() && epoch > ledEpoch) {
+            return List.of();
+        }
+        return feed(from, answer);
+    }
+
+    private List<Decision> feed(int from, LleAnswer answer) {
+        RecoveryMessage message = lost ? asOfALeader(answer) : answer;
+        return remember(procedure.received(from + 1L, message, 0));
+    }
+
+    /** Whether all others were heard before the answers that count. */
+    boolean afterAll() {
+        return (heard & 1 << self) != 0;
+    }
+
+    /** Whether all others were heard. */
+    boolean allHeard() {
+        return (heard | 1 << self) == (1 << received.length) - 1;
+    }
+
+    /** From now on answers count without a leader's. */
+    void beginAfterAll() {
+        heard |= 1 << self;
+    }
+
+    /** Feeds what was kept, and returns what is to be done about the disk. */
+    List<Decision> feedEarly() {
+        List<Decision> decisions = new ArrayList<>();
+        for (int from = 0; from < received.length; from++) {
+            if (received[from] != null && asksForAnswers()) {
+                decisions.addAll(feed(from, received[from]));
+            }
+        }
+        return decisions;
+    }
+
+    /**
+     * The world decides whose answer is heard, so that it can break the rule (R26); to the
+     * procedure all of them are answers in the round of one leader.
+     */
+    private LostAnswer asOfALeader(LleAnswer answer) {
+        return new LostAnswer(
+                answer.nonce(),
+                answer.sender(),
+                procedure.round(),
+                true,
+                Math.max(0, ledEpoch),
+                answer);
+    }
+
+    /** The newest epoch that anybody who answered has promised to. */
+    private long mostPromised() {
+        long most = 0;
+        for (long epoch : promised) {
+            most = Math.max(most, epoch);
+        }
+        return most;
+    }
+
+    /** Feeds the source's answer. */
+    List<Decision> receive(SourceAnswer answer) {
+        if (answer instanceof OutlineAnswer theirs) {
+            outline = theirs;
+        }
+        request = null;
+        sourceAnswer = null;
+        return remember(procedure.received(answer.sender(), answer, 0));
+    }
+
+    private List<Decision> remember(List<Decision> decisions) {
+        for (Decision decision : decisions) {
+            if (decision instanceof Send send
+                    && !(send.message() instanceof RecoveryMessage.LleQuery)
+                    && !(send.message() instanceof RecoveryMessage.LostQuery)) {
+                request = send.message();
+                source = (int) send.to() - 1;
+            } else if (decision instanceof Finish last) {
+                finish = lost ? withPromise(last) : last;
+                request = null;
+            }
+        }
+        return decisions;
+    }
+
+    private Finish withPromise(Finish last) {
+        return new Finish(
+                last.lastLogged(),
+                last.currentEpoch(),
+                last.latestOnDisk(),
+                last.lleMap(),
+                last.fastSwitch(),
+                Math.max(last.currentEpoch(), mostPromised()),
+                last.staged());
+    }
+
+    /** What its own map and the answers say together. */
+    LleMap merged() {
+        LleMap merged = onDisk.markers().lleMap();
+        for (LleAnswer answer : received) {
+            if (answer != null) {
+                merged = merged.merge(answer.lleMap());
+            }
+        }
+        return merged;
+    }
+}

@@ -1,0 +1,312 @@
+package io.saucr.model.cluster;
+
+import io.saucr.core.IncarnationFence;
+import io.saucr.core.LleKnowledge;
+import io.saucr.core.LleMap;
+import io.saucr.core.LogDurability;
+import io.saucr.core.LogOutline;
+import io.saucr.core.Markers;
+import io.saucr.core.Mode;
+import io.saucr.core.ModeController;
+import io.saucr.core.ProposalTag;
+import io.saucr.core.ReplicationSet;
+import io.saucr.core.SyncBarrier;
+import io.saucr.core.Zxid;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+
+/** One server of a {@link World}: its disk, its log's buffer, and what its role needs. */
+final class Server {
+    enum Role {
+        DOWN,
+        RECOVERING,
+        LOOKING,
+        FOLLOWING,
+        LEADING
+    }
+
+    static final int NOWHERE = -1;
+
+    static final byte FAST = 0;
+    static final byte SLOW = 1;
+    static final byte FAST_TO_BE_FORCED = 2;
+
+    final int index;
+    final long sid;
+
+    Role role = Role.LOOKING;
+
+    /** How often the process has started, and its nonce (R18a). */
+    long incarnation = 1;
+
+    /**
+     * Whether it lost power in fast mode, or its disk, and has not recovered since: ghost, for S3.
+     */
+    boolean unrecovered;
+
+    /** Whether its disk was lost and what was lost is not there again (R26). */
+    boolean lost;
+
+    // ---- Disk, all of it forced but for the log behind `forced` ----
+
+    /**
+     * Whether the page cache is known to hold whatever the markers' fast period has acked: no power
+     * was lost since (R25). True while the server is recovered, false while it recovers.
+     */
+    boolean proven = true;
+
+    long[] log;
+
+    /** Entries in the log: on disk, in the page cache, or in the process's buffer. */
+    int length;
+
+    /** How many of them are in the page cache at least, and so outlive the process (R25). */
+    int written;
+
+    /** How many of them are on disk. */
+    int forced;
+
+    long currentEpoch;
+    long acceptedEpoch;
+    long fastSwitch;
+    long latestOnDisk;
+    LleMap mapOnDisk = LleMap.empty();
+
+    // ---- The log's owner; null while down or recovering ----
+
+    LogDurability durability;
+    LleKnowledge knowledge;
+
+    /** How many entries of the log may have been acked. */
+    int acked;
+
+    /** How the entries that are not acked were appended: see {@link #FAST} and what follows it. */
+    byte[] appendedAs;
+
+    /** What a flush has forced and not yet marked, or {@link #NOWHERE}. */
+    int flushed = NOWHERE;
+
+    /**
+     * What it takes its log's end for when it speaks of it; another than that only if H14 is
+     * broken.
+     */
+    long claimed;
+
+    // ---- What it is sent (a follower), or has proposed (a leader), on top of the history before
+    // ----
+
+    long[] queue;
+    ProposalTag[] queueTags;
+    int queueLength;
+
+    /** The next position of the queue that the log takes. */
+    int queueNext;
+
+    /** The tag that proposals without one refer to. */
+    ProposalTag announced;
+
+    // ---- A follower ----
+
+    int leader = NOWHERE;
+
+    /** The leader's end of its connection; null when that is gone, or when it follows nobody. */
+    Link link;
+
+    boolean loggedInitialHistory;
+    boolean upToDate;
+
+    /** What of the queue comes before NEWLEADER. */
+    int initialHistory;
+
+    /** What of the queue comes before UPTODATE, {@link #NOWHERE} while that was not sent. */
+    int upToDateAt = NOWHERE;
+
+    // ---- A leader ----
+
+    int term;
+    boolean established;
+    int newLeaderAcks;
+    int epochStart;
+    int committed;
+    boolean noopOwed;
+    AckCount count;
+    ReplicationSet set;
+    ModeController controller;
+    IncarnationFence fence;
+    ProposalTag tag;
+    final Link[] links;
+
+    /** What answers its clients' syncs, and what that has been told. */
+    SyncBarrier<ClientSync> syncs;
+
+    /** The syncs that wait, in order. */
+    final ArrayDeque<ClientSync> waiting = new ArrayDeque<>();
+
+    /** The number of the newest question. */
+    long asked;
+
+    /** The newest question that each server has answered. */
+    final long[] answered;
+
+    /**
+     * A sync that waits.
+     *
+     * @param question the first one that serves it
+     * @param acknowledged how many entries had been committed anywhere when it came in
+     */
+    record ClientSync(long lastProposed, long question, int acknowledged) {}
+
+    // ---- A recovering server ----
+
+    Recovery recovery;
+
+    Server(int index, int servers, int capacity) {
+        this.index = index;
+        this.sid = index + 1L;
+        log = new long[capacity];
+        appendedAs = new byte[capacity];
+        queue = new long[capacity];
+        queueTags = new ProposalTag[capacity];
+        links = new Link[servers];
+        answered = new long[servers];
+        for (int i = 0; i < servers; i++) {
+            links[i] = new Link();
+        }
+    }
+
+    boolean recovered() {
+        return role == Role.LOOKING || role == Role.FOLLOWING || role == Role.LEADING;
+    }
+
+    boolean leads() {
+        return role == Role.LEADING;
+    }
+
+    long lastLogged() {
+        return length == 0 ? Zxid.NONE : Entry.zxid(log[length - 1]);
+    }
+
+    long lastWritten() {
+        return written == 0 ? Zxid.NONE : Entry.zxid(log[written - 1]);
+    }
+
+    Markers markers() {
+        return new Markers(fastSwitch, latestOnDisk, mapOnDisk);
+    }
+
+    /** Whether what it has acked, and what it knew, may be more than it has. */
+    boolean mayHaveForgotten() {
+        return lost || (markersSayFast() && !proven);
+    }
+
+    boolean markersSayFast() {
+        return fastSwitch > latestOnDisk;
+    }
+
+    LogOutline outline() {
+        return outline(log, length);
+    }
+
+    static LogOutline outline(long[] entries, int length) {
+        long[] ends = new long[length + 1];
+        ends[0] = Zxid.NONE;
+        int epochs = 1;
+        for (int i = 0; i < length; i++) {
+            long zxid = Entry.zxid(entries[i]);
+            if (i + 1 == length || Zxid.epoch(Entry.zxid(entries[i + 1])) != Zxid.epoch(zxid)) {
+                ends[epochs++] = zxid;
+            }
+        }
+        return LogOutline.of(Zxid.NONE, Arrays.copyOf(ends, epochs));
+    }
+
+    void ensureLog(int needed) {
+        if (needed > log.length) {
+            log = Arrays.copyOf(log, needed * 2);
+            appendedAs = Arrays.copyOf(appendedAs, needed * 2);
+        }
+    }
+
+    void append(long entry) {
+        ensureLog(length + 1);
+        log[length++] = entry;
+    }
+
+    void force() {
+        forced = length;
+        written = length;
+    }
+
+    void cut(int newLength) {
+        length = newLength;
+        written = Math.min(written, length);
+        forced = Math.min(forced, length);
+        acked = Math.min(acked, length);
+        flushed = NOWHERE;
+    }
+
+    void enqueue(long entry, ProposalTag withTag) {
+        if (queueLength == queue.length) {
+            queue = Arrays.copyOf(queue, queueLength * 2);
+            queueTags = Arrays.copyOf(queueTags, queueLength * 2);
+        }
+        queue[queueLength] = entry;
+        queueTags[queueLength] = withTag;
+        queueLength++;
+    }
+
+    void copyQueue(Server from) {
+        if (queue.length < from.queueLength) {
+            queue = new long[from.queue.length];
+            queueTags = new ProposalTag[from.queue.length];
+        }
+        System.arraycopy(from.queue, 0, queue, 0, from.queueLength);
+        System.arraycopy(from.queueTags, 0, queueTags, 0, from.queueLength);
+        queueLength = from.queueLength;
+    }
+
+    /** Tells the log's owner of the entry at this position of the log. */
+    void tellDurability(int position) {
+        long zxid = Entry.zxid(log[position]);
+        switch (appendedAs[position]) {
+            case FAST -> durability.appended(zxid, Mode.FAST);
+            case SLOW -> durability.appended(zxid, Mode.SLOW);
+            case FAST_TO_BE_FORCED -> durability.appendedFastToBeForced(zxid);
+            default -> throw new IllegalStateException("appended as " + appendedAs[position]);
+        }
+    }
+
+    /** Leaves whatever role it had; the log and its owner stay. */
+    void forgetRole() {
+        queueLength = 0;
+        queueNext = 0;
+        announced = null;
+        leader = NOWHERE;
+        if (link != null) {
+            link.otherEnd = null;
+            link = null;
+        }
+        loggedInitialHistory = false;
+        upToDate = false;
+        initialHistory = 0;
+        upToDateAt = NOWHERE;
+        term = 0;
+        established = false;
+        newLeaderAcks = 0;
+        epochStart = 0;
+        committed = 0;
+        noopOwed = false;
+        count = null;
+        set = null;
+        controller = null;
+        fence = null;
+        tag = null;
+        syncs = null;
+        waiting.clear();
+        asked = 0;
+        Arrays.fill(answered, 0);
+        for (Link link : links) {
+            link.close();
+        }
+    }
+}

@@ -1,0 +1,54 @@
+package io.saucr.model.cluster;
+
+import io.saucr.core.Bytes;
+import io.saucr.core.HistoryLog;
+import io.saucr.core.LogOutline;
+import io.saucr.core.RecoveryMessage.Entry;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A server's log as one that recovers copies it. Logs in a {@link World} begin at the beginning.
+ */
+final class ServerHistory implements HistoryLog {
+    private final Server server;
+
+    ServerHistory(Server server) {
+        this.server = server;
+    }
+
+    @Override
+    public LogOutline outline() {
+        return server.outline();
+    }
+
+    @Override
+    public Iterator<Entry> after(long zxid) {
+        List<Entry> entries = new ArrayList<>();
+        for (int i = 0; i < server.length; i++) {
+            long entry = server.log[i];
+            long each = io.saucr.model.cluster.Entry.zxid(entry);
+            if (each > zxid) {
+                entries.add(new Entry(each, World.content(entry)));
+            }
+        }
+        return entries.iterator();
+    }
+
+    @Override
+    public Optional<Snapshot> newestSnapshot() {
+        return Optional.empty();
+    }
+
+    @Override
+    public Optional<Snapshot> snapshot(long zxid) {
+        return Optional.empty();
+    }
+
+    @Override
+    public Bytes read(Snapshot snapshot, long offset, int length) {
+        throw new IllegalStateException("there are no snapshots here: " + snapshot);
+    }
+}

@@ -1,0 +1,144 @@
+package io.saucr.model.checker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.saucr.model.checker.ModelChecker.Result;
+import io.saucr.model.checker.ModelChecker.Task;
+import io.saucr.model.cluster.Bounds;
+import io.saucr.model.cluster.BrokenRule;
+import io.saucr.model.cluster.Schedules;
+import io.saucr.model.cluster.Step;
+import io.saucr.model.cluster.World;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Small worlds, seen whole. Larger ones: {@code bin/saucr-model}. */
+class ModelCheckerTest {
+    private static final long LIMIT = TimeUnit.MINUTES.toNanos(20);
+
+    /**
+     * Whole state spaces without a violation, in every order of steps and in the canonical one
+     * alone; the numbers are the bounds in their order, those that are left out 0.
+     */
+    @ParameterizedTest(name = "{0} {1}")
+    @CsvSource({
+        "START,     1 1 1 0 0 0 0 0 0, 800",
+        "FAST,      1 0 0 1 0 0 0 0 0, 2000",
+        "FAST,      1 0 1 1 0 0 0 1 0, 20000",
+        "FAST,      1 1 0 0 1 0 0 0 0, 900",
+        "COMMITTED, 0 0 1 2 0 0 0 0 0, 4000",
+        "SLOW,      1 0 1 0 0 0 2 0 1, 100000",
+        "FAST,      1 0 1 0 0 0 0 1 0 1, 10000",
+        "ON_OTHERS, 0 0 1 1 0 0 0 0 0 0 1, 2360"
+    })
+    void nothingBreaks(String from, String numbers, int atLeast) {
+        Result result = check(from, numbers, Set.of(), false, from.equals("START"));
+        assertThat(result.violation()).as(result.explanation()).isNull();
+        assertThat(result.complete()).isTrue();
+        assertThat(result.states()).isGreaterThan(atLeast);
+        Result reduced = check(from, numbers, Set.of(), true, false);
+        assertThat(reduced.violation()).as(reduced.explanation()).isNull();
+        assertThat(reduced.complete()).isTrue();
+        assertThat(reduced.states()).isLessThan(result.states());
+    }
+
+    /** Larger ones, in the canonical order alone. */
+    @ParameterizedTest(name = "{0} {1}")
+    @CsvSource({
+        "ACKED, 0 1 0 1 0 0 1 0 0, 60000",
+        "FAST,  1 0 1 2 1 0 0 0 0, 20000",
+        "FAST,  2 0 1 1 1 0 0 0 0, 15000",
+        "SLOW,  1 0 1 0 0 0 2 0 2, 50000",
+        "FAST,  1 0 1 1 0 0 0 0 1, 3000",
+        "FAST,  1 0 1 1 1 0 0 0 0 1, 15000",
+        "LEFT,  0 0 1 1 0 0 0 0 0 0 1, 15000"
+    })
+    void nothingBreaksInCanonicalOrder(String from, String numbers, int atLeast) {
+        Result reduced = check(from, numbers, Set.of(), true, false);
+        assertThat(reduced.violation()).as(reduced.explanation()).isNull();
+        assertThat(reduced.complete()).isTrue();
+        assertThat(reduced.states()).isGreaterThan(atLeast);
+    }
+
+    /**
+     * How many steps the shortest counterexample has, after the prefix; and that the canonical
+     * order does not hide it.
+     */
+    @ParameterizedTest
+    @CsvSource({
+        "R3_SLOW_ACK_FROM_MEMORY,        SLOW,     1 0 0 0 0 0 0 0 0, marker truth, 3",
+        "R12_NO_FAST_SWITCH,             FAST,     1 0 0 0 0 0 0 0 0, marker truth, 3",
+        "R13_MARKER_BEFORE_FORCE,        FAST,     1 0 0 0 0 0 0 0 0, marker truth, 4",
+        "R13_NO_CRITICAL_SECTION,        FAST,     2 0 0 0 0 0 0 1 0, marker truth, 7",
+        "R15_RECOVERING_TAKES_PART,      FAST,     1 0 0 1 0 0 0 0 0, S3, 6",
+        "R16_RECOVERING_ANSWERS,         COMMITTED,0 0 1 2 0 0 0 0 0, S1, 13",
+        "R16_ONE_ANSWER_TOO_FEW,         COMMITTED,0 0 1 2 0 0 0 0 0, S1, 11",
+        "R2_REJOINED_IN_EVERY_SET,       ACKED,    0 0 0 1 0 0 1 0 0, S4, 14",
+        "R4_DURABLE_ACK_COUNTS_TOWARDS_F,ACKED,    0 1 0 1 0 0 1 0 0, S4, 16",
+        "R20_NO_NOTICE,                  ACKED,    0 0 0 1 0 0 0 0 0, S4, 9",
+        "R21_OLD_CONNECTION_COUNTS,      ACKED,    0 0 0 1 0 0 1 0 0, mode safety, 6",
+        "R22_NO_QUESTION,                SLOW,     1 0 1 0 0 0 2 0 1, synced reads, 14",
+        "R22_ANSWERS_WITHOUT_NUMBER,     SLOW,     1 0 1 0 0 0 2 0 2, synced reads, 19",
+        "R22_EARLIER_ENTRY,              SLOW,     2 0 1 0 0 0 2 0 1, synced reads, 14",
+        "R25_BOOT_ID_NOT_LOOKED_AT,      FAST,     1 0 0 1 0 0 0 0 0, S3, 6",
+        "R25_ACK_BEFORE_WRITE,           FAST,     1 0 0 0 0 0 0 0 0 1, marker truth, 3",
+        "R25_MAP_OF_MARKER,              ACKED,    0 0 0 0 0 0 0 0 0 1, S4, 6",
+        "R25_START_WITHOUT_FORCE,        FAST,     1 0 0 0 0 0 0 0 0 1, marker truth, 5",
+        "R26_LOST_DISK_COUNTS_AS_COMPLETE,FAST,    0 0 0 0 0 0 0 0 0 0 1, S3, 3",
+        "R26_LOST_ANSWERS,               COMMITTED,0 0 1 2 0 0 0 0 0 0 1, S1, 15",
+        "R26_R_ANSWERS_ENOUGH,           ON_OTHERS,0 0 1 1 0 0 0 0 0 0 1, S1, 12",
+        "R26_LEADER_NOT_FIRST,           LEFT,     0 0 1 1 0 0 0 0 0 0 1, S1, 22",
+        "R26_NO_NEW_ROUND,               LEFT,     0 0 1 1 0 0 0 0 0 0 1, S1, 22",
+        "R26_NO_NOTICE,                  SLOW,     1 0 0 0 0 0 0 0 0 0 1, mode safety, 15",
+        "S4_STALE_MAP_ON_DISK,           FAST,     1 1 0 0 1 0 0 0 0, S4, 12",
+        "H14_MEMORY_AHEAD_OF_LOG,        SLOW,     2 0 0 0 0 0 1 0 0, log order, 12"
+    })
+    void aBrokenRuleIsNoticed(
+            BrokenRule rule, String from, String numbers, String invariant, int steps) {
+        Result result = check(from, numbers, Set.of(rule), false, false);
+        assertThat(result.violation()).isEqualTo(invariant);
+        assertThat(result.steps()).hasSize(Schedules.named(from).size() + steps);
+
+        Result reduced = check(from, numbers, Set.of(rule), true, false);
+        assertThat(reduced.states()).isLessThan(result.states());
+        World world = new World(3, Bounds.none(), Set.of(rule));
+        int last = reduced.steps().size() - 1;
+        for (int i = 0; i <= last; i++) {
+            assertThat(world.apply(Step.parse(reduced.steps().get(i)))).isEqualTo(i < last);
+        }
+        assertThat(world.violation()).isEqualTo(reduced.violation());
+    }
+
+    private static Bounds bounds(String numbers) {
+        int[] n = Arrays.stream(numbers.trim().split(" ")).mapToInt(Integer::parseInt).toArray();
+        int[] all = Arrays.copyOf(n, 11);
+        return new Bounds(
+                all[0], all[1], all[2], all[3], all[4], all[5], all[6], all[7], all[8], all[9],
+                all[10], false);
+    }
+
+    private static Result check(
+            String from,
+            String numbers,
+            Set<BrokenRule> broken,
+            boolean reduced,
+            boolean liveness) {
+        List<String> prefix = Schedules.named(from);
+        Task task =
+                new Task(
+                        3,
+                        bounds(numbers),
+                        broken,
+                        prefix,
+                        reduced,
+                        liveness,
+                        2,
+                        10_000_000,
+                        LIMIT);
+        return new ModelChecker(task, (states, waiting, depth, nanos) -> {}).run();
+    }
+}

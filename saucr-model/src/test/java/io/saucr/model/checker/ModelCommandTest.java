@@ -1,0 +1,54 @@
+package io.saucr.model.checker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+
+class ModelCommandTest {
+    private static final int USAGE = 2;
+
+    @TempDir Path folder;
+
+    private static String refused(String... arguments) {
+        StringWriter said = new StringWriter();
+        int status =
+                new CommandLine(new ModelCommand())
+                        .setErr(new PrintWriter(said))
+                        .execute(arguments);
+        assertThat(status).isEqualTo(USAGE);
+        return said.toString();
+    }
+
+    /** As in the usage: the world first, then steps. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "world 3|elect 1 with 1,2|intact|line 3, 'intact': no such step: intact",
+                "world 5|elect 1 with 1,2|crash 1|line 1, 'world 5': the search is of 3 servers",
+                "world 3|elect 1 with 1,2|append 3|line 3, 'append 3': no server can do that here"
+            })
+    void aScenarioThatNoSearchCanBeginBehindIsRefusedWithItsLine(
+            String first, String second, String third, String why) throws Exception {
+        Path scenario = folder.resolve("scenario.txt");
+        Files.writeString(scenario, String.join("\n", first, second, third));
+        assertThat(refused("--from", scenario.toString()))
+                .contains(scenario + ", " + why)
+                .contains("allowed are");
+    }
+
+    @Test
+    void whatIsNotThereOrOutOfRangeIsRefused() {
+        Path missing = folder.resolve("missing");
+        assertThat(refused("--from", missing.toString())).contains("there is no file " + missing);
+        assertThat(refused("--servers", "8")).contains("--servers is 8; allowed are 3 to 7");
+    }
+}

@@ -1,0 +1,159 @@
+package io.saucr.model.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.saucr.model.cluster.Step.Kind;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.TreeSet;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class StateCodeTest {
+    private static final Bounds BOUNDS = bounds(3);
+
+    /**
+     * With several servers that lost their disks, which of several sources that are equally far
+     * each of them asks is not in the code.
+     */
+    private static final Bounds NO_LOST_DISKS = bounds(0);
+
+    /** A world goes on from its code exactly as it would have without. */
+    @ParameterizedTest
+    @CsvSource({
+        "3,",
+        "4,",
+        "5,",
+        "3,R2_REJOINED_IN_EVERY_SET",
+        "3,R13_NO_CRITICAL_SECTION",
+        "3,R17_MARKER_LEFT",
+        "3,R22_ANSWERS_WITHOUT_NUMBER",
+        "3,R25_ACK_BEFORE_WRITE"
+    })
+    void aDecodedWorldGoesOnAsTheOneThatWasEncoded(int servers, BrokenRule broken) {
+        EnumSet<BrokenRule> rules =
+                broken == null ? EnumSet.noneOf(BrokenRule.class) : EnumSet.of(broken);
+        Bounds bounds = servers == 3 ? BOUNDS : NO_LOST_DISKS;
+        World world = new World(servers, bounds, rules);
+        World copy = new World(servers, bounds, rules);
+        StateCode code = new StateCode(servers);
+        StateCode other = new StateCode(servers);
+        byte[] bytes = new byte[StateCode.MAX_BYTES];
+        byte[] again = new byte[StateCode.MAX_BYTES];
+        int[] steps = new int[World.MAX_ENABLED];
+        for (int seed = 0; seed < 40; seed++) {
+            SplittableRandom random = new SplittableRandom(seed);
+            world.reset();
+            for (int i = 0; i < 150; i++) {
+                int count = world.enabled(steps);
+                if (count == 0) {
+                    break;
+                }
+                int step = steps[random.nextInt(count)];
+                if (isCrash(step) && random.nextInt(10) > 0) {
+                    continue;
+                }
+                if (!world.apply(step)) {
+                    break;
+                }
+                int length = code.encode(world, bytes);
+                other.decode(copy, bytes);
+                assertThat(names(copy, steps, null)).isEqualTo(names(world, steps, code));
+                int lengthAgain = other.encode(copy, again);
+                assertThat(Arrays.copyOf(again, lengthAgain))
+                        .isEqualTo(Arrays.copyOf(bytes, length));
+                World swap = world;
+                world = copy;
+                copy = swap;
+            }
+        }
+    }
+
+    /** Nothing that a later step depends on is forgotten. */
+    @ParameterizedTest
+    @CsvSource({
+        "3,",
+        "5,",
+        "3,R2_REJOINED_IN_EVERY_SET",
+        "3,R4_DURABLE_ACK_COUNTS_TOWARDS_F",
+        "3,R21_OLD_CONNECTION_COUNTS"
+    })
+    void theSameStepsLeadBothToTheSame(int servers, BrokenRule broken) {
+        EnumSet<BrokenRule> rules =
+                broken == null ? EnumSet.noneOf(BrokenRule.class) : EnumSet.of(broken);
+        World world = new World(servers, BOUNDS, rules);
+        World copy = new World(servers, BOUNDS, rules);
+        StateCode code = new StateCode(servers);
+        byte[] bytes = new byte[StateCode.MAX_BYTES];
+        int[] steps = new int[World.MAX_ENABLED];
+        int[] names = new int[servers];
+        for (int seed = 0; seed < 60; seed++) {
+            SplittableRandom random = new SplittableRandom(seed);
+            world.reset();
+            if (servers == 3 && seed % 3 > 0) {
+                Schedules.FAST.forEach(step -> world.apply(Step.parse(step)));
+                assertThat(world.fastMode(0)).isTrue();
+            }
+            boolean sound = true;
+            for (int i = 0; i < 160 && sound; i++) {
+                if (i % 40 == 0) {
+                    code.encode(world, bytes);
+                    for (int place = 0; place < servers; place++) {
+                        names[place] = code.serverAt(place);
+                    }
+                    code.decode(copy, bytes);
+                }
+                int count = copy.enabled(steps);
+                int step = steps[random.nextInt(Math.max(1, count))];
+                boolean rare = isCrash(step) || Step.kind(step) == Kind.STEP_DOWN;
+                if (count == 0 || (rare && random.nextInt(10) > 0)) {
+                    continue;
+                }
+                sound = copy.apply(step);
+                assertThat(world.apply(Step.renamed(step, names))).isEqualTo(sound);
+                assertThat(nameless(world)).isEqualTo(nameless(copy));
+            }
+        }
+    }
+
+    private static Bounds bounds(int lostDisks) {
+        return new Bounds(12, 8, 6, 6, 3, 6, 6, 6, 6, 4, lostDisks, true);
+    }
+
+    private static boolean isCrash(int step) {
+        return switch (Step.kind(step)) {
+            case CRASH, KILL, LOSE_DISK -> true;
+            default -> false;
+        };
+    }
+
+    private static List<String> nameless(World world) {
+        List<String> lines = new ArrayList<>();
+        for (int i = 0; i < world.servers(); i++) {
+            lines.add(
+                    WorldText.describe(world, i)
+                            .replaceFirst("^\\d+ ", "")
+                            .replaceFirst("^following (\\d+|nobody)", "following"));
+        }
+        Collections.sort(lines);
+        return lines;
+    }
+
+    private static Set<String> names(World world, int[] steps, StateCode code) {
+        int[] places = new int[world.servers()];
+        for (int i = 0; i < places.length; i++) {
+            places[code == null ? i : code.serverAt(i)] = i;
+        }
+        Set<String> names = new TreeSet<>();
+        int count = world.enabled(steps);
+        for (int i = 0; i < count; i++) {
+            names.add(Step.toString(Step.renamed(steps[i], places)));
+        }
+        return names;
+    }
+}

@@ -1,8 +1,0 @@
-/**
- * The simulator: random schedules of a {@link io.saucr.tests.world.World} under time and faults,
- * millions of them, the seed alone deciding each. {@link io.saucr.tests.sim.SimCommand} is its
- * command line; {@code Simulation} states the fault budget; the world's {@link
- * io.saucr.tests.world.Liveness} looks at liveness; {@code Replay} shrinks what was found to a
- * short scenario.
- */
-package io.saucr.tests.sim;
