@@ -17,12 +17,19 @@ import org.junit.jupiter.api.io.TempDir;
 class LauncherTest {
     @TempDir Path folder;
     private Path programs;
+    private Path project;
 
-    /** A PATH with the ordinary programs, without a JDK and Maven. */
+    /**
+     * A PATH with the ordinary programs, without a JDK and Maven; the scripts, and nothing built.
+     */
     @BeforeEach
     void ordinaryMachine() throws IOException {
+        project = Files.createDirectories(folder.resolve("project/bin")).getParent();
+        for (String script : List.of("saucr", "bin/launcher.sh")) {
+            Files.copy(CommandRun.projectRoot().resolve(script), project.resolve(script));
+        }
         programs = Files.createDirectory(folder.resolve("bin"));
-        for (String name : List.of("bash", "dirname", "sed", "cat", "find", "mkdir", "tail")) {
+        for (String name : List.of("bash", "dirname", "basename", "sed", "cat", "find", "head")) {
             Path program =
                     Stream.of("/bin", "/usr/bin")
                             .map(place -> Path.of(place, name))
@@ -64,6 +71,7 @@ class LauncherTest {
         assertThat(result.exitCode).isEqualTo(1);
         assertThat(result.output).contains("Maven not found");
         assertThat(folder.resolve("state")).doesNotExist();
+        assertThat(project.resolve("target")).doesNotExist();
     }
 
     private record Result(int exitCode, String output) {}
@@ -72,7 +80,7 @@ class LauncherTest {
         ProcessBuilder builder =
                 new ProcessBuilder(
                         programs.resolve("bash").toString(),
-                        CommandRun.projectRoot().resolve("saucr").toString(),
+                        project.resolve("saucr").toString(),
                         "status");
         builder.environment().clear();
         builder.environment().put("PATH", programs.toString());
