@@ -2,12 +2,12 @@ package io.saucr.model.checker;
 
 import io.saucr.model.checker.ModelChecker.Task;
 import io.saucr.model.cluster.Bounds;
-import io.saucr.model.cluster.CanonicalOrder;
-import io.saucr.model.cluster.CanonicalOrder.Next;
 import io.saucr.model.cluster.Liveness;
-import io.saucr.model.cluster.StateCode;
+import io.saucr.model.cluster.ModelCluster;
+import io.saucr.model.cluster.PartialOrderReduction;
+import io.saucr.model.cluster.PartialOrderReduction.Next;
+import io.saucr.model.cluster.StateCodec;
 import io.saucr.model.cluster.Step;
-import io.saucr.model.cluster.World;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.function.BooleanSupplier;
@@ -17,7 +17,7 @@ import java.util.function.BooleanSupplier;
  * thread at a time.
  */
 final class Explorer {
-    /** More steps than this never stand together in a canonical order. */
+    /** More steps than this never stand in one run of the reduction. */
     private static final int LONGEST_RUN = 64;
 
     private static final int ASK_EVERY = 256;
@@ -25,15 +25,15 @@ final class Explorer {
     private final Task task;
     private final StateSet seen;
     private final BooleanSupplier goOn;
-    private final World world;
-    private final CanonicalOrder order;
-    private final StateCode code;
-    private final World fair;
+    private final ModelCluster cluster;
+    private final PartialOrderReduction reduction;
+    private final StateCodec codec;
+    private final ModelCluster fair;
     private final Liveness liveness;
     private final Frontier.Writer out = new Frontier.Writer();
     private final Fingerprint fingerprint = new Fingerprint();
-    private final byte[] state = new byte[StateCode.MAX_BYTES];
-    private final byte[] next = new byte[StateCode.MAX_BYTES];
+    private final byte[] state = new byte[StateCodec.MAX_BYTES];
+    private final byte[] next = new byte[StateCodec.MAX_BYTES];
 
     // What was done since the state that is expanded, and what may be done after each of it.
     private final int[] run = new int[LONGEST_RUN];
@@ -61,10 +61,10 @@ final class Explorer {
         this.task = task;
         this.seen = seen;
         this.goOn = goOn;
-        world = new World(task.servers(), task.bounds(), task.broken());
-        order = new CanonicalOrder(world, LONGEST_RUN);
-        code = new StateCode(task.servers(), task.reduced());
-        fair = new World(task.servers(), Bounds.none(), task.broken());
+        cluster = new ModelCluster(task.servers(), task.bounds(), task.broken());
+        reduction = new PartialOrderReduction(cluster, LONGEST_RUN);
+        codec = new StateCodec(task.servers(), task.reduced());
+        fair = new ModelCluster(task.servers(), Bounds.none(), task.broken());
         liveness = new Liveness(fair);
     }
 
@@ -101,15 +101,15 @@ final class Explorer {
     }
 
     private int afterPrefix() {
-        world.reset();
+        cluster.reset();
         for (String step : task.prefix()) {
-            if (!world.apply(Step.parse(step))) {
+            if (!cluster.apply(Step.parse(step))) {
                 throw new IllegalArgumentException(
-                        "the prefix breaks " + world.violation() + ": " + world.explanation());
+                        "the prefix breaks " + cluster.violation() + ": " + cluster.explanation());
             }
         }
-        world.startBounds();
-        return code.encode(world, state);
+        cluster.startBounds();
+        return codec.encode(cluster, state);
     }
 
     /** Takes states of one frontier until it is empty, and writes what is new into another one. */
@@ -137,35 +137,35 @@ final class Explorer {
 
     private boolean expand() {
         if (task.liveness()) {
-            code.decode(fair, state);
+            codec.decode(fair, state);
             violation = liveness.promised() ? liveness.run() : null;
             if (violation != null) {
                 explanation = liveness.explanation();
                 return false;
             }
         }
-        code.decode(world, state);
+        codec.decode(cluster, state);
         return follow(0);
     }
 
     /**
-     * Takes every step that may follow those of the run; the world is where they lead to.
+     * Takes every step that may follow those of the run; the cluster is where they lead to.
      *
      * @return false if that broke something, or found what was wanted
      */
     private boolean follow(int length) {
         if (length == 0) {
-            order.begin();
+            reduction.begin();
         }
         if (offered[length] == null) {
-            offered[length] = new int[World.MAX_ENABLED];
+            offered[length] = new int[ModelCluster.MAX_ENABLED];
         }
         int[] steps = offered[length];
-        int count = world.enabled(steps);
+        int count = cluster.enabled(steps);
         if (task.reduced()) {
             int kept = 0;
             for (int i = 0; i < count; i++) {
-                if (order.mayFollow(length, steps[i])) {
+                if (reduction.mayFollow(length, steps[i])) {
                     steps[kept++] = steps[i];
                 }
             }
@@ -183,23 +183,23 @@ final class Explorer {
     }
 
     private void goBack(int length) {
-        code.decode(world, state);
+        codec.decode(cluster, state);
         for (int i = 0; i < length; i++) {
-            world.apply(run[i]);
+            cluster.apply(run[i]);
         }
     }
 
     private boolean take(int length, int step) {
         transitions++;
         run[length] = step;
-        order.before(step);
-        if (!world.apply(step)) {
-            violation = world.violation();
-            explanation = world.explanation();
+        reduction.before(step);
+        if (!cluster.apply(step)) {
+            violation = cluster.violation();
+            explanation = cluster.explanation();
             violatingSteps = Arrays.copyOf(run, length + 1);
             return false;
         }
-        Next then = task.reduced() ? order.after(length, step) : Next.STATE;
+        Next then = task.reduced() ? reduction.after(length, step) : Next.STATE;
         if ((then == Next.STATE || then == Next.STATE_OR_GO_ON) && !reached(length + 1)) {
             return false;
         }
@@ -212,7 +212,7 @@ final class Explorer {
      * @return false if it is the one that was wanted
      */
     private boolean reached(int length) {
-        int bytes = code.encode(world, next);
+        int bytes = codec.encode(cluster, next);
         fingerprint.of(next, bytes);
         if (wanted != StateSet.NONE) {
             if (seen.find(fingerprint) != wanted) {
@@ -230,12 +230,12 @@ final class Explorer {
 
     // ---- A counterexample ----
 
-    /** Begins anew; returns who stands at which place of the first state's code. */
+    /** Begins anew; returns who stands at which place of the first state's codec. */
     int[] restart() {
         afterPrefix();
         int[] names = new int[task.servers()];
         for (int i = 0; i < names.length; i++) {
-            names[i] = code.serverAt(i);
+            names[i] = codec.serverAt(i);
         }
         return names;
     }
@@ -244,7 +244,7 @@ final class Explorer {
     int[] stepsTo(int number) {
         wanted = number;
         found = null;
-        code.decode(world, state);
+        codec.decode(cluster, state);
         follow(0);
         if (found == null) {
             throw new IllegalStateException("no step leads to state " + number);
@@ -257,7 +257,7 @@ final class Explorer {
         System.arraycopy(next, 0, state, 0, next.length);
         int[] moved = new int[names.length];
         for (int i = 0; i < names.length; i++) {
-            moved[i] = names[code.serverAt(i)];
+            moved[i] = names[codec.serverAt(i)];
         }
         return moved;
     }

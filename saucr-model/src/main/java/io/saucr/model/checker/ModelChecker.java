@@ -2,7 +2,7 @@ package io.saucr.model.checker;
 
 import io.saucr.model.cluster.Bounds;
 import io.saucr.model.cluster.BrokenRule;
-import io.saucr.model.cluster.CanonicalOrder;
+import io.saucr.model.cluster.PartialOrderReduction;
 import io.saucr.model.cluster.Step;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -15,11 +15,12 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * Looks at every state that a world can reach within its bounds, nearest first, on several threads.
- * Owned by one thread; those that it starts end with {@link #run}.
+ * Looks at every state that a cluster can reach within its bounds, nearest first, on several
+ * threads. Owned by one thread; those that it starts end with {@link #run}.
  *
- * <p>Without reduction the first violation found is one of the shortest. With it only schedules in
- * {@link CanonicalOrder} are looked at, and what stands together in them counts as one step.
+ * <p>Without reduction the first violation found is one of the shortest. With it only the schedules
+ * of {@link PartialOrderReduction} are looked at, and what stands together in them counts as one
+ * step.
  */
 public final class ModelChecker {
 
@@ -56,7 +57,7 @@ public final class ModelChecker {
      * @param transitions how many steps were taken
      * @param violation the broken invariant's name, null if none broke
      * @param explanation how it broke, "" if none did
-     * @param steps from the world's beginning to the violation, empty if there is none
+     * @param steps from the cluster's beginning to the violation, empty if there is none
      */
     public record Result(
             boolean complete,

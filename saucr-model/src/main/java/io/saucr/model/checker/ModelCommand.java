@@ -22,7 +22,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * Explores a world from the command line. Exit status: 0 nothing broke, 1 something did, 2 usage.
+ * Explores a cluster from the command line. Exit status: 0 nothing broke, 1 something did, 2 usage.
  */
 @Command(
         name = "saucr-model",

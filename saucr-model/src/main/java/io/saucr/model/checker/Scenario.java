@@ -2,11 +2,11 @@ package io.saucr.model.checker;
 
 import io.saucr.model.cluster.Bounds;
 import io.saucr.model.cluster.BrokenRule;
+import io.saucr.model.cluster.ClusterText;
 import io.saucr.model.cluster.Liveness;
-import io.saucr.model.cluster.StateCode;
+import io.saucr.model.cluster.ModelCluster;
+import io.saucr.model.cluster.StateCodec;
 import io.saucr.model.cluster.Step;
-import io.saucr.model.cluster.World;
-import io.saucr.model.cluster.WorldText;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -27,14 +27,14 @@ import java.util.Set;
  * </pre>
  *
  * The first input names the number of voters and the broken rules. A step answers with the servers
- * that it changed, and with the invariant that it broke. {@code alone} runs the world on without
- * faults and answers whether it serves again. {@code intact} plays all steps before it in a world
+ * that it changed, and with the invariant that it broke. {@code alone} runs the cluster on without
+ * faults and answers whether it serves again. {@code intact} plays all steps before it in a cluster
  * that keeps every rule.
  */
 public final class Scenario {
     private static final String INDENT = "  ";
 
-    private World world;
+    private ModelCluster cluster;
     private Set<BrokenRule> broken = Set.of();
     private final List<String> played = new ArrayList<>();
 
@@ -61,11 +61,11 @@ public final class Scenario {
     /**
      * The steps of a scenario that a search can begin behind.
      *
-     * @throws IllegalArgumentException with the line that is no step, or not one that a world of so
-     *     many servers allows there
+     * @throws IllegalArgumentException with the line that is no step, or not one that a cluster of
+     *     so many servers allows there
      */
     static List<String> steps(int servers, Set<BrokenRule> broken, List<String> lines) {
-        World world = new World(servers, Bounds.none(), broken);
+        ModelCluster cluster = new ModelCluster(servers, Bounds.none(), broken);
         List<String> steps = new ArrayList<>();
         for (int i = 0; i < lines.size(); i++) {
             String line = lines.get(i);
@@ -79,8 +79,8 @@ public final class Scenario {
                             "the search is of " + servers + " servers");
                     continue;
                 }
-                require(enabled(world, line), "no server can do that here");
-                require(world.apply(Step.parse(line)), "breaks " + world.violation());
+                require(enabled(cluster, line), "no server can do that here");
+                require(cluster.apply(Step.parse(line)), "breaks " + cluster.violation());
             } catch (IllegalArgumentException e) {
                 throw new IllegalArgumentException(
                         "line " + (i + 1) + ", '" + line + "': " + e.getMessage(), e);
@@ -102,7 +102,7 @@ public final class Scenario {
             return List.of();
         }
         return switch (line) {
-            case "alone" -> List.of(alone(world, broken));
+            case "alone" -> List.of(alone(cluster, broken));
             case "intact" -> List.of(intact());
             default -> step(line);
         };
@@ -114,16 +114,16 @@ public final class Scenario {
             rules.add(BrokenRule.valueOf(words[i]));
         }
         broken = rules;
-        world = new World(Integer.parseInt(words[1]), Bounds.none(), rules);
+        cluster = new ModelCluster(Integer.parseInt(words[1]), Bounds.none(), rules);
     }
 
     private List<String> step(String line) {
-        if (!enabled(world, line)) {
+        if (!enabled(cluster, line)) {
             return List.of("not enabled");
         }
         played.add(line);
         String[] before = describe();
-        world.apply(Step.parse(line));
+        cluster.apply(Step.parse(line));
         String[] after = describe();
         List<String> answers = new ArrayList<>();
         for (int i = 0; i < after.length; i++) {
@@ -131,22 +131,22 @@ public final class Scenario {
                 answers.add(after[i]);
             }
         }
-        if (world.violation() != null) {
-            answers.add("broken: " + world.violation() + ": " + world.explanation());
+        if (cluster.violation() != null) {
+            answers.add("broken: " + cluster.violation() + ": " + cluster.explanation());
         }
         return answers;
     }
 
     private String[] describe() {
-        String[] lines = new String[world.servers()];
+        String[] lines = new String[cluster.servers()];
         for (int i = 0; i < lines.length; i++) {
-            lines[i] = WorldText.describe(world, i);
+            lines[i] = ClusterText.describe(cluster, i);
         }
         return lines;
     }
 
     private String intact() {
-        World sound = new World(world.servers(), Bounds.none());
+        ModelCluster sound = new ModelCluster(cluster.servers(), Bounds.none());
         for (String step : played) {
             if (!enabled(sound, step)) {
                 return "does not allow: " + step;
@@ -158,19 +158,19 @@ public final class Scenario {
         return "passes, and alone it " + alone(sound, Set.of());
     }
 
-    private static String alone(World world, Set<BrokenRule> broken) {
-        byte[] state = new byte[StateCode.MAX_BYTES];
-        new StateCode(world.servers()).encode(world, state);
-        World copy = new World(world.servers(), Bounds.none(), broken);
-        new StateCode(world.servers()).decode(copy, state);
+    private static String alone(ModelCluster cluster, Set<BrokenRule> broken) {
+        byte[] state = new byte[StateCodec.MAX_BYTES];
+        new StateCodec(cluster.servers()).encode(cluster, state);
+        ModelCluster copy = new ModelCluster(cluster.servers(), Bounds.none(), broken);
+        new StateCodec(cluster.servers()).decode(copy, state);
         Liveness liveness = new Liveness(copy);
         return liveness.promised() && liveness.run() != null ? "is stuck" : "serves";
     }
 
-    private static boolean enabled(World world, String text) {
+    private static boolean enabled(ModelCluster cluster, String text) {
         int wanted = Step.parse(text);
-        int[] steps = new int[World.MAX_ENABLED];
-        int count = world.enabled(steps);
+        int[] steps = new int[ModelCluster.MAX_ENABLED];
+        int count = cluster.enabled(steps);
         for (int i = 0; i < count; i++) {
             if (steps[i] == wanted) {
                 return true;

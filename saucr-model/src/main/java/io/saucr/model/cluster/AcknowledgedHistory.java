@@ -4,7 +4,7 @@ import java.util.Arrays;
 
 /**
  * Everything that was ever committed, and so may have been acknowledged to a client or read by one,
- * in order. The world's memory for S1 and S2: no server sees it.
+ * in order. The cluster's memory for S1 and S2: no server sees it.
  */
 public final class AcknowledgedHistory {
     private long[] entries = new long[16];

@@ -1,9 +1,9 @@
 package io.saucr.model.cluster;
 
 /**
- * How much may happen in a {@link World}, each number counted over all servers; the world offers no
- * step that would exceed one. What follows from these by itself (no-ops that the leader owes,
- * noticing a dead connection, background forces up to their number) is bounded by them.
+ * How much may happen in a {@link ModelCluster}, each number counted over all servers; the cluster
+ * offers no step that would exceed one. What follows from these by itself (no-ops that the leader
+ * owes, noticing a dead connection, background forces up to their number) is bounded by them.
  *
  * @param entries what clients write
  * @param noops no-ops that the leader proposes
@@ -32,7 +32,7 @@ public record Bounds(
         int lostDisks,
         boolean partialCrashes) {
 
-    /** No bounds but the world's capacity. */
+    /** No bounds but the cluster's capacity. */
     public static Bounds none() {
         int most = Integer.MAX_VALUE;
         return new Bounds(most, most, most, most, most, most, most, most, most, most, most, true);

@@ -3,8 +3,8 @@ package io.saucr.model.cluster;
 import java.util.List;
 
 /**
- * Something that must hold in a {@link World} after every step, or at every commit. Keeps nothing
- * between calls.
+ * Something that must hold in a {@link ModelCluster} after every step, or at every commit. Keeps
+ * nothing between calls.
  */
 public interface Invariant {
 
@@ -12,11 +12,11 @@ public interface Invariant {
     String name();
 
     /**
-     * Looks at what a step may have broken, in a world in which the invariant held before.
+     * Looks at what a step may have broken, in a cluster in which the invariant held before.
      *
      * @return null if the invariant holds, else how it was broken
      */
-    default String after(World world, int step) {
+    default String after(ModelCluster cluster, int step) {
         return null;
     }
 
@@ -25,7 +25,7 @@ public interface Invariant {
      *
      * @return null if the invariant holds, else how it is broken
      */
-    default String anywhere(World world) {
+    default String anywhere(ModelCluster cluster) {
         return null;
     }
 
@@ -34,7 +34,7 @@ public interface Invariant {
      *
      * @return null if the invariant holds, else how it was broken
      */
-    default String onCommit(World world, Server leader, int position) {
+    default String onCommit(ModelCluster cluster, Server leader, int position) {
         return null;
     }
 

@@ -11,7 +11,7 @@ import java.util.Arrays;
  * majority of disks (R6). Decides without chance. Owned by one thread.
  */
 public final class Liveness {
-    /** What is broken when the world does not serve again. */
+    /** What is broken when the cluster does not serve again. */
     public static final String NAME = "L1, L2";
 
     /** What is broken when one of the product's classes refuses what must never happen. */
@@ -19,18 +19,18 @@ public final class Liveness {
 
     private static final int MOST_STEPS = 20_000;
 
-    private final World world;
+    private final ModelCluster cluster;
     private final int n;
     private final int bareMajority;
-    private final int[] steps = new int[World.MAX_ENABLED];
+    private final int[] steps = new int[ModelCluster.MAX_ENABLED];
     private int[] played = new int[256];
     private int taken;
     private String explanation = "";
 
-    /** Runs this world on when asked. */
-    public Liveness(World world) {
-        this.world = world;
-        this.n = world.servers();
+    /** Runs this cluster on when asked. */
+    public Liveness(ModelCluster cluster) {
+        this.cluster = cluster;
+        this.n = cluster.servers();
         this.bareMajority = n / 2 + 1;
     }
 
@@ -44,9 +44,9 @@ public final class Liveness {
         int recovered = 0;
         int lost = 0;
         for (int i = 0; i < n; i++) {
-            up += world.up(i) ? 1 : 0;
-            recovered += world.recovered(i) ? 1 : 0;
-            lost += world.up(i) && world.lost(i) ? 1 : 0;
+            up += cluster.up(i) ? 1 : 0;
+            recovered += cluster.recovered(i) ? 1 : 0;
+            lost += cluster.up(i) && cluster.lost(i) ? 1 : 0;
         }
         return up >= bareMajority
                 && recovered >= n - bareMajority
@@ -54,7 +54,7 @@ public final class Liveness {
     }
 
     /**
-     * Runs the world on until it has committed a new write.
+     * Runs the cluster on until it has committed a new write.
      *
      * @return null if it did, else the name of what is broken: {@link #NAME}, {@link #IMPOSSIBLE},
      *     or a safety property
@@ -68,9 +68,9 @@ public final class Liveness {
             explanation = e.getMessage();
             return IMPOSSIBLE;
         }
-        if (world.violation() != null) {
-            explanation = world.explanation();
-            return world.violation();
+        if (cluster.violation() != null) {
+            explanation = cluster.explanation();
+            return cluster.violation();
         }
         return explanation == null ? null : NAME;
     }
@@ -89,23 +89,23 @@ public final class Liveness {
             return "nobody leads a bare majority, although nothing fails any more";
         }
         for (int i = 0; i < n; i++) {
-            if (world.recovering(i)) {
+            if (cluster.recovering(i)) {
                 return "server " + (i + 1) + " recovers for ever";
             }
         }
-        if (world.committedLength(leader) < world.proposedLength(leader)) {
+        if (cluster.committedLength(leader) < cluster.proposedLength(leader)) {
             return "server " + (leader + 1) + " waits for ever for acks of what it has proposed";
         }
         String fault = notOnDisk(leader);
         if (fault != null) {
             return fault;
         }
-        int before = world.proposedLength(leader);
+        int before = cluster.proposedLength(leader);
         take(Step.of(Kind.PROPOSE, leader, 0, 0));
         if (!settle()) {
             return "it never comes to rest";
         }
-        if (world.committedLength(leader) == before) {
+        if (cluster.committedLength(leader) == before) {
             return "server "
                     + (leader + 1)
                     + " leads a bare majority, but a new write never commits";
@@ -114,18 +114,18 @@ public final class Liveness {
         if (!settle()) {
             return "it never comes to rest";
         }
-        return world.waitingSyncs(leader) == 0
+        return cluster.waitingSyncs(leader) == 0
                 ? null
                 : "server " + (leader + 1) + " never answers a client's sync";
     }
 
     private String notOnDisk(int leader) {
-        if (world.fastMode(leader)) {
+        if (cluster.fastMode(leader)) {
             return null;
         }
         int disks = 0;
         for (int i = 0; i < n; i++) {
-            if (world.forcedLength(i) >= world.committedLength(leader)) {
+            if (cluster.forcedLength(i) >= cluster.committedLength(leader)) {
                 disks++;
             }
         }
@@ -160,7 +160,7 @@ public final class Liveness {
             played = Arrays.copyOf(played, 2 * taken);
         }
         played[taken++] = step;
-        return world.apply(step);
+        return cluster.apply(step);
     }
 
     /** The steps of the last run. */
@@ -169,11 +169,11 @@ public final class Liveness {
     }
 
     private int next(int i) {
-        if (!world.up(i)) {
+        if (!cluster.up(i)) {
             return -1;
         }
-        int count = world.enabled(i, steps, true);
-        if (world.looking(i)) {
+        int count = cluster.enabled(i, steps, true);
+        if (cluster.looking(i)) {
             return join(i, count);
         }
         for (int k = 0; k < count; k++) {
@@ -186,7 +186,7 @@ public final class Liveness {
 
     private boolean wanted(int i, int step) {
         return switch (Step.kind(step)) {
-            case LEAVE -> !world.attached(i) || !usable(world.leaderOf(i));
+            case LEAVE -> !cluster.attached(i) || !usable(cluster.leaderOf(i));
             case CLOSE -> !follows(Step.other(step), i);
             case STEP_DOWN -> !usable(i);
             case PROPOSE,
@@ -218,7 +218,7 @@ public final class Liveness {
         for (int mask = 0; mask < 1 << n; mask++) {
             if ((mask & 1 << i) != 0
                     && Integer.bitCount(mask) == bareMajority
-                    && world.electable(i, mask)) {
+                    && cluster.electable(i, mask)) {
                 return Step.of(Kind.ELECT, i, 0, mask);
             }
         }
@@ -227,7 +227,7 @@ public final class Liveness {
 
     private int leader() {
         for (int i = 0; i < n; i++) {
-            if (world.serves(i) && followers(i) >= bareMajority) {
+            if (cluster.serves(i) && followers(i) >= bareMajority) {
                 return i;
             }
         }
@@ -235,7 +235,7 @@ public final class Liveness {
     }
 
     private boolean follows(int follower, int leader) {
-        return world.leaderOf(follower) == leader && world.attached(follower);
+        return cluster.leaderOf(follower) == leader && cluster.attached(follower);
     }
 
     private int followers(int leader) {
@@ -248,12 +248,12 @@ public final class Liveness {
 
     /** Whether the server leads and a bare majority follows it, or can. */
     private boolean usable(int leader) {
-        if (!world.leads(leader)) {
+        if (!cluster.leads(leader)) {
             return false;
         }
         int possible = 1;
         for (int i = 0; i < n; i++) {
-            if (follows(i, leader) || (world.looking(i) && world.mayConnect(i, leader))) {
+            if (follows(i, leader) || (cluster.looking(i) && cluster.mayConnect(i, leader))) {
                 possible++;
             }
         }

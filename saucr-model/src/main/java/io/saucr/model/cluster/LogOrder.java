@@ -15,7 +15,7 @@ final class LogOrder implements Invariant {
     }
 
     @Override
-    public String after(World world, int step) {
+    public String after(ModelCluster cluster, int step) {
         Kind kind = Step.kind(step);
         boolean grew =
                 kind == Kind.APPEND
@@ -26,15 +26,15 @@ final class LogOrder implements Invariant {
         if (!grew) {
             return null;
         }
-        Server s = world.servers[Step.server(step)];
+        Server s = cluster.servers[Step.server(step)];
         if (kind == Kind.APPEND) {
-            return appended(world, s);
+            return appended(cluster, s);
         }
         String gap = gap(s);
         if (gap != null) {
             return gap;
         }
-        for (Server other : world.servers) {
+        for (Server other : cluster.servers) {
             if (other != s && !samePast(s, other)) {
                 return shared(s, other);
             }
@@ -43,13 +43,13 @@ final class LogOrder implements Invariant {
     }
 
     @Override
-    public String anywhere(World world) {
-        for (Server s : world.servers) {
+    public String anywhere(ModelCluster cluster) {
+        for (Server s : cluster.servers) {
             String gap = gap(s);
             if (gap != null) {
                 return gap;
             }
-            for (Server other : world.servers) {
+            for (Server other : cluster.servers) {
                 if (other != s && !samePast(s, other)) {
                     return shared(s, other);
                 }
@@ -59,7 +59,7 @@ final class LogOrder implements Invariant {
     }
 
     /** What was in order stays so: only the new entry can break it. */
-    private static String appended(World world, Server s) {
+    private static String appended(ModelCluster cluster, Server s) {
         int last = s.length - 1;
         String gap = gap(s, last);
         if (gap != null) {
@@ -68,7 +68,7 @@ final class LogOrder implements Invariant {
         if (s.length != s.queueNext || (last > 0 && s.log[last - 1] != s.queue[last - 1])) {
             return "the log of server " + s.sid + " is not what its leader sent";
         }
-        for (Server other : world.servers) {
+        for (Server other : cluster.servers) {
             if (other != s && !samePast(s, last, other)) {
                 return shared(s, other);
             }

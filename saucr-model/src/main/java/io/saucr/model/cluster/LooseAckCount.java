@@ -6,7 +6,7 @@ import java.util.Set;
 
 /**
  * Counts acks as {@link io.saucr.core.CommitRule} does, but for one rule that it breaks (R2, R4,
- * R21). Stands in its place in worlds that break one of these, and in no other.
+ * R21). Stands in its place in clusters that break one of these, and in no other.
  */
 final class LooseAckCount implements AckCount {
     private final int self;
@@ -155,24 +155,24 @@ final class LooseAckCount implements AckCount {
         return durableThrough[(int) sid - 1];
     }
 
-    void write(StateCode code) {
+    void write(StateCodec codec) {
         for (int i = committed; i < proposed; i++) {
-            code.servers(members[i]);
-            code.servers(acks[i]);
+            codec.servers(members[i]);
+            codec.servers(acks[i]);
         }
-        code.servers(joined);
+        codec.servers(joined);
     }
 
-    void read(StateCode code, Server leader, Mode[] modes, long[] durable) {
+    void read(StateCodec codec, Server leader, Mode[] modes, long[] durable) {
         for (int i = leader.epochStart; i < leader.queueLength; i++) {
             propose(Entry.zxid(leader.queue[i]), modes[i]);
         }
         committed = Math.max(0, leader.committed - leader.epochStart);
         for (int i = committed; i < proposed; i++) {
-            members[i] = code.readSmall();
-            acks[i] = code.readSmall();
+            members[i] = codec.readSmall();
+            acks[i] = codec.readSmall();
         }
-        joined = code.readSmall();
+        joined = codec.readSmall();
         System.arraycopy(durable, 0, durableThrough, 0, durable.length);
         for (int j = 0; j < durable.length; j++) {
             if (leader.links[j].open) {

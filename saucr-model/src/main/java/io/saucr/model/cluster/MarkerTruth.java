@@ -12,13 +12,13 @@ final class MarkerTruth implements Invariant {
     }
 
     @Override
-    public String after(World world, int step) {
-        return of(world.servers[Step.server(step)]);
+    public String after(ModelCluster cluster, int step) {
+        return of(cluster.servers[Step.server(step)]);
     }
 
     @Override
-    public String anywhere(World world) {
-        for (Server s : world.servers) {
+    public String anywhere(ModelCluster cluster) {
+        for (Server s : cluster.servers) {
             String broke = of(s);
             if (broke != null) {
                 return broke;

@@ -14,11 +14,11 @@ final class ModeSafety implements Invariant {
     }
 
     @Override
-    public String onCommit(World world, Server leader, int position) {
+    public String onCommit(ModelCluster cluster, Server leader, int position) {
         long entry = leader.queue[position];
         int logs = 0;
         int disks = 0;
-        for (Server s : world.servers) {
+        for (Server s : cluster.servers) {
             if (s.role == Role.RECOVERING || (s.role == Role.DOWN && s.mayHaveForgotten())) {
                 logs++;
                 disks++;
@@ -29,7 +29,7 @@ final class ModeSafety implements Invariant {
                 }
             }
         }
-        return logs >= world.fastQuorum || disks >= world.bareMajority
+        return logs >= cluster.fastQuorum || disks >= cluster.bareMajority
                 ? null
                 : "only "
                         + logs

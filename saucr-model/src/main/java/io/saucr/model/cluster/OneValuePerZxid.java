@@ -8,12 +8,12 @@ final class OneValuePerZxid implements Invariant {
     }
 
     @Override
-    public String after(World world, int step) {
-        return anywhere(world);
+    public String after(ModelCluster cluster, int step) {
+        return anywhere(cluster);
     }
 
     @Override
-    public String anywhere(World world) {
-        return world.history.contradicted() ? world.history.explanation() : null;
+    public String anywhere(ModelCluster cluster) {
+        return cluster.history.contradicted() ? cluster.history.explanation() : null;
     }
 }

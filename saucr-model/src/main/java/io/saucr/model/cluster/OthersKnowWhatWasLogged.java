@@ -19,25 +19,25 @@ final class OthersKnowWhatWasLogged implements Invariant {
     }
 
     @Override
-    public String onCommit(World world, Server leader, int position) {
+    public String onCommit(ModelCluster cluster, Server leader, int position) {
         long entry = leader.queue[position];
         long zxid = Entry.zxid(entry);
-        if (leader.count.mode(zxid) == Mode.SLOW || onEnoughDisks(world, leader, zxid)) {
+        if (leader.count.mode(zxid) == Mode.SLOW || onEnoughDisks(cluster, leader, zxid)) {
             return null;
         }
-        for (Server x : world.servers) {
+        for (Server x : cluster.servers) {
             if (x.recovered()
                     && position < x.length
                     && position >= x.forced
                     && position < x.acked
                     && x.log[position] == entry) {
                 int know = 0;
-                for (Server other : world.servers) {
+                for (Server other : cluster.servers) {
                     if (other != x && knows(other, x.sid, zxid)) {
                         know++;
                     }
                 }
-                if (know < world.fastQuorum - 1) {
+                if (know < cluster.fastQuorum - 1) {
                     return "only "
                             + know
                             + " others know that server "
@@ -50,12 +50,12 @@ final class OthersKnowWhatWasLogged implements Invariant {
         return null;
     }
 
-    private static boolean onEnoughDisks(World world, Server leader, long zxid) {
+    private static boolean onEnoughDisks(ModelCluster cluster, Server leader, long zxid) {
         int disks = 0;
-        for (Server s : world.servers) {
+        for (Server s : cluster.servers) {
             disks += leader.count.durableThrough(s.sid) >= zxid ? 1 : 0;
         }
-        return disks >= world.bareMajority;
+        return disks >= cluster.bareMajority;
     }
 
     private static boolean knows(Server other, long sid, long zxid) {

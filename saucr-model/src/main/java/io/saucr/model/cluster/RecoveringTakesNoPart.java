@@ -10,16 +10,16 @@ final class RecoveringTakesNoPart implements Invariant {
     }
 
     @Override
-    public String after(World world, int step) {
+    public String after(ModelCluster cluster, int step) {
         return switch (Step.kind(step)) {
-            case ELECT, CONNECT, RESTART -> anywhere(world);
+            case ELECT, CONNECT, RESTART -> anywhere(cluster);
             default -> null;
         };
     }
 
     @Override
-    public String anywhere(World world) {
-        for (Server s : world.servers) {
+    public String anywhere(ModelCluster cluster) {
+        for (Server s : cluster.servers) {
             if (s.unrecovered && (s.role == Role.FOLLOWING || s.role == Role.LEADING)) {
                 return "server "
                         + s.sid

@@ -154,7 +154,7 @@ final class Recovery {
     }
 
     /**
-     * The world decides whose answer is heard, so that it can break the rule (R26); to the
+     * The cluster decides whose answer is heard, so that it can break the rule (R26); to the
      * procedure all of them are answers in the round of one leader.
      */
     private LostAnswer asOfALeader(LleAnswer answer) {

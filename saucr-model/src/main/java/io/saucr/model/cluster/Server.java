@@ -15,7 +15,7 @@ import io.saucr.core.Zxid;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 
-/** One server of a {@link World}: its disk, its log's buffer, and what its role needs. */
+/** One server of a {@link ModelCluster}: its disk, its log's buffer, and what its role needs. */
 final class Server {
     enum Role {
         DOWN,

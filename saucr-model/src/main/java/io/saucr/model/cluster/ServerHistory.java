@@ -10,7 +10,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A server's log as one that recovers copies it. Logs in a {@link World} begin at the beginning.
+ * A server's log as one that recovers copies it. Logs in a {@link ModelCluster} begin at the
+ * beginning.
  */
 final class ServerHistory implements HistoryLog {
     private final Server server;
@@ -31,7 +32,7 @@ final class ServerHistory implements HistoryLog {
             long entry = server.log[i];
             long each = io.saucr.model.cluster.Entry.zxid(entry);
             if (each > zxid) {
-                entries.add(new Entry(each, World.content(entry)));
+                entries.add(new Entry(each, ModelCluster.content(entry)));
             }
         }
         return entries.iterator();

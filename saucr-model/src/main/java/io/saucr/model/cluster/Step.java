@@ -3,8 +3,8 @@ package io.saucr.model.cluster;
 import java.util.Locale;
 
 /**
- * One thing that may happen in a {@link World}, packed into an int so that millions of them cost
- * nothing: a kind, the server that does it, another server, and an argument.
+ * One thing that may happen in a {@link ModelCluster}, packed into an int so that millions of them
+ * cost nothing: a kind, the server that does it, another server, and an argument.
  *
  * <p>As text: the kind, the server, then {@code with}, {@code of}, {@code to} or {@code from} the
  * other one, then the argument: {@code receive 1 from 3}, {@code elect 2 with 1,2}, {@code crash 3
@@ -169,7 +169,7 @@ public final class Step {
             case ELECT -> {
                 char separator = ' ';
                 out.append(" with");
-                for (int i = 0; i < World.MAX_SERVERS; i++) {
+                for (int i = 0; i < ModelCluster.MAX_SERVERS; i++) {
                     if ((argument(step) & 1 << i) != 0) {
                         out.append(separator).append(i + 1);
                         separator = ',';

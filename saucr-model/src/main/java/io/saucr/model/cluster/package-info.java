@@ -1,30 +1,30 @@
 /**
  * An ensemble made of the classes that the server runs, for the model checker and the simulator.
  *
- * <p>{@link io.saucr.model.cluster.World} is mutable and belongs to one thread:
+ * <p>{@link io.saucr.model.cluster.ModelCluster} is mutable and belongs to one thread:
  *
  * <pre>{@code
- * World world = new World(5, Bounds.none());          // everybody up, looking, empty logs
- * int[] steps = new int[World.MAX_ENABLED];
- * int count = world.enabled(steps);                    // what may happen next
- * if (!world.apply(steps[i])) {                        // one of these happens
- *     world.violation();                               // the name of the invariant that broke
- *     world.explanation();
+ * ModelCluster cluster = new ModelCluster(5, Bounds.none());          // everybody up, looking, empty logs
+ * int[] steps = new int[ModelCluster.MAX_ENABLED];
+ * int count = cluster.enabled(steps);                    // what may happen next
+ * if (!cluster.apply(steps[i])) {                        // one of these happens
+ *     cluster.violation();                               // the name of the invariant that broke
+ *     cluster.explanation();
  * }
- * world.reset();                                       // back to the beginning
+ * cluster.reset();                                       // back to the beginning
  * }</pre>
  *
  * <p>A {@link io.saucr.model.cluster.Step} is an int: {@code Step.kind}, {@code Step.server},
  * {@code Step.other}, {@code Step.argument}; {@code Step.toString} and {@code Step.parse} are its
  * text. {@code apply} trusts its caller: only a step that {@code enabled} offers has a meaning.
- * {@code new World(n, bounds, Set.of(BrokenRule.R5_FAST_BEFORE_DISKS))} breaks a rule, in the world
- * only.
+ * {@code new ModelCluster(n, bounds, Set.of(BrokenRule.R5_FAST_BEFORE_DISKS))} breaks a rule, in
+ * the cluster only.
  *
  * <h2>What is the product's own</h2>
  *
  * CommitRule, ReplicationSet, ModeController, LogDurability, LleKnowledge with LleMap and
  * ProposalTag, RecoveryProcedure, HistoryAnswerer, IncarnationFence and SyncBarrier decide; the
- * world does what the server does around them, in the same order.
+ * cluster does what the server does around them, in the same order.
  *
  * <h2>What is modelled</h2>
  *
@@ -78,7 +78,7 @@
  * <h2>Invariants</h2>
  *
  * Each is a class that implements {@link io.saucr.model.cluster.Invariant}: S1 to S4, log order,
- * marker truth, mode safety, synced reads. Liveness is looked at by running a world on without
+ * marker truth, mode safety, synced reads. Liveness is looked at by running a cluster on without
  * faults.
  */
 package io.saucr.model.cluster;

@@ -3,8 +3,8 @@ package io.saucr.model.simulator;
 import io.saucr.model.cluster.Bounds;
 import io.saucr.model.cluster.BrokenRule;
 import io.saucr.model.cluster.Liveness;
+import io.saucr.model.cluster.ModelCluster;
 import io.saucr.model.cluster.Step;
-import io.saucr.model.cluster.World;
 import java.util.Arrays;
 import java.util.Set;
 
@@ -16,27 +16,27 @@ final class Replay {
     private static final int MOST_REPLAYS = 30_000;
     private static final int MOST_KEPT = 7;
 
-    private final World world;
+    private final ModelCluster cluster;
     private final Liveness liveness;
-    private final int[] offered = new int[World.MAX_ENABLED];
+    private final int[] offered = new int[ModelCluster.MAX_ENABLED];
     private int[] played = new int[0];
     private int playedCount;
     private String explanation = "";
 
     Replay(int servers, Set<BrokenRule> broken) {
-        world = new World(servers, Bounds.none(), broken);
-        liveness = new Liveness(world);
+        cluster = new ModelCluster(servers, Bounds.none(), broken);
+        liveness = new Liveness(cluster);
     }
 
     /**
      * Plays the steps.
      *
-     * @param alone whether to let the world run on without faults, if they broke nothing and L1 and
-     *     L2 promise something
+     * @param alone whether to let the cluster run on without faults, if they broke nothing and L1
+     *     and L2 promise something
      * @return the name of what is broken, or null
      */
     String play(int[] steps, boolean alone) {
-        world.reset();
+        cluster.reset();
         played = new int[steps.length];
         playedCount = 0;
         explanation = "";
@@ -46,9 +46,9 @@ final class Replay {
             }
             played[playedCount++] = step;
             try {
-                if (!world.apply(step)) {
-                    explanation = world.explanation();
-                    return world.violation();
+                if (!cluster.apply(step)) {
+                    explanation = cluster.explanation();
+                    return cluster.violation();
                 }
             } catch (IllegalStateException e) {
                 explanation = e.getMessage();
@@ -117,26 +117,26 @@ final class Replay {
         switch (Step.kind(step)) {
             case CRASH -> {
                 int kept = Step.argument(step);
-                return world.mayLosePower(i)
+                return cluster.mayLosePower(i)
                         && kept <= MOST_KEPT
-                        && kept <= world.logLength(i) - world.forcedLength(i);
+                        && kept <= cluster.logLength(i) - cluster.forcedLength(i);
             }
             case KILL -> {
                 int kept = Step.argument(step);
-                return world.up(i)
+                return cluster.up(i)
                         && kept <= MOST_KEPT
-                        && kept <= world.logLength(i) - world.writtenLength(i);
+                        && kept <= cluster.logLength(i) - cluster.writtenLength(i);
             }
             case LOSE_DISK -> {
                 return true;
             }
             case ELECT -> {
-                return world.looking(i) && world.electable(i, Step.argument(step));
+                return cluster.looking(i) && cluster.electable(i, Step.argument(step));
             }
             default -> {
                 // An answer is offered to the one who asks.
                 int lister = Step.kind(step) == Step.Kind.ANSWER ? Step.other(step) : i;
-                int count = world.enabled(lister, offered, true);
+                int count = cluster.enabled(lister, offered, true);
                 for (int k = 0; k < count; k++) {
                     if (offered[k] == step) {
                         return true;

@@ -90,7 +90,7 @@ public final class SimCommand implements Callable<Integer> {
             names = "--break",
             split = ",",
             description =
-                    "Break these rules in the simulated world, each alone, until that is seen:"
+                    "Break these rules in the simulated cluster, each alone, until that is seen:"
                             + " ${COMPLETION-CANDIDATES}.")
     private List<BrokenRule> broken = List.of();
 

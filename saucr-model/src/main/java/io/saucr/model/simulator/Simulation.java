@@ -4,15 +4,15 @@ import io.saucr.core.AckProgress;
 import io.saucr.model.cluster.Bounds;
 import io.saucr.model.cluster.BrokenRule;
 import io.saucr.model.cluster.Liveness;
+import io.saucr.model.cluster.ModelCluster;
 import io.saucr.model.cluster.Step;
 import io.saucr.model.cluster.Step.Kind;
-import io.saucr.model.cluster.World;
 import java.util.Arrays;
 import java.util.Set;
 
 /**
- * Random schedules of a {@link World} under time: what servers do takes ticks, silence makes them
- * flush and then leave, and things fail. The seed alone decides. Every step is recorded; the
+ * Random schedules of a {@link ModelCluster} under time: what servers do takes ticks, silence makes
+ * them flush and then leave, and things fail. The seed alone decides. Every step is recorded; the
  * recorded steps alone lead to the same end, without time.
  *
  * <p>The fault budget. Any number, one after the other or together, of:
@@ -73,7 +73,7 @@ final class Simulation {
     /** What is broken when writes do not go on beside a hung disk. */
     static final String PROGRESS = "R24";
 
-    private final World world;
+    private final ModelCluster cluster;
     private final int n;
     private final int bareMajority;
     private final int recoveryQuorum;
@@ -90,9 +90,9 @@ final class Simulation {
     private final Conditions conditions = new Conditions();
     private final Coverage coverage = new Coverage();
 
-    private final int[] offered = new int[World.MAX_ENABLED];
-    private final int[] candidates = new int[World.MAX_ENABLED];
-    private final int[] candidateWeights = new int[World.MAX_ENABLED];
+    private final int[] offered = new int[ModelCluster.MAX_ENABLED];
+    private final int[] candidates = new int[ModelCluster.MAX_ENABLED];
+    private final int[] candidateWeights = new int[ModelCluster.MAX_ENABLED];
     private int candidateCount;
     private int totalWeight;
 
@@ -134,11 +134,11 @@ final class Simulation {
 
     private Simulation(int servers, Set<BrokenRule> broken, boolean powerAlone) {
         this.powerAlone = powerAlone;
-        world = new World(servers, Bounds.none(), broken);
+        cluster = new ModelCluster(servers, Bounds.none(), broken);
         n = servers;
         bareMajority = n / 2 + 1;
         recoveryQuorum = n - bareMajority;
-        liveness = new Liveness(world);
+        liveness = new Liveness(cluster);
         pausedUntil = new int[n];
         diskBusyUntil = new int[n];
         restartAt = new int[n];
@@ -200,7 +200,7 @@ final class Simulation {
         int nobody = -1;
         boolean enough = othersThatKnow(nobody) >= recoveryQuorum && disksLeft() >= bareMajority;
         for (int i = 0; i < n && violation == null; i++) {
-            if (world.up(i)) {
+            if (cluster.up(i)) {
                 kill(i);
             }
         }
@@ -250,7 +250,7 @@ final class Simulation {
         int hangsAt = dice.below(MOST_UNTIL_HUNG);
         int hung = dice.below(n);
         for (int window = 0; window <= WINDOWS && violation == null; window++) {
-            long before = world.fastCommits() + world.slowCommits();
+            long before = cluster.fastCommits() + cluster.slowCommits();
             int end = now + (window == 0 ? hangsAt : MOST_WITHOUT_COMMIT);
             while (now < end && violation == null) {
                 now++;
@@ -260,7 +260,7 @@ final class Simulation {
                 }
                 turn(i);
             }
-            boolean commits = world.fastCommits() + world.slowCommits() > before;
+            boolean commits = cluster.fastCommits() + cluster.slowCommits() > before;
             if (window == 0) {
                 diskBusyUntil[hung] = Integer.MAX_VALUE;
             } else if (!commits && violation == null) {
@@ -278,10 +278,10 @@ final class Simulation {
     }
 
     private void watchAcks(int leader) {
-        if (!world.leads(leader)) {
+        if (!cluster.leads(leader)) {
             return;
         }
-        int proposed = world.proposedLength(leader);
+        int proposed = cluster.proposedLength(leader);
         if (progress == null || progressOf != leader) {
             progress = new AckProgress(ACK_BOUND);
             progressOf = leader;
@@ -293,7 +293,7 @@ final class Simulation {
             progress.proposed(progressThrough + 1L, now);
         }
         for (int j = 0; j < n; j++) {
-            acks[j].acked(world.ackedLength(leader, j), now);
+            acks[j].acked(cluster.ackedLength(leader, j), now);
         }
     }
 
@@ -307,7 +307,7 @@ final class Simulation {
         deaths.seed(seed ^ DEATHS);
         conditions.draw(dice, clients);
         conditions.drawDeaths(deaths);
-        world.reset();
+        cluster.reset();
         now = 0;
         nextFault = 200 + dice.below(2 * conditions.faultGap);
         powerGoesNext = false;
@@ -359,11 +359,11 @@ final class Simulation {
         for (int i = 0; i < takenCount; i++) {
             coverage.took(Step.kind(taken[i]));
         }
-        coverage.fastCommits = world.fastCommits();
-        coverage.slowCommits = world.slowCommits();
-        coverage.turnsToFast = world.turnsToFast();
-        coverage.turnsToSlow = world.turnsToSlow();
-        coverage.syncs = world.syncsAnswered();
+        coverage.fastCommits = cluster.fastCommits();
+        coverage.slowCommits = cluster.slowCommits();
+        coverage.turnsToFast = cluster.turnsToFast();
+        coverage.turnsToSlow = cluster.turnsToSlow();
+        coverage.syncs = cluster.syncsAnswered();
     }
 
     private void take(int step) {
@@ -371,15 +371,15 @@ final class Simulation {
             taken = Arrays.copyOf(taken, 2 * takenCount);
         }
         taken[takenCount++] = step;
-        boolean hadLostDisk = Step.kind(step) == Kind.FINISH && world.lost(Step.server(step));
+        boolean hadLostDisk = Step.kind(step) == Kind.FINISH && cluster.lost(Step.server(step));
         coverage.disksRecovered += hadLostDisk ? 1 : 0;
         try {
-            if (!world.apply(step)) {
-                violation = world.violation();
-                explanation = world.explanation();
+            if (!cluster.apply(step)) {
+                violation = cluster.violation();
+                explanation = cluster.explanation();
             }
         } catch (IllegalStateException e) {
-            // The product's classes, and the world, refuse what must never happen.
+            // The product's classes, and the cluster, refuse what must never happen.
             violation = Liveness.IMPOSSIBLE;
             explanation = e.getMessage();
         }
@@ -391,7 +391,7 @@ final class Simulation {
         if (now < pausedUntil[i]) {
             return;
         }
-        if (!world.up(i)) {
+        if (!cluster.up(i)) {
             if (now >= restartAt[i]) {
                 take(Step.of(Kind.RESTART, i, 0, 0));
             }
@@ -399,12 +399,12 @@ final class Simulation {
         }
         candidateCount = 0;
         totalWeight = 0;
-        int leader = world.leaderOf(i);
+        int leader = cluster.leaderOf(i);
         if (leader >= 0) {
             follow(i, leader);
-        } else if (world.leads(i)) {
+        } else if (cluster.leads(i)) {
             lead(i);
-        } else if (world.looking(i)) {
+        } else if (cluster.looking(i)) {
             look(i);
         } else {
             recover(i);
@@ -457,7 +457,7 @@ final class Simulation {
 
     /** Whether a packet of one reaches the other one, who runs and is not paused. */
     private boolean hears(int i, int other) {
-        return connected(i, other) && world.up(other) && now >= pausedUntil[other];
+        return connected(i, other) && cluster.up(other) && now >= pausedUntil[other];
     }
 
     private boolean connected(int i, int other) {
@@ -466,11 +466,11 @@ final class Simulation {
 
     private void follow(int i, int leader) {
         boolean reached = connected(i, leader);
-        if (hears(i, leader) && world.leads(leader)) {
+        if (hears(i, leader) && cluster.leads(leader)) {
             heardOfLeader[i] = now;
         }
         int silence = now - heardOfLeader[i];
-        int count = world.enabled(i, offered, silence > conditions.electionAfter);
+        int count = cluster.enabled(i, offered, silence > conditions.electionAfter);
         for (int k = 0; k < count; k++) {
             int step = offered[k];
             switch (Step.kind(step)) {
@@ -486,7 +486,7 @@ final class Simulation {
                 }
                 case FORCE -> force(step, silence > conditions.tolerance);
                 case LEAVE -> {
-                    if (!world.attached(i)) {
+                    if (!cluster.attached(i)) {
                         candidate(step, silence > conditions.tolerance ? 16 : 1);
                     } else {
                         candidate(step, 16);
@@ -514,7 +514,7 @@ final class Simulation {
         int prompt = acksInTime(i, i) ? 1 : 0;
         boolean unheard = false;
         for (int j = 0; j < n; j++) {
-            if (world.isOtherEnd(i, j)) {
+            if (cluster.isOtherEnd(i, j)) {
                 if (hears(i, j)) {
                     heard++;
                     prompt += acksInTime(i, j) ? 1 : 0;
@@ -528,14 +528,14 @@ final class Simulation {
         }
         int silence = now - heardOfMajority[i];
         boolean late = prompt <= bareMajority;
-        int count = world.enabled(i, offered, unheard || silence > conditions.electionAfter);
+        int count = cluster.enabled(i, offered, unheard || silence > conditions.electionAfter);
         for (int k = 0; k < count; k++) {
             int step = offered[k];
             int j = Step.other(step);
             switch (Step.kind(step)) {
                 case PROPOSE -> {
-                    if (world.proposedLength(i) - world.committedLength(i) < conditions.inFlight
-                            && (late || world.fastMode(i) || dice.oneIn(conditions.slowWrites))) {
+                    if (cluster.proposedLength(i) - cluster.committedLength(i) < conditions.inFlight
+                            && (late || cluster.fastMode(i) || dice.oneIn(conditions.slowWrites))) {
                         candidate(step);
                     }
                 }
@@ -561,7 +561,7 @@ final class Simulation {
                     }
                 }
                 case CLOSE -> {
-                    if (!world.isOtherEnd(i, j)) {
+                    if (!cluster.isOtherEnd(i, j)) {
                         candidate(step, 1);
                     } else if (!hears(i, j) && dice.oneIn(conditions.tolerance)) {
                         candidate(step, 4);
@@ -583,7 +583,7 @@ final class Simulation {
         if (now < pausedUntil[i]) {
             return;
         }
-        int count = world.enabledForSyncs(i, offered);
+        int count = cluster.enabledForSyncs(i, offered);
         for (int k = 0; k < count && violation == null; k++) {
             int step = offered[k];
             boolean happens =
@@ -591,7 +591,7 @@ final class Simulation {
                         case CLIENT_SYNC -> clients.oneIn(conditions.betweenSyncs);
                         case ASK -> clients.oneIn(2 * conditions.untilAnswered);
                         case REPLY ->
-                                connected(i, world.leaderOf(i))
+                                connected(i, cluster.leaderOf(i))
                                         && clients.oneIn(conditions.untilAnswered);
                         default ->
                                 connected(i, Step.other(step))
@@ -606,7 +606,7 @@ final class Simulation {
     }
 
     private void look(int i) {
-        int count = world.enabled(i, offered, false);
+        int count = cluster.enabled(i, offered, false);
         for (int k = 0; k < count; k++) {
             if (hears(i, Step.other(offered[k]))) {
                 candidate(offered[k]);
@@ -614,7 +614,7 @@ final class Simulation {
         }
         if (candidateCount == 0 || dice.oneIn(16)) {
             int mask = voters(i);
-            if (mask != 0 && world.electable(i, mask)) {
+            if (mask != 0 && cluster.electable(i, mask)) {
                 candidate(Step.of(Kind.ELECT, i, 0, mask));
             }
         }
@@ -629,7 +629,7 @@ final class Simulation {
         int first = dice.below(n);
         for (int k = 0; k < n && missing > 0; k++) {
             int j = first + k < n ? first + k : first + k - n;
-            if (j != i && world.looking(j) && hears(i, j)) {
+            if (j != i && cluster.looking(j) && hears(i, j)) {
                 mask |= 1 << j;
                 missing--;
             }
@@ -638,7 +638,7 @@ final class Simulation {
     }
 
     private void recover(int i) {
-        int count = world.enabled(i, offered, false);
+        int count = cluster.enabled(i, offered, false);
         for (int k = 0; k < count; k++) {
             int step = offered[k];
             switch (Step.kind(step)) {
@@ -693,7 +693,7 @@ final class Simulation {
         int crashed = 0;
         for (int k = 0; k < n && crashed < together && violation == null; k++) {
             int i = (first + k) % n;
-            if (world.up(i) && (conditions.disaster || recoverableWithout(i))) {
+            if (cluster.up(i) && (conditions.disaster || recoverableWithout(i))) {
                 crash(i);
                 crashed++;
             }
@@ -704,7 +704,7 @@ final class Simulation {
     }
 
     private boolean recoverableWithout(int crashing) {
-        if (!world.needsRecovery(crashing) || world.recovering(crashing)) {
+        if (!cluster.needsRecovery(crashing) || cluster.recovering(crashing)) {
             return true;
         }
         return othersThatKnow(crashing) >= recoveryQuorum;
@@ -714,7 +714,7 @@ final class Simulation {
     private int othersThatKnow(int server) {
         int others = 0;
         for (int j = 0; j < n; j++) {
-            boolean knows = world.recovered(j) || (!world.up(j) && world.completeAtStart(j));
+            boolean knows = cluster.recovered(j) || (!cluster.up(j) && cluster.completeAtStart(j));
             others += j != server && knows ? 1 : 0;
         }
         return others;
@@ -724,7 +724,7 @@ final class Simulation {
     private int disksLeft() {
         int disks = 0;
         for (int j = 0; j < n; j++) {
-            disks += world.lost(j) ? 0 : 1;
+            disks += cluster.lost(j) ? 0 : 1;
         }
         return disks;
     }
@@ -749,7 +749,7 @@ final class Simulation {
         int died = 0;
         for (int k = 0; k < n && died < together && violation == null; k++) {
             int i = (first + k) % n;
-            if (world.up(i)) {
+            if (cluster.up(i)) {
                 kill(i);
                 died++;
             }
@@ -759,16 +759,16 @@ final class Simulation {
     }
 
     private void kill(int i) {
-        int unwritten = Math.min(world.logLength(i) - world.writtenLength(i), KEPT_LIMIT - 1);
+        int unwritten = Math.min(cluster.logLength(i) - cluster.writtenLength(i), KEPT_LIMIT - 1);
         int kept = unwritten > 0 && deaths.oneIn(3) ? deaths.below(unwritten + 1) : 0;
         coverage.partialDeaths += kept > 0 ? 1 : 0;
-        coverage.fastDeaths += world.recovered(i) && world.needsRecovery(i) ? 1 : 0;
+        coverage.fastDeaths += cluster.recovered(i) && cluster.needsRecovery(i) ? 1 : 0;
         restartAt[i] = now + deaths.below(conditions.downTime);
         take(Step.of(Kind.KILL, i, 0, kept));
     }
 
     private void loseDisk(int i) {
-        if (world.lost(i) || (!conditions.disaster && !recoverableWithoutDisk(i))) {
+        if (cluster.lost(i) || (!conditions.disaster && !recoverableWithoutDisk(i))) {
             return;
         }
         restartAt[i] = now + deaths.below(conditions.downTime);
@@ -783,8 +783,8 @@ final class Simulation {
     private void losePowerAfterDeath(int first) {
         for (int k = 0; k < n && violation == null; k++) {
             int i = (first + k) % n;
-            if (!world.up(i)
-                    && world.mayLosePower(i)
+            if (!cluster.up(i)
+                    && cluster.mayLosePower(i)
                     && (conditions.disaster || recoverableWithout(i))) {
                 coverage.powerAfterDeath++;
                 take(Step.of(Kind.CRASH, i, 0, 0));
@@ -793,27 +793,27 @@ final class Simulation {
     }
 
     private void crash(int i) {
-        int unforced = Math.min(world.logLength(i) - world.forcedLength(i), KEPT_LIMIT - 1);
+        int unforced = Math.min(cluster.logLength(i) - cluster.forcedLength(i), KEPT_LIMIT - 1);
         int kept = unforced > 0 && dice.oneIn(3) ? dice.below(unforced + 1) : 0;
         coverage.partialCrashes += kept > 0 ? 1 : 0;
-        coverage.fastCrashes += world.recovered(i) && world.needsRecovery(i) ? 1 : 0;
+        coverage.fastCrashes += cluster.recovered(i) && cluster.needsRecovery(i) ? 1 : 0;
         restartAt[i] = now + dice.below(conditions.downTime);
         take(Step.of(Kind.CRASH, i, 0, kept));
     }
 
     /** One end notices now. */
     private void loseConnection(int i) {
-        int leader = world.leaderOf(i);
+        int leader = cluster.leaderOf(i);
         if (leader >= 0) {
-            boolean followersEnd = !world.hasConnection(leader, i) || dice.oneIn(2);
+            boolean followersEnd = !cluster.hasConnection(leader, i) || dice.oneIn(2);
             take(followersEnd ? Step.of(Kind.LEAVE, i, 0, 0) : Step.of(Kind.CLOSE, leader, i, 0));
-        } else if (world.leads(i) && dice.oneIn(4)) {
+        } else if (cluster.leads(i) && dice.oneIn(4)) {
             take(Step.of(Kind.STEP_DOWN, i, 0, 0));
         }
     }
 
     private void suspect(int i) {
-        if (world.fastMode(i)) {
+        if (cluster.fastMode(i)) {
             take(Step.of(Kind.SUSPECT, i, 0, 0));
         }
     }
@@ -824,7 +824,7 @@ final class Simulation {
         int first = dice.below(n);
         for (int k = 0; k < n && violation == null; k++) {
             int i = (first + k) % n;
-            if (!world.up(i) && (all || !liveness.promised())) {
+            if (!cluster.up(i) && (all || !liveness.promised())) {
                 take(Step.of(Kind.RESTART, i, 0, 0));
             }
         }

@@ -6,9 +6,9 @@ import io.saucr.model.checker.ModelChecker.Result;
 import io.saucr.model.checker.ModelChecker.Task;
 import io.saucr.model.cluster.Bounds;
 import io.saucr.model.cluster.BrokenRule;
+import io.saucr.model.cluster.ModelCluster;
 import io.saucr.model.cluster.Schedules;
 import io.saucr.model.cluster.Step;
-import io.saucr.model.cluster.World;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
@@ -16,13 +16,13 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Small worlds, seen whole. Larger ones: {@code bin/saucr-model}. */
+/** Small clusters, seen whole. Larger ones: {@code bin/saucr-model}. */
 class ModelCheckerTest {
     private static final long LIMIT = TimeUnit.MINUTES.toNanos(20);
 
     /**
-     * Whole state spaces without a violation, in every order of steps and in the canonical one
-     * alone; the numbers are the bounds in their order, those that are left out 0.
+     * Whole state spaces without a violation, in every order of steps and with partial-order
+     * reduction; the numbers are the bounds in their order, those that are left out 0.
      */
     @ParameterizedTest(name = "{0} {1}")
     @CsvSource({
@@ -46,7 +46,7 @@ class ModelCheckerTest {
         assertThat(reduced.states()).isLessThan(result.states());
     }
 
-    /** Larger ones, in the canonical order alone. */
+    /** Larger ones, with partial-order reduction alone. */
     @ParameterizedTest(name = "{0} {1}")
     @CsvSource({
         "ACKED, 0 1 0 1 0 0 1 0 0, 60000",
@@ -57,7 +57,7 @@ class ModelCheckerTest {
         "FAST,  1 0 1 1 1 0 0 0 0 1, 15000",
         "LEFT,  0 0 1 1 0 0 0 0 0 0 1, 15000"
     })
-    void nothingBreaksInCanonicalOrder(String from, String numbers, int atLeast) {
+    void nothingBreaksWithPartialOrderReduction(String from, String numbers, int atLeast) {
         Result reduced = check(from, numbers, Set.of(), true, false);
         assertThat(reduced.violation()).as(reduced.explanation()).isNull();
         assertThat(reduced.complete()).isTrue();
@@ -65,8 +65,8 @@ class ModelCheckerTest {
     }
 
     /**
-     * How many steps the shortest counterexample has, after the prefix; and that the canonical
-     * order does not hide it.
+     * How many steps the shortest counterexample has, after the prefix; and that partial-order
+     * reduction does not hide it.
      */
     @ParameterizedTest
     @CsvSource({
@@ -105,12 +105,12 @@ class ModelCheckerTest {
 
         Result reduced = check(from, numbers, Set.of(rule), true, false);
         assertThat(reduced.states()).isLessThan(result.states());
-        World world = new World(3, Bounds.none(), Set.of(rule));
+        ModelCluster cluster = new ModelCluster(3, Bounds.none(), Set.of(rule));
         int last = reduced.steps().size() - 1;
         for (int i = 0; i <= last; i++) {
-            assertThat(world.apply(Step.parse(reduced.steps().get(i)))).isEqualTo(i < last);
+            assertThat(cluster.apply(Step.parse(reduced.steps().get(i)))).isEqualTo(i < last);
         }
-        assertThat(world.violation()).isEqualTo(reduced.violation());
+        assertThat(cluster.violation()).isEqualTo(reduced.violation());
     }
 
     private static Bounds bounds(String numbers) {

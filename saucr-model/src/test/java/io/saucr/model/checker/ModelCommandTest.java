@@ -27,7 +27,7 @@ class ModelCommandTest {
         return said.toString();
     }
 
-    /** As in the usage: the world first, then steps. */
+    /** As in the usage: the cluster first, then steps. */
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',

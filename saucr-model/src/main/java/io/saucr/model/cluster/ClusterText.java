@@ -3,15 +3,15 @@ package io.saucr.model.cluster;
 import io.saucr.model.cluster.Server.Role;
 import java.util.Locale;
 
-/** A world's state for humans, a line per server. */
-public final class WorldText {
-    private WorldText() {}
+/** A cluster's state for humans, a line per server. */
+public final class ClusterText {
+    private ClusterText() {}
 
     /** Every server, separated by semicolons. */
-    public static String describe(World world) {
+    public static String describe(ModelCluster cluster) {
         StringBuilder out = new StringBuilder();
-        for (int i = 0; i < world.n; i++) {
-            out.append(i == 0 ? "" : "; ").append(describe(world, i));
+        for (int i = 0; i < cluster.n; i++) {
+            out.append(i == 0 ? "" : "; ").append(describe(cluster, i));
         }
         return out.toString();
     }
@@ -20,16 +20,16 @@ public final class WorldText {
      * One server: what it does, its epoch, its log with a bar behind what is on disk and a star
      * behind what may have been acked, or is in the page cache of a dead process, and its markers.
      */
-    public static String describe(World world, int server) {
-        Server s = world.servers[server];
+    public static String describe(ModelCluster cluster, int server) {
+        Server s = cluster.servers[server];
         StringBuilder out = new StringBuilder();
         out.append(s.sid).append(' ').append(s.role.name().toLowerCase(Locale.ROOT));
         if (s.role == Role.FOLLOWING) {
             out.append(' ').append(s.leader == Server.NOWHERE ? "nobody" : "" + (s.leader + 1L));
-            out.append(world.attached(server) ? "" : ", cut off");
+            out.append(cluster.attached(server) ? "" : ", cut off");
             out.append(!s.loggedInitialHistory ? ", joining" : s.upToDate ? "" : ", synced");
         } else if (s.role == Role.LEADING) {
-            out.append(s.established ? world.fastMode(server) ? " fast" : " slow" : " not yet");
+            out.append(s.established ? cluster.fastMode(server) ? " fast" : " slow" : " not yet");
             out.append(", committed ").append(s.committed);
             out.append(s.waiting.isEmpty() ? "" : ", syncs " + s.waiting.size());
         }

@@ -14,16 +14,16 @@ import java.util.TreeSet;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class StateCodeTest {
+class StateCodecTest {
     private static final Bounds BOUNDS = bounds(3);
 
     /**
      * With several servers that lost their disks, which of several sources that are equally far
-     * each of them asks is not in the code.
+     * each of them asks is not in the codec.
      */
     private static final Bounds NO_LOST_DISKS = bounds(0);
 
-    /** A world goes on from its code exactly as it would have without. */
+    /** A cluster goes on from its code exactly as it would have without. */
     @ParameterizedTest
     @CsvSource({
         "3,",
@@ -35,22 +35,22 @@ class StateCodeTest {
         "3,R22_ANSWERS_WITHOUT_NUMBER",
         "3,R25_ACK_BEFORE_WRITE"
     })
-    void aDecodedWorldGoesOnAsTheOneThatWasEncoded(int servers, BrokenRule broken) {
+    void aDecodedClusterGoesOnAsTheOneThatWasEncoded(int servers, BrokenRule broken) {
         EnumSet<BrokenRule> rules =
                 broken == null ? EnumSet.noneOf(BrokenRule.class) : EnumSet.of(broken);
         Bounds bounds = servers == 3 ? BOUNDS : NO_LOST_DISKS;
-        World world = new World(servers, bounds, rules);
-        World copy = new World(servers, bounds, rules);
-        StateCode code = new StateCode(servers);
-        StateCode other = new StateCode(servers);
-        byte[] bytes = new byte[StateCode.MAX_BYTES];
-        byte[] again = new byte[StateCode.MAX_BYTES];
-        int[] steps = new int[World.MAX_ENABLED];
+        ModelCluster cluster = new ModelCluster(servers, bounds, rules);
+        ModelCluster copy = new ModelCluster(servers, bounds, rules);
+        StateCodec codec = new StateCodec(servers);
+        StateCodec other = new StateCodec(servers);
+        byte[] bytes = new byte[StateCodec.MAX_BYTES];
+        byte[] again = new byte[StateCodec.MAX_BYTES];
+        int[] steps = new int[ModelCluster.MAX_ENABLED];
         for (int seed = 0; seed < 40; seed++) {
             SplittableRandom random = new SplittableRandom(seed);
-            world.reset();
+            cluster.reset();
             for (int i = 0; i < 150; i++) {
-                int count = world.enabled(steps);
+                int count = cluster.enabled(steps);
                 if (count == 0) {
                     break;
                 }
@@ -58,17 +58,17 @@ class StateCodeTest {
                 if (isCrash(step) && random.nextInt(10) > 0) {
                     continue;
                 }
-                if (!world.apply(step)) {
+                if (!cluster.apply(step)) {
                     break;
                 }
-                int length = code.encode(world, bytes);
+                int length = codec.encode(cluster, bytes);
                 other.decode(copy, bytes);
-                assertThat(names(copy, steps, null)).isEqualTo(names(world, steps, code));
+                assertThat(names(copy, steps, null)).isEqualTo(names(cluster, steps, codec));
                 int lengthAgain = other.encode(copy, again);
                 assertThat(Arrays.copyOf(again, lengthAgain))
                         .isEqualTo(Arrays.copyOf(bytes, length));
-                World swap = world;
-                world = copy;
+                ModelCluster swap = cluster;
+                cluster = copy;
                 copy = swap;
             }
         }
@@ -86,27 +86,27 @@ class StateCodeTest {
     void theSameStepsLeadBothToTheSame(int servers, BrokenRule broken) {
         EnumSet<BrokenRule> rules =
                 broken == null ? EnumSet.noneOf(BrokenRule.class) : EnumSet.of(broken);
-        World world = new World(servers, BOUNDS, rules);
-        World copy = new World(servers, BOUNDS, rules);
-        StateCode code = new StateCode(servers);
-        byte[] bytes = new byte[StateCode.MAX_BYTES];
-        int[] steps = new int[World.MAX_ENABLED];
+        ModelCluster cluster = new ModelCluster(servers, BOUNDS, rules);
+        ModelCluster copy = new ModelCluster(servers, BOUNDS, rules);
+        StateCodec codec = new StateCodec(servers);
+        byte[] bytes = new byte[StateCodec.MAX_BYTES];
+        int[] steps = new int[ModelCluster.MAX_ENABLED];
         int[] names = new int[servers];
         for (int seed = 0; seed < 60; seed++) {
             SplittableRandom random = new SplittableRandom(seed);
-            world.reset();
+            cluster.reset();
             if (servers == 3 && seed % 3 > 0) {
-                Schedules.FAST.forEach(step -> world.apply(Step.parse(step)));
-                assertThat(world.fastMode(0)).isTrue();
+                Schedules.FAST.forEach(step -> cluster.apply(Step.parse(step)));
+                assertThat(cluster.fastMode(0)).isTrue();
             }
             boolean sound = true;
             for (int i = 0; i < 160 && sound; i++) {
                 if (i % 40 == 0) {
-                    code.encode(world, bytes);
+                    codec.encode(cluster, bytes);
                     for (int place = 0; place < servers; place++) {
-                        names[place] = code.serverAt(place);
+                        names[place] = codec.serverAt(place);
                     }
-                    code.decode(copy, bytes);
+                    codec.decode(copy, bytes);
                 }
                 int count = copy.enabled(steps);
                 int step = steps[random.nextInt(Math.max(1, count))];
@@ -115,8 +115,8 @@ class StateCodeTest {
                     continue;
                 }
                 sound = copy.apply(step);
-                assertThat(world.apply(Step.renamed(step, names))).isEqualTo(sound);
-                assertThat(nameless(world)).isEqualTo(nameless(copy));
+                assertThat(cluster.apply(Step.renamed(step, names))).isEqualTo(sound);
+                assertThat(nameless(cluster)).isEqualTo(nameless(copy));
             }
         }
     }
@@ -132,11 +132,11 @@ class StateCodeTest {
         };
     }
 
-    private static List<String> nameless(World world) {
+    private static List<String> nameless(ModelCluster cluster) {
         List<String> lines = new ArrayList<>();
-        for (int i = 0; i < world.servers(); i++) {
+        for (int i = 0; i < cluster.servers(); i++) {
             lines.add(
-                    WorldText.describe(world, i)
+                    ClusterText.describe(cluster, i)
                             .replaceFirst("^\\d+ ", "")
                             .replaceFirst("^following (\\d+|nobody)", "following"));
         }
@@ -144,13 +144,13 @@ class StateCodeTest {
         return lines;
     }
 
-    private static Set<String> names(World world, int[] steps, StateCode code) {
-        int[] places = new int[world.servers()];
+    private static Set<String> names(ModelCluster cluster, int[] steps, StateCodec codec) {
+        int[] places = new int[cluster.servers()];
         for (int i = 0; i < places.length; i++) {
-            places[code == null ? i : code.serverAt(i)] = i;
+            places[codec == null ? i : codec.serverAt(i)] = i;
         }
         Set<String> names = new TreeSet<>();
-        int count = world.enabled(steps);
+        int count = cluster.enabled(steps);
         for (int i = 0; i < count; i++) {
             names.add(Step.toString(Step.renamed(steps[i], places)));
         }

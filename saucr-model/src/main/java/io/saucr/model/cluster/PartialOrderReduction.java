@@ -23,10 +23,10 @@ import io.saucr.model.cluster.Step.Kind;
  * <p>A step that an invariant could tell at another server's step is never quiet: one that takes
  * "fast" from a server's markers, and any ack where a fast entry can commit without it (S4). What
  * each kind of step can be told by is said in docs/proof.md. Owned by one thread, together with its
- * world.
+ * cluster.
  */
-public final class CanonicalOrder {
-    /** What is to be done with the world after a step. */
+public final class PartialOrderReduction {
+    /** What is to be done with the cluster after a step. */
     public enum Next {
         /** The run goes on. */
         GO_ON,
@@ -79,11 +79,11 @@ public final class CanonicalOrder {
         }
     }
 
-    private final World world;
+    private final ModelCluster cluster;
     private final boolean acksAreQuiet;
     private final Run[] runs;
 
-    // What the world was like before the step.
+    // What the cluster was like before the step.
     private boolean saidFast;
     private boolean linkWasEmpty;
     private int committed;
@@ -93,9 +93,9 @@ public final class CanonicalOrder {
     /**
      * @param longest no run is longer than this
      */
-    public CanonicalOrder(World world, int longest) {
-        this.world = world;
-        acksAreQuiet = world.fastQuorum == world.n;
+    public PartialOrderReduction(ModelCluster cluster, int longest) {
+        this.cluster = cluster;
+        acksAreQuiet = cluster.fastQuorum == cluster.n;
         runs = new Run[longest + 1];
         for (int i = 0; i <= longest; i++) {
             runs[i] = new Run();
@@ -116,7 +116,7 @@ public final class CanonicalOrder {
         Run run = runs[length];
         Kind kind = Step.kind(step);
         boolean dies = kind == Kind.CRASH || kind == Kind.LOSE_DISK;
-        if (dies && !world.up(Step.server(step))) {
+        if (dies && !cluster.up(Step.server(step))) {
             // As if it had lost power, or the disk, when its process died.
             return false;
         }
@@ -126,7 +126,7 @@ public final class CanonicalOrder {
         if (run.counted == 0 && !run.proposed) {
             return true;
         }
-        Server s = world.servers[Step.server(step)];
+        Server s = cluster.servers[Step.server(step)];
         return switch (kind) {
             case APPEND, ACK, RECEIVE -> true;
             case PROPOSE, NOOP -> run.counted == 0;
@@ -214,12 +214,12 @@ public final class CanonicalOrder {
     }
 
     private int source(int step) {
-        return world.servers[Step.server(step)].recovery.source;
+        return cluster.servers[Step.server(step)].recovery.source;
     }
 
-    /** To be called before {@link World#apply}. */
+    /** To be called before {@link ModelCluster#apply}. */
     public void before(int step) {
-        Server s = world.servers[Step.server(step)];
+        Server s = cluster.servers[Step.server(step)];
         saidFast = s.markersSayFast();
         linkWasEmpty = s.link != null && !s.link.readable();
         committed = s.committed;
@@ -228,7 +228,7 @@ public final class CanonicalOrder {
     }
 
     /**
-     * To be called after {@link World#apply}.
+     * To be called after {@link ModelCluster#apply}.
      *
      * @param length of the run without the step
      */
@@ -238,7 +238,7 @@ public final class CanonicalOrder {
         run.set(was);
         run.last = NOTHING;
         run.readable = false;
-        Server s = world.servers[Step.server(step)];
+        Server s = cluster.servers[Step.server(step)];
         boolean visible = saidFast && !s.markersSayFast();
         return switch (Step.kind(step)) {
             case PROPOSE, NOOP -> {
@@ -264,7 +264,7 @@ public final class CanonicalOrder {
                 yield quiet(run, step);
             }
             case RECEIVE -> {
-                Server from = world.servers[Step.other(step)];
+                Server from = cluster.servers[Step.other(step)];
                 Link link = s.links[from.index];
                 yield link.open && link.acksRead == acksRead + 1
                         ? counted(was, run, s, from, false)
@@ -282,7 +282,7 @@ public final class CanonicalOrder {
             }
             case SOURCE -> quiet(run, step);
             case ANSWER -> {
-                if (!world.servers[Step.other(step)].recovery.asksForAnswers()) {
+                if (!cluster.servers[Step.other(step)].recovery.asksForAnswers()) {
                     yield Next.STATE;
                 }
                 run.clear();
@@ -349,7 +349,7 @@ public final class CanonicalOrder {
         if (was.proposed) {
             return Next.LEAVE_OUT;
         }
-        for (Server s : world.servers) {
+        for (Server s : cluster.servers) {
             if ((run.counted & 1 << s.index) != 0 && tooMuch(l, s)) {
                 return Next.LEAVE_OUT;
             }
@@ -406,7 +406,7 @@ public final class CanonicalOrder {
      * Whether a recovering server may wait in vain for this one: then it matters that it is down.
      */
     private boolean mayBeGivenUp(Server s) {
-        for (Server r : world.servers) {
+        for (Server r : cluster.servers) {
             if (r.recovery != null
                     && r.recovery.finish == null
                     && r.recovery.received[s.index] != null) {

@@ -44,7 +44,7 @@ import java.util.Set;
  * <p>What is modelled and what is abstracted is said in this package's description. Owned by one
  * thread. Steps allocate nothing but when connections, leaders or recoveries begin, and for syncs.
  */
-public final class World {
+public final class ModelCluster {
     /** An ensemble has 3 to this many voters. */
     public static final int MAX_SERVERS = 7;
 
@@ -113,16 +113,16 @@ public final class World {
     private final boolean r25Write;
 
     /** Everybody up, looking for a leader, with empty logs. */
-    public World(int voters, Bounds bounds) {
+    public ModelCluster(int voters, Bounds bounds) {
         this(voters, bounds, EnumSet.noneOf(BrokenRule.class));
     }
 
     /**
-     * As {@link #World(int, Bounds)}, with rules that do not hold.
+     * As {@link #ModelCluster(int, Bounds)}, with rules that do not hold.
      *
      * @param voters 3 to {@link #MAX_SERVERS}
      */
-    public World(int voters, Bounds bounds, Set<BrokenRule> broken) {
+    public ModelCluster(int voters, Bounds bounds, Set<BrokenRule> broken) {
         if (voters < 3 || voters > MAX_SERVERS) {
             throw new IllegalArgumentException("3 to " + MAX_SERVERS + " voters, not " + voters);
         }
@@ -232,7 +232,9 @@ public final class World {
 
     // ---- What an observer may see ----
 
-    /** How many fast entries leaders have committed in their epochs, in this world's whole life. */
+    /**
+     * How many fast entries leaders have committed in their epochs, in this cluster's whole life.
+     */
     public long fastCommits() {
         return fastCommits;
     }

@@ -28,10 +28,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The state of a {@link World} as a few hundred bytes, in which two states that differ in the names
- * of servers alone are (mostly) the same: servers stand in the order of what can be said of them
- * without naming them. Where that leaves a tie, the order is that of their names; then two equal
- * states may be told apart, which costs time and hides nothing.
+ * The state of a {@link ModelCluster} as a few hundred bytes, in which two states that differ in
+ * the names of servers alone are (mostly) the same: servers stand in the order of what can be said
+ * of them without naming them. Where that leaves a tie, the order is that of their names; then two
+ * equal states may be told apart, which costs time and hides nothing.
  *
  * <p>The product's objects are not copied: what happened to them is told to new ones, in an order
  * that leads to the same decisions.
@@ -39,7 +39,7 @@ import java.util.Optional;
  * <p>Not thread-safe. Epochs and leaders below 32, counters below 64: {@link #encode} refuses more.
  */
 @SuppressWarnings("EnumOrdinal") // a code lives as long as the process
-public final class StateCode {
+public final class StateCodec {
     /** No state takes more bytes. */
     public static final int MAX_BYTES = 4096;
 
@@ -76,16 +76,16 @@ public final class StateCode {
     private byte[] bytes = new byte[0];
     private int at;
 
-    /** For worlds of this many servers. */
-    public StateCode(int servers) {
+    /** For clusters of this many servers. */
+    public StateCodec(int servers) {
         this(servers, false);
     }
 
     /**
      * @param answersAreLost whether answers on their way to a recovering server are never received,
-     *     so that it is enough to know that there were any (see {@link CanonicalOrder})
+     *     so that it is enough to know that there were any (see {@link PartialOrderReduction})
      */
-    public StateCode(int servers, boolean answersAreLost) {
+    public StateCodec(int servers, boolean answersAreLost) {
         n = servers;
         this.answersAreLost = answersAreLost;
         remembers = n * ZXID_BITS + n + 1 <= Long.SIZE;
@@ -118,14 +118,14 @@ public final class StateCode {
      * @param out at least {@link #MAX_BYTES} long
      * @return how many bytes were written
      */
-    public int encode(World world, byte[] out) {
-        findOrder(world);
-        findIncarnations(world);
+    public int encode(ModelCluster cluster, byte[] out) {
+        findOrder(cluster);
+        findIncarnations(cluster);
         bytes = out;
         at = 0;
-        writeWorld(world);
+        writeCluster(cluster);
         for (int i = 0; i < n; i++) {
-            writeServer(world, world.servers[order[i]]);
+            writeServer(cluster, cluster.servers[order[i]]);
         }
         return at;
     }
@@ -138,17 +138,17 @@ public final class StateCode {
 
     // ---- The order of servers ----
 
-    private void findOrder(World world) {
+    private void findOrder(ModelCluster cluster) {
         for (int i = 0; i < n; i++) {
-            signature[i] = local(world.servers[i]);
+            signature[i] = local(cluster.servers[i]);
         }
         for (int round = 0; round < 2; round++) {
             for (int i = 0; i < n; i++) {
-                refined[i] = relational(world, world.servers[i]);
+                refined[i] = relational(cluster, cluster.servers[i]);
             }
             System.arraycopy(refined, 0, signature, 0, n);
         }
-        sourcesFirst(world);
+        sourcesFirst(cluster);
         for (int i = 0; i < n; i++) {
             int j = i;
             while (j > 0 && signature[order[j - 1]] > signature[i]) {
@@ -166,11 +166,11 @@ public final class StateCode {
      * Of sources that are equally far a server asks the first: so the one that it asks comes before
      * them, and is the one that it asks after decoding, too.
      */
-    private void sourcesFirst(World world) {
+    private void sourcesFirst(ModelCluster cluster) {
         for (int i = 0; i < n; i++) {
             signature[i] &= Long.MAX_VALUE;
         }
-        for (Server s : world.servers) {
+        for (Server s : cluster.servers) {
             if (s.recovery != null && s.recovery.asksSource()) {
                 signature[s.recovery.source] |= Long.MIN_VALUE;
             }
@@ -214,13 +214,13 @@ public final class StateCode {
     }
 
     /** Mixes in what the server and each other one are to each other, in an order without names. */
-    private long relational(World world, Server s) {
+    private long relational(ModelCluster cluster, Server s) {
         long sum = 0;
         for (int j = 0; j < n; j++) {
             if (j == s.index) {
                 continue;
             }
-            Server other = world.servers[j];
+            Server other = cluster.servers[j];
             sum += mix(signature[j] ^ mix(relation(s, other) ^ mix(relation(other, s))));
         }
         return mix(signature[s.index] ^ sum);
@@ -262,11 +262,11 @@ public final class StateCode {
         return h;
     }
 
-    private void findIncarnations(World world) {
+    private void findIncarnations(ModelCluster cluster) {
         for (int i = 0; i < n; i++) {
-            incarnations[i] = 1L << world.servers[i].incarnation;
+            incarnations[i] = 1L << cluster.servers[i].incarnation;
         }
-        for (Server l : world.servers) {
+        for (Server l : cluster.servers) {
             if (!l.leads()) {
                 continue;
             }
@@ -342,7 +342,7 @@ public final class StateCode {
         map(tag.others());
     }
 
-    private void writeWorld(World w) {
+    private void writeCluster(ModelCluster w) {
         // What is left of a bound does not matter when nobody can use it any more.
         boolean led = w.elections < w.bounds.elections();
         boolean fast = false;
@@ -371,7 +371,7 @@ public final class StateCode {
         }
     }
 
-    private void writeServer(World w, Server s) {
+    private void writeServer(ModelCluster w, Server s) {
         number(s.role.ordinal());
         // Who is recovered has nothing to prove, and who has not acked anything fast neither.
         boolean proven = s.role == Role.DOWN && s.proven && s.markersSayFast();
@@ -430,7 +430,7 @@ public final class StateCode {
         tag(s.announced);
     }
 
-    private void writeFollower(World w, Server s) {
+    private void writeFollower(ModelCluster w, Server s) {
         number((s.loggedInitialHistory ? 1 : 0) | (s.upToDate ? 2 : 0));
         number(s.initialHistory);
         optional(s.upToDateAt);
@@ -438,7 +438,7 @@ public final class StateCode {
         optional(w.attached(s.index) ? place[s.leader] : -1);
     }
 
-    private void writeLeader(World w, Server s) {
+    private void writeLeader(ModelCluster w, Server s) {
         number(s.term);
         number((s.established ? 1 : 0) | (s.noopOwed ? 2 : 0));
         int acks = 0;
@@ -467,7 +467,7 @@ public final class StateCode {
     }
 
     /** Questions count from the first one that can still serve a sync. */
-    private void writeSyncs(World w, Server s) {
+    private void writeSyncs(ModelCluster w, Server s) {
         long first = w.firstThatMatters(s);
         number((int) (s.asked + 1 - first));
         number(s.waiting.size());
@@ -496,7 +496,7 @@ public final class StateCode {
         }
         long last = Entry.zxid(s.queue[s.queueLength - 1]);
         ProposalTag next = s.set.propose(last, s.tag.mode());
-        return World.sameTag(next, s.tag) ? 1 + s.tag.mode().ordinal() : 0;
+        return ModelCluster.sameTag(next, s.tag) ? 1 + s.tag.mode().ordinal() : 0;
     }
 
     private void writeLink(Link link, int follower) {
@@ -565,7 +565,7 @@ public final class StateCode {
         }
     }
 
-    private LleAnswer readUnderway(World w, Server asker, int from) {
+    private LleAnswer readUnderway(ModelCluster w, Server asker, int from) {
         if (!answersAreLost) {
             return readAnswer(w, asker, from);
         }
@@ -594,7 +594,11 @@ public final class StateCode {
             number(entries.entries().size());
             entries.entries()
                     .forEach(
-                            each -> entry(Entry.of(each.zxid(), World.leader(each.transaction()))));
+                            each ->
+                                    entry(
+                                            Entry.of(
+                                                    each.zxid(),
+                                                    ModelCluster.leader(each.transaction()))));
         } else if (answer instanceof Unavailable unavailable) {
             number(4 + unavailable.reason().ordinal());
         } else {
@@ -612,21 +616,21 @@ public final class StateCode {
 
     // ---- Reading ----
 
-    /** Makes the world the one whose state was written; its servers stand at their places. */
-    public void decode(World world, byte[] in) {
+    /** Makes the cluster the one whose state was written; its servers stand at their places. */
+    public void decode(ModelCluster cluster, byte[] in) {
         bytes = in;
         at = 0;
         for (int i = 0; i < n; i++) {
             order[i] = i;
             place[i] = i;
         }
-        readWorld(world);
+        readCluster(cluster);
         for (int i = 0; i < n; i++) {
-            readServer(world, world.servers[i]);
+            readServer(cluster, cluster.servers[i]);
         }
-        for (Server s : world.servers) {
+        for (Server s : cluster.servers) {
             if (s.leader != Server.NOWHERE) {
-                world.servers[s.leader].links[s.index].attach(s);
+                cluster.servers[s.leader].links[s.index].attach(s);
             }
         }
     }
@@ -719,7 +723,7 @@ public final class StateCode {
         return ProposalTag.of(mode, members, readMap());
     }
 
-    private void readWorld(World w) {
+    private void readCluster(ModelCluster w) {
         w.reset();
         w.entries = readSmall();
         w.noops = readSmall();
@@ -740,7 +744,7 @@ public final class StateCode {
         }
     }
 
-    private void readServer(World w, Server s) {
+    private void readServer(ModelCluster w, Server s) {
         s.role = ROLES[readSmall()];
         int flags = readSmall();
         s.unrecovered = (flags & 1) != 0;
@@ -821,7 +825,7 @@ public final class StateCode {
         s.leader = readOptional();
     }
 
-    private void readLeader(World w, Server s) {
+    private void readLeader(ModelCluster w, Server s) {
         s.term = readSmall();
         int flags = readSmall();
         s.established = (flags & 1) != 0;
@@ -977,7 +981,7 @@ public final class StateCode {
         }
     }
 
-    private void readRecovery(World w, Server s) {
+    private void readRecovery(ModelCluster w, Server s) {
         s.acked = s.length;
         s.flushed = Server.NOWHERE;
         s.claimed = 0;
@@ -1041,7 +1045,7 @@ public final class StateCode {
                 : LogOutline.of(Zxid.NONE, ends);
     }
 
-    private LleAnswer readAnswer(World w, Server asker, int from) {
+    private LleAnswer readAnswer(ModelCluster w, Server asker, int from) {
         int epoch = readSmall() - 1;
         if (epoch < 0) {
             return null;
@@ -1073,7 +1077,7 @@ public final class StateCode {
                 long entry = readEntry();
                 entries.add(
                         new io.saucr.core.RecoveryMessage.Entry(
-                                Entry.zxid(entry), World.content(entry)));
+                                Entry.zxid(entry), ModelCluster.content(entry)));
             }
             recovery.sourceAnswer =
                     new EntriesAnswer(s.incarnation, source, request, entries, kind == 2);
