@@ -1,5 +1,6 @@
 package io.saucr.model.cluster;
 
+import io.saucr.core.Bytes;
 import io.saucr.core.Zxid;
 
 /**
@@ -32,5 +33,16 @@ final class Entry {
     static String toString(long entry) {
         long zxid = zxid(entry);
         return Zxid.epoch(zxid) + "." + Zxid.counter(zxid);
+    }
+
+    /** An entry's transaction says who proposed it. */
+    static Bytes transaction(long entry) {
+        int leader = leader(entry);
+        return Bytes.wrap(new byte[] {(byte) (leader >> 8), (byte) leader});
+    }
+
+    static int leader(Bytes transaction) {
+        byte[] bytes = transaction.toArray();
+        return (bytes[0] & 0xff) << 8 | (bytes[1] & 0xff);
     }
 }

@@ -87,8 +87,8 @@ final class Server {
     int flushed = NOWHERE;
 
     /**
-     * What it takes its log's end for when it speaks of it; another than that only if H14 is
-     * broken.
+     * The last entry that it says it has, if that is not in its log: only a broken H14 sets it.
+     * Else 0.
      */
     long claimed;
 
@@ -274,6 +274,28 @@ final class Server {
             case FAST_TO_BE_FORCED -> durability.appendedFastToBeForced(zxid);
             default -> throw new IllegalStateException("appended as " + appendedAs[position]);
         }
+    }
+
+    /** Takes over its log as it is on its disk, once it is not recovering. */
+    void open() {
+        durability =
+                new LogDurability(
+                        new Markers(Math.min(fastSwitch, latestOnDisk), latestOnDisk, mapOnDisk));
+        knowledge = new LleKnowledge(mapOnDisk);
+        acked = length;
+        proven = true;
+        flushed = NOWHERE;
+        claimed = 0;
+    }
+
+    /** Whether it follows somebody, and both ends of the connection are there. */
+    boolean attached() {
+        return link != null;
+    }
+
+    /** What the server says of its log when it votes, acks an epoch or joins (H14). */
+    long claim() {
+        return Math.max(claimed, lastLogged());
     }
 
     /** Leaves whatever role it had; the log and its owner stay. */

@@ -32,7 +32,7 @@ final class ServerHistory implements HistoryLog {
             long entry = server.log[i];
             long each = io.saucr.model.cluster.Entry.zxid(entry);
             if (each > zxid) {
-                entries.add(new Entry(each, ModelCluster.content(entry)));
+                entries.add(new Entry(each, io.saucr.model.cluster.Entry.transaction(entry)));
             }
         }
         return entries.iterator();

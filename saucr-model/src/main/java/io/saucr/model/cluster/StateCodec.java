@@ -468,7 +468,7 @@ public final class StateCodec {
 
     /** Questions count from the first one that can still serve a sync. */
     private void writeSyncs(ModelCluster w, Server s) {
-        long first = w.firstThatMatters(s);
+        long first = w.syncSteps.firstThatMatters(s);
         number((int) (s.asked + 1 - first));
         number(s.waiting.size());
         for (ClientSync sync : s.waiting) {
@@ -496,7 +496,7 @@ public final class StateCodec {
         }
         long last = Entry.zxid(s.queue[s.queueLength - 1]);
         ProposalTag next = s.set.propose(last, s.tag.mode());
-        return ModelCluster.sameTag(next, s.tag) ? 1 + s.tag.mode().ordinal() : 0;
+        return LeaderSteps.sameTag(next, s.tag) ? 1 + s.tag.mode().ordinal() : 0;
     }
 
     private void writeLink(Link link, int follower) {
@@ -594,11 +594,7 @@ public final class StateCodec {
             number(entries.entries().size());
             entries.entries()
                     .forEach(
-                            each ->
-                                    entry(
-                                            Entry.of(
-                                                    each.zxid(),
-                                                    ModelCluster.leader(each.transaction()))));
+                            each -> entry(Entry.of(each.zxid(), Entry.leader(each.transaction()))));
         } else if (answer instanceof Unavailable unavailable) {
             number(4 + unavailable.reason().ordinal());
         } else {
@@ -841,7 +837,7 @@ public final class StateCodec {
         boolean fast = readSmall() == Mode.FAST.ordinal();
         int tagState = readSmall();
         LleMap others = readMap();
-        w.beginEpoch(s);
+        w.leaderSteps.beginEpoch(s);
         if (fast && s.controller.promptness(n, true, false, 0) != Decision.TURN_FAST) {
             throw new IllegalStateException("the leader does not turn to fast mode");
         }
@@ -986,7 +982,7 @@ public final class StateCodec {
         s.flushed = Server.NOWHERE;
         s.claimed = 0;
         if (readSmall() == 1) {
-            w.query(s, s.mapOnDisk);
+            w.recoverySteps.query(s, s.mapOnDisk);
             long lastLogged = readZxid();
             long currentEpoch = readSmall();
             long latestOnDisk = readZxid();
@@ -1077,7 +1073,7 @@ public final class StateCodec {
                 long entry = readEntry();
                 entries.add(
                         new io.saucr.core.RecoveryMessage.Entry(
-                                Entry.zxid(entry), ModelCluster.content(entry)));
+                                Entry.zxid(entry), Entry.transaction(entry)));
             }
             recovery.sourceAnswer =
                     new EntriesAnswer(s.incarnation, source, request, entries, kind == 2);

@@ -1,0 +1,111 @@
+package io.saucr.model.cluster;
+
+import io.saucr.core.Zxid;
+import io.saucr.model.cluster.Server.Role;
+import java.util.Set;
+
+/**
+ * Who answers a server that recovers, and whose answers count for it (R15, R16, R20, R26).
+ *
+ * <p>Owned by its cluster's thread.
+ */
+final class RecoveryQueries {
+    private final Server[] servers;
+    private final Set<BrokenRule> broken;
+    private final boolean r20;
+
+    RecoveryQueries(ModelCluster cluster) {
+        servers = cluster.servers;
+        broken = cluster.broken;
+        r20 = cluster.broken.contains(BrokenRule.R20_NO_NOTICE);
+    }
+
+    /**
+     * Whether the answer counts. A server that lost its disk acked what it does not have any more,
+     * and a leader may count that: so it listens first to a leader, who drops these acks, and only
+     * then to the others. Or it has heard all of them: then nobody counts these acks.
+     */
+    boolean counts(Server s, Server asker) {
+        Recovery recovery = asker.recovery;
+        boolean first = recovery.received[s.index] == null;
+        if (!asker.lost || broken.contains(BrokenRule.R26_LEADER_NOT_FIRST)) {
+            return first;
+        }
+        boolean any = recovery.afterAll() || broken.contains(BrokenRule.R26_NO_NEW_ROUND);
+        return leadsAnew(s, recovery) || (first && (any || promise(s) <= recovery.ledEpoch));
+    }
+
+    /** Whether it is the leader after whose answer others' count. */
+    boolean leadsAnew(Server s, Recovery recovery) {
+        return !recovery.afterAll() && s.established && promise(s) > recovery.ledEpoch;
+    }
+
+    /**
+     * Whether it matters to a server that lost its disk that it hears this one, even if what it
+     * says does not count: that it does not lead, does not count the old acks any more, or
+     * recovers.
+     */
+    boolean isNewToHear(Server s, Server asker) {
+        Recovery recovery = asker.recovery;
+        if (!asker.lost
+                || recovery.afterAll()
+                || broken.contains(BrokenRule.R26_LEADER_NOT_FIRST)) {
+            return false;
+        }
+        boolean speaks = s.role == Role.RECOVERING || answersQueries(s, true);
+        boolean isNew = (recovery.heard & 1 << s.index) == 0;
+        return speaks && (isNew || (recovery.allHeard() && makesBegin(s, recovery)));
+    }
+
+    /**
+     * Whether a round begins when all were heard and this one speaks: it cannot count otherwise.
+     */
+    boolean makesBegin(Server s, Recovery recovery) {
+        return answersQueries(s, true)
+                ? recovery.received[s.index] == null && promise(s) > recovery.ledEpoch
+                : recovery.ledEpoch == Server.NOWHERE;
+    }
+
+    /** The newest epoch that the server says it has promised to. */
+    long promise(Server s) {
+        return broken.contains(BrokenRule.R26_ACCEPTED_EPOCH_FORGOTTEN)
+                ? s.currentEpoch
+                : s.acceptedEpoch;
+    }
+
+    /** Whether the leader of a server that is queried, or itself, learns of a restart by that. */
+    boolean hasNews(Server s, Server asker) {
+        if (silent(asker) || !(s.leads() || s.attached())) {
+            return false;
+        }
+        Server l = s.leads() ? s : servers[s.leader];
+        Link link = l.links[asker.index];
+        boolean news =
+                link.open
+                        ? link.incarnation != asker.incarnation
+                        : l.count.durableThrough(asker.sid) != Zxid.NONE;
+        return news && (s.leads() || !s.link.tells(asker.index, asker.incarnation));
+    }
+
+    /** Whether nobody tells the leader of this one's restart. */
+    boolean silent(Server asker) {
+        return r20 || (asker.lost && broken.contains(BrokenRule.R26_NO_NOTICE));
+    }
+
+    /**
+     * Whether the server answers one that recovers. A leader that is not established may hold an
+     * ack of NEWLEADER of a disk that is lost (R26).
+     */
+    boolean answersQueries(Server s, boolean asksForLostDisk) {
+        return switch (s.role) {
+            case DOWN -> false;
+            case RECOVERING ->
+                    s.lost
+                            ? broken.contains(BrokenRule.R26_LOST_ANSWERS)
+                            : broken.contains(BrokenRule.R16_RECOVERING_ANSWERS);
+            case LOOKING -> true;
+            case LEADING -> s.established || !asksForLostDisk;
+            case FOLLOWING -> s.upToDate;
+        };
+    }
+}
