@@ -155,24 +155,24 @@ final class LooseAckCount implements AckCount {
         return durableThrough[(int) sid - 1];
     }
 
-    void write(StateCodec codec) {
+    void write(StateWriter out) {
         for (int i = committed; i < proposed; i++) {
-            codec.servers(members[i]);
-            codec.servers(acks[i]);
+            out.servers(members[i]);
+            out.servers(acks[i]);
         }
-        codec.servers(joined);
+        out.servers(joined);
     }
 
-    void read(StateCodec codec, Server leader, Mode[] modes, long[] durable) {
+    void read(StateInput in, Server leader, Mode[] modes, long[] durable) {
         for (int i = leader.epochStart; i < leader.queueLength; i++) {
             propose(Entry.zxid(leader.queue[i]), modes[i]);
         }
         committed = Math.max(0, leader.committed - leader.epochStart);
         for (int i = committed; i < proposed; i++) {
-            members[i] = codec.readSmall();
-            acks[i] = codec.readSmall();
+            members[i] = in.number();
+            acks[i] = in.number();
         }
-        joined = codec.readSmall();
+        joined = in.number();
         System.arraycopy(durable, 0, durableThrough, 0, durable.length);
         for (int j = 0; j < durable.length; j++) {
             if (leader.links[j].open) {

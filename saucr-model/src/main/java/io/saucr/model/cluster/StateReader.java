@@ -1,0 +1,275 @@
+package io.saucr.model.cluster;
+
+import io.saucr.core.Configuration;
+import io.saucr.core.LleKnowledge;
+import io.saucr.core.LleMap;
+import io.saucr.core.LogDurability;
+import io.saucr.core.LogOutline;
+import io.saucr.core.Markers;
+import io.saucr.core.RecoveryMessage.EntriesAnswer;
+import io.saucr.core.RecoveryMessage.EntriesRequest;
+import io.saucr.core.RecoveryMessage.LleAnswer;
+import io.saucr.core.RecoveryMessage.OutlineAnswer;
+import io.saucr.core.RecoveryMessage.OutlineRequest;
+import io.saucr.core.RecoveryMessage.Reason;
+import io.saucr.core.RecoveryMessage.Unavailable;
+import io.saucr.core.RecoveryProcedure.Finish;
+import io.saucr.core.Zxid;
+import io.saucr.model.cluster.Server.Role;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Makes a {@link ModelCluster} the one whose state {@link StateWriter} wrote.
+ *
+ * <p>The product's objects are not in the bytes: new ones are told what happened to the old ones,
+ * in an order that leads to the same decisions.
+ */
+@SuppressWarnings("EnumOrdinal") // a code lives as long as the process
+final class StateReader {
+    private static final Role[] ROLES = Role.values();
+    private static final Reason[] REASONS = Reason.values();
+
+    private final int n;
+    private final StateInput in;
+    private final LeaderReader leaders;
+    private final boolean answersAreLost;
+
+    /** Stands for an answer that nobody will receive. */
+    private final LleAnswer lost;
+
+    StateReader(int servers, boolean answersAreLost) {
+        n = servers;
+        in = new StateInput(servers);
+        leaders = new LeaderReader(servers, in);
+        this.answersAreLost = answersAreLost;
+        lost =
+                new LleAnswer(
+                        1,
+                        1,
+                        0,
+                        Zxid.NONE,
+                        LleMap.empty(),
+                        new Configuration(0, List.of(1L)),
+                        Optional.empty());
+    }
+
+    /** Reads a state; its servers stand at their places. */
+    void read(ModelCluster cluster, byte[] bytes) {
+        in.begin(bytes);
+        readCluster(cluster);
+        for (int i = 0; i < n; i++) {
+            readServer(cluster, cluster.servers[i]);
+        }
+        for (Server s : cluster.servers) {
+            if (s.leader != Server.NOWHERE) {
+                cluster.servers[s.leader].links[s.index].attach(s);
+            }
+        }
+    }
+
+    private void readCluster(ModelCluster w) {
+        w.reset();
+        w.entries = in.number();
+        w.noops = in.number();
+        w.elections = in.number();
+        w.crashes = in.number();
+        w.suspicions = in.number();
+        w.confirmations = in.number();
+        w.disconnects = in.number();
+        w.forces = in.number();
+        w.syncs = in.number();
+        w.kills = in.number();
+        w.lostDisks = in.number();
+        w.terms = in.number();
+        int length = in.number();
+        for (int i = 0; i < length; i++) {
+            long entry = in.entry();
+            w.history.restore(entry, in.number());
+        }
+    }
+
+    private void readServer(ModelCluster w, Server s) {
+        s.role = ROLES[in.number()];
+        int flags = in.number();
+        s.unrecovered = (flags & 1) != 0;
+        s.proven = s.recovered() || (flags & 2) != 0;
+        s.lost = (flags & 4) != 0;
+        s.incarnation = in.number();
+        int length = in.number();
+        s.written = in.number();
+        s.forced = in.number();
+        s.length = 0;
+        for (int i = 0; i < length; i++) {
+            s.append(in.entry());
+        }
+        s.currentEpoch = in.number();
+        s.acceptedEpoch = in.number();
+        s.fastSwitch = in.zxid();
+        s.latestOnDisk = in.zxid();
+        s.mapOnDisk = in.map();
+        s.durability = null;
+        s.knowledge = null;
+        if (s.recovered()) {
+            readLogOwner(s);
+        }
+        switch (s.role) {
+            case FOLLOWING -> readFollower(s);
+            case LEADING -> leaders.read(w, s, this);
+            case RECOVERING -> readRecovery(w, s);
+            case DOWN -> {
+                s.acked = s.length;
+                s.flushed = Server.NOWHERE;
+                s.claimed = 0;
+            }
+            case LOOKING -> {}
+        }
+    }
+
+    private void readLogOwner(Server s) {
+        s.acked = in.number();
+        for (int i = s.acked; i < s.length; i++) {
+            s.appendedAs[i] = (byte) in.number();
+        }
+        s.flushed = in.optional();
+        s.claimed = in.zxid();
+        long fastSwitch = in.zxid();
+        long latestOnDisk = in.zxid();
+        boolean fast = fastSwitch > latestOnDisk;
+        s.durability =
+                new LogDurability(
+                        new Markers(fast ? Zxid.NONE : fastSwitch, latestOnDisk, s.mapOnDisk));
+        if (fast) {
+            s.durability.markedFastSwitch(fastSwitch);
+        }
+        for (int i = s.acked; i < s.length; i++) {
+            s.tellDurability(i);
+        }
+        s.knowledge = new LleKnowledge(in.map());
+    }
+
+    void readQueue(Server s) {
+        s.queueNext = in.number();
+        int length = in.number();
+        for (int i = 0; i < length; i++) {
+            s.enqueue(in.entry(), null);
+        }
+        for (int i = StateWriter.firstTag(s); i < length; i++) {
+            s.queueTags[i] = in.tag();
+        }
+        s.announced = in.tag();
+    }
+
+    private void readFollower(Server s) {
+        int flags = in.number();
+        s.loggedInitialHistory = (flags & 1) != 0;
+        s.upToDate = (flags & 2) != 0;
+        s.initialHistory = in.number();
+        s.upToDateAt = in.optional();
+        readQueue(s);
+        s.leader = in.optional();
+    }
+
+    private void readRecovery(ModelCluster w, Server s) {
+        s.acked = s.length;
+        s.flushed = Server.NOWHERE;
+        s.claimed = 0;
+        if (in.number() == 1) {
+            w.recoverySteps.query(s, s.mapOnDisk);
+            long lastLogged = in.zxid();
+            long currentEpoch = in.number();
+            long latestOnDisk = in.zxid();
+            long fastSwitch = in.zxid();
+            s.recovery.finish =
+                    new Finish(
+                            lastLogged,
+                            currentEpoch,
+                            latestOnDisk,
+                            in.map(),
+                            fastSwitch,
+                            currentEpoch,
+                            false);
+            return;
+        }
+        long currentEpoch = in.number() - 1L;
+        int ledEpoch = in.optional();
+        int heard = in.number();
+        LogOutline log = in.outline();
+        LleMap map = in.map();
+        Recovery recovery =
+                new Recovery(
+                        s.sid,
+                        s.incarnation,
+                        currentEpoch,
+                        log,
+                        new Markers(s.fastSwitch, s.latestOnDisk, map),
+                        w.voters,
+                        s.lost,
+                        w.broken.contains(BrokenRule.R26_NO_NEW_ROUND));
+        s.recovery = recovery;
+        recovery.ledEpoch = ledEpoch;
+        recovery.heard = heard;
+        for (int j = 0; j < n; j++) {
+            recovery.underway[j] = readUnderway(w, s, j);
+            LleAnswer received = readAnswer(w, s, j);
+            if (received != null) {
+                recovery.receive(j, received, recovery.promised[j]);
+            }
+        }
+        if (in.number() == 1) {
+            long request = ((OutlineRequest) recovery.request).requestId();
+            recovery.receive(
+                    new OutlineAnswer(s.incarnation, recovery.source + 1L, request, in.outline()));
+        }
+        readSourceAnswer(s);
+    }
+
+    private LleAnswer readUnderway(ModelCluster w, Server asker, int from) {
+        if (!answersAreLost) {
+            return readAnswer(w, asker, from);
+        }
+        return in.number() == 0 ? null : lost;
+    }
+
+    private LleAnswer readAnswer(ModelCluster w, Server asker, int from) {
+        int epoch = in.number() - 1;
+        if (epoch < 0) {
+            return null;
+        }
+        asker.recovery.promised[from] = in.number();
+        long last = in.zxid();
+        return new LleAnswer(
+                asker.incarnation, from + 1L, epoch, last, in.map(), w.voters, Optional.empty());
+    }
+
+    private void readSourceAnswer(Server s) {
+        int kind = in.number();
+        if (kind == 0) {
+            return;
+        }
+        Recovery recovery = s.recovery;
+        long source = recovery.source + 1L;
+        long request =
+                recovery.request instanceof OutlineRequest outline
+                        ? outline.requestId()
+                        : ((EntriesRequest) recovery.request).requestId();
+        if (kind == 1) {
+            recovery.sourceAnswer = new OutlineAnswer(s.incarnation, source, request, in.outline());
+        } else if (kind <= 3) {
+            int count = in.number();
+            List<io.saucr.core.RecoveryMessage.Entry> entries = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                long entry = in.entry();
+                entries.add(
+                        new io.saucr.core.RecoveryMessage.Entry(
+                                Entry.zxid(entry), Entry.transaction(entry)));
+            }
+            recovery.sourceAnswer =
+                    new EntriesAnswer(s.incarnation, source, request, entries, kind == 2);
+        } else {
+            recovery.sourceAnswer =
+                    new Unavailable(s.incarnation, source, request, REASONS[kind - 4]);
+        }
+    }
+}
