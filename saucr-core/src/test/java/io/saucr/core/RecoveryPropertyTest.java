@@ -194,7 +194,7 @@ class RecoveryPropertyTest {
         Configuration configuration = new Configuration(1, List.of(1L, 2L, 3L, 4L, 5L));
         MemoryLog[] logs = new MemoryLog[5];
         LleAnswer[] answers = new LleAnswer[5];
-        HistoryAnswerer[] sources = new HistoryAnswerer[5];
+        RecoverySource[] sources = new RecoverySource[5];
         for (int sid = 1; sid <= 4; sid++) {
             int epoch = random.nextInt(5);
             List<Long> log = prefix(random, histories.get(epoch));
@@ -210,7 +210,7 @@ class RecoveryPropertyTest {
                             map,
                             configuration,
                             Optional.empty());
-            sources[sid] = new HistoryAnswerer(sid, payload);
+            sources[sid] = new RecoverySource(sid, payload);
         }
         Markers markers = new Markers(Zxid.of(9, 1), 0, LleMap.empty());
         RecoveryProcedure recovery =
@@ -304,7 +304,7 @@ class RecoveryPropertyTest {
     }
 
     private static RecoveryMessage reply(
-            RecoveryMessage request, LleAnswer lle, HistoryAnswerer source, HistoryLog log) {
+            RecoveryMessage request, LleAnswer lle, RecoverySource source, HistoryLog log) {
         RecoveryMessage reply;
         if (request instanceof LleQuery) {
             reply = lle;

@@ -1,6 +1,5 @@
 package io.saucr.model.cluster;
 
-import io.saucr.core.HistoryAnswerer;
 import io.saucr.core.LleMap;
 import io.saucr.core.Markers;
 import io.saucr.core.RecoveryMessage;
@@ -12,6 +11,7 @@ import io.saucr.core.RecoveryProcedure;
 import io.saucr.core.RecoveryProcedure.Append;
 import io.saucr.core.RecoveryProcedure.Finish;
 import io.saucr.core.RecoveryProcedure.Truncate;
+import io.saucr.core.RecoverySource;
 import io.saucr.core.Zxid;
 import io.saucr.model.cluster.Server.Role;
 import java.util.List;
@@ -30,7 +30,7 @@ final class RecoverySteps {
     private final ModelCluster cluster;
     private final Server[] servers;
     private final int n;
-    private final HistoryAnswerer[] answerers;
+    private final RecoverySource[] recoverySources;
     private final Set<BrokenRule> broken;
     private final LeaderSteps leaderSteps;
     private final RecoveryQueries queries;
@@ -39,9 +39,9 @@ final class RecoverySteps {
         this.cluster = cluster;
         servers = cluster.servers;
         n = cluster.n;
-        answerers = new HistoryAnswerer[n];
+        recoverySources = new RecoverySource[n];
         for (int i = 0; i < n; i++) {
-            answerers[i] = new HistoryAnswerer(i + 1L, HISTORY_BYTES);
+            recoverySources[i] = new RecoverySource(i + 1L, HISTORY_BYTES);
         }
         broken = cluster.broken;
         this.leaderSteps = leaderSteps;
@@ -174,13 +174,13 @@ final class RecoverySteps {
 
     void sourceAnswers(Server s) {
         Server source = servers[s.recovery.source];
-        HistoryAnswerer answerer = answerers[source.index];
+        RecoverySource answering = recoverySources[source.index];
         ServerHistory log = new ServerHistory(source);
         RecoveryMessage request = s.recovery.request;
         if (request instanceof OutlineRequest outline) {
-            s.recovery.sourceAnswer = answerer.answer(outline, log);
+            s.recovery.sourceAnswer = answering.answer(outline, log);
         } else if (request instanceof EntriesRequest after) {
-            s.recovery.sourceAnswer = answerer.answer(after, log);
+            s.recovery.sourceAnswer = answering.answer(after, log);
         } else {
             throw new IllegalStateException("nobody asks for that here: " + request);
         }

@@ -1,7 +1,6 @@
 package org.apache.zookeeper.server.quorum;
 
 import io.saucr.core.Configuration;
-import io.saucr.core.HistoryAnswerer;
 import io.saucr.core.RecoveryMessage;
 import io.saucr.core.RecoveryMessage.EntriesRequest;
 import io.saucr.core.RecoveryMessage.LleAnswer;
@@ -11,6 +10,7 @@ import io.saucr.core.RecoveryMessage.LostQuery;
 import io.saucr.core.RecoveryMessage.NoAnswer;
 import io.saucr.core.RecoveryMessage.OutlineRequest;
 import io.saucr.core.RecoveryMessage.SnapshotRequest;
+import io.saucr.core.RecoverySource;
 import io.saucr.core.RecoveryWire;
 import io.saucr.core.Zxid;
 import io.saucr.server.CriticalThread;
@@ -50,7 +50,7 @@ final class RecoveryAnswers {
     private final SaucrQuorumPeer peer;
     private final SaucrTxnSnapLog txnSnapLog;
     private final RunningHistory history;
-    private final HistoryAnswerer answerer;
+    private final RecoverySource source;
     private final RefusedMessages malformed = new RefusedMessages();
     private final RefusedMessages unanswered = new RefusedMessages();
     private final BlockingQueue<Long> askers = new ArrayBlockingQueue<>(ASKERS);
@@ -65,7 +65,7 @@ final class RecoveryAnswers {
         this.peer = peer;
         this.txnSnapLog = txnSnapLog;
         this.history = new RunningHistory(txnSnapLog);
-        this.answerer = new HistoryAnswerer(peer.getMyId(), RecoveryWire.MAX_PAYLOAD);
+        this.source = new RecoverySource(peer.getMyId(), RecoveryWire.MAX_PAYLOAD);
         this.thread =
                 new CriticalThread(
                         "SaucrRecoveryAnswers:" + peer.getMyId(), this::run, () -> stopped);
@@ -231,11 +231,11 @@ final class RecoveryAnswers {
 
     private void answerRequest(RecoveryMessage message) {
         if (message instanceof OutlineRequest request) {
-            peer.send(request.sender(), answerer.answer(request, history));
+            peer.send(request.sender(), source.answer(request, history));
         } else if (message instanceof EntriesRequest request) {
-            peer.send(request.sender(), answerer.answer(request, history));
+            peer.send(request.sender(), source.answer(request, history));
         } else if (message instanceof SnapshotRequest request) {
-            peer.send(request.sender(), answerer.answer(request, history));
+            peer.send(request.sender(), source.answer(request, history));
         }
     }
 

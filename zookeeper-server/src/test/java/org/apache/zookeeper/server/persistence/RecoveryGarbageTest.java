@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.core.Bytes;
 import io.saucr.core.Configuration;
-import io.saucr.core.HistoryAnswerer;
 import io.saucr.core.LleMap;
 import io.saucr.core.LogOutline;
 import io.saucr.core.Markers;
@@ -30,6 +29,7 @@ import io.saucr.core.RecoveryProcedure.OnDisk;
 import io.saucr.core.RecoveryProcedure.Patience;
 import io.saucr.core.RecoveryProcedure.StageSnapshot;
 import io.saucr.core.RecoveryProcedure.State;
+import io.saucr.core.RecoverySource;
 import io.saucr.core.RecoveryWire;
 import io.saucr.core.Zxid;
 import io.saucr.server.LogMetrics;
@@ -70,7 +70,7 @@ class RecoveryGarbageTest {
     private final Random random = new Random(11);
     private SaucrTxnSnapLog snapLog;
     private RunningHistory history;
-    private HistoryAnswerer answerer;
+    private RecoverySource source;
     private RecoveryProcedure procedure;
 
     @BeforeEach
@@ -98,7 +98,7 @@ class RecoveryGarbageTest {
             }
         }
         history = new RunningHistory(snapLog);
-        answerer = new HistoryAnswerer(SELF, RecoveryWire.MAX_PAYLOAD);
+        source = new RecoverySource(SELF, RecoveryWire.MAX_PAYLOAD);
     }
 
     @AfterEach
@@ -232,11 +232,11 @@ class RecoveryGarbageTest {
 
     private Optional<RecoveryMessage> answer(RecoveryMessage message) {
         if (message instanceof OutlineRequest request) {
-            return Optional.of(answerer.answer(request, history));
+            return Optional.of(source.answer(request, history));
         } else if (message instanceof EntriesRequest request) {
-            return Optional.of(answerer.answer(request, history));
+            return Optional.of(source.answer(request, history));
         } else if (message instanceof SnapshotRequest request) {
-            return Optional.of(answerer.answer(request, history));
+            return Optional.of(source.answer(request, history));
         }
         return Optional.empty();
     }

@@ -5,7 +5,6 @@ import static org.apache.zookeeper.server.persistence.Transactions.zxids;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.core.Configuration;
-import io.saucr.core.HistoryAnswerer;
 import io.saucr.core.LleMap;
 import io.saucr.core.LogOutline;
 import io.saucr.core.Markers;
@@ -28,6 +27,7 @@ import io.saucr.core.RecoveryProcedure.Send;
 import io.saucr.core.RecoveryProcedure.StageSnapshot;
 import io.saucr.core.RecoveryProcedure.State;
 import io.saucr.core.RecoveryProcedure.Truncate;
+import io.saucr.core.RecoverySource;
 import io.saucr.core.Zxid;
 import io.saucr.server.LogMetrics;
 import io.saucr.server.MarkerStore;
@@ -93,7 +93,7 @@ class RecoveryStoreTest {
 
     // ---- Sources ----
 
-    /** A recovered voter: real files, and the answers of the real answerer. */
+    /** A recovered voter: real files, and what the real class answers. */
     private final class Source {
         private final long sid;
         private final long currentEpoch;
@@ -101,7 +101,7 @@ class RecoveryStoreTest {
         private final List<Long> entries;
         private final SaucrTxnSnapLog snapLog;
         private final RunningHistory history;
-        private final HistoryAnswerer answerer;
+        private final RecoverySource answerer;
         private final DataTree tree = new DataTree();
         private int answersBeforeDeath = Integer.MAX_VALUE;
         private int parts;
@@ -127,7 +127,7 @@ class RecoveryStoreTest {
             Path data = directory("source");
             snapLog = open(data);
             history = new RunningHistory(snapLog);
-            answerer = new HistoryAnswerer(sid, payload);
+            answerer = new RecoverySource(sid, payload);
             for (long zxid : entries) {
                 Request request = Transactions.create(zxid, dataBytes);
                 snapLog.log().append(request);

@@ -3,10 +3,10 @@ package org.apache.zookeeper.server.persistence;
 import static org.apache.zookeeper.server.persistence.Transactions.zxids;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.core.HistoryAnswerer;
 import io.saucr.core.RecoveryMessage.EntriesAnswer;
 import io.saucr.core.RecoveryMessage.EntriesRequest;
 import io.saucr.core.RecoveryMessage.Entry;
+import io.saucr.core.RecoverySource;
 import io.saucr.core.Zxid;
 import io.saucr.server.LogMetrics;
 import io.saucr.server.SaucrSettings;
@@ -42,19 +42,19 @@ class RunningHistoryTest {
                 snapLog.log().append(Transactions.create(zxid));
                 snapLog.log().commit();
             }
-            HistoryAnswerer answerer = new HistoryAnswerer(1, PAYLOAD);
+            RecoverySource source = new RecoverySource(1, PAYLOAD);
             List<Long> copied = new ArrayList<>();
             long after = 0;
             for (long request = 1; after < LAST; request++) {
                 EntriesRequest question = new EntriesRequest(9, 3, request, after, LAST, 0);
-                EntriesAnswer answer = (EntriesAnswer) answerer.answer(question, history);
+                EntriesAnswer answer = (EntriesAnswer) source.answer(question, history);
                 for (Path file : LogHistory.logFiles(snapLog.getDataLogDir().toPath())) {
                     // Whoever opened the log again would not find it.
                     Files.delete(file);
                 }
                 if (!answer.end()) {
-                    assertThat(answerer.answer(question, history)).isEqualTo(answer);
-                    assertThat(answerer.answer(question, history)).isEqualTo(answer);
+                    assertThat(source.answer(question, history)).isEqualTo(answer);
+                    assertThat(source.answer(question, history)).isEqualTo(answer);
                 }
                 for (Entry entry : answer.entries()) {
                     copied.add(entry.zxid());

@@ -24,7 +24,7 @@ import java.util.Optional;
  *
  * <p>Only a recovered voter may ask this class (R16).
  */
-public final class HistoryAnswerer {
+public final class RecoverySource {
     private final long self;
     private final int payload;
 
@@ -32,7 +32,7 @@ public final class HistoryAnswerer {
      * @param self the answering server
      * @param payload bytes of history in one answer, at most {@link RecoveryWire#MAX_PAYLOAD}
      */
-    public HistoryAnswerer(long self, int payload) {
+    public RecoverySource(long self, int payload) {
         if (payload < 1 || payload > RecoveryWire.MAX_PAYLOAD) {
             throw new IllegalArgumentException(
                     "an answer carries 1 to "
