@@ -182,9 +182,9 @@ final class SaucrCnxManager extends QuorumCnxManager {
         return queueSendMap.compute(
                 sid,
                 (key, queue) ->
-                        queue instanceof NewestOfEachKind
+                        queue instanceof LatestPerKindQueue
                                 ? queue
-                                : new NewestOfEachKind(sid, lastMessageSent, queue));
+                                : new LatestPerKindQueue(sid, lastMessageSent, queue));
     }
 
     // ---- Strangers, and who does not read ----
@@ -210,7 +210,7 @@ final class SaucrCnxManager extends QuorumCnxManager {
                 .filter(each -> each.getKey() != sid && !known(each.getKey()))
                 .filter(
                         each ->
-                                each.getValue() instanceof NewestOfEachKind queue
+                                each.getValue() instanceof LatestPerKindQueue queue
                                         && queue.hasRecoveryMessage())
                 .count();
     }
@@ -253,7 +253,7 @@ final class SaucrCnxManager extends QuorumCnxManager {
     void tidy() {
         queueSendMap.forEach(
                 (sid, queue) -> {
-                    if (queue instanceof NewestOfEachKind ours
+                    if (queue instanceof LatestPerKindQueue ours
                             && ours.stuckFor(LONGEST_SEND_NANOS) instanceof SendWorker stuck
                             && senderWorkerMap.get(sid) == stuck) {
                         LOG.warn(

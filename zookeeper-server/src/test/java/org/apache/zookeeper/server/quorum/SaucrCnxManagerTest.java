@@ -271,7 +271,7 @@ class SaucrCnxManagerTest {
                                     channel.queueSendMap.values().stream()
                                             .filter(
                                                     queue ->
-                                                            queue instanceof NewestOfEachKind ours
+                                                            queue instanceof LatestPerKindQueue ours
                                                                     && ours.hasRecoveryMessage())
                                             .count();
                             assertThat(held)
