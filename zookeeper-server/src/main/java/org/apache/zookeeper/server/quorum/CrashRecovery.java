@@ -74,7 +74,7 @@ final class CrashRecovery {
     private boolean logRemoved;
     private final BlockingQueue<Incoming> inbox = new ArrayBlockingQueue<>(INBOX);
     private final AtomicInteger inboxBytes = new AtomicInteger();
-    private final RefusedMessages malformed = new RefusedMessages();
+    private final LogRateLimiter malformed = new LogRateLimiter();
     private final long startedNanos = System.nanoTime();
     private volatile RecoveryProgress progress;
     private long entries;

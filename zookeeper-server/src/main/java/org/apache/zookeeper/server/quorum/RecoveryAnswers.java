@@ -51,8 +51,8 @@ final class RecoveryAnswers {
     private final SaucrTxnSnapLog txnSnapLog;
     private final RunningHistory history;
     private final RecoverySource source;
-    private final RefusedMessages malformed = new RefusedMessages();
-    private final RefusedMessages unanswered = new RefusedMessages();
+    private final LogRateLimiter malformed = new LogRateLimiter();
+    private final LogRateLimiter unanswered = new LogRateLimiter();
     private final BlockingQueue<Long> askers = new ArrayBlockingQueue<>(ASKERS);
 
     /** Of those that wait in {@code askers}, or are about to. */

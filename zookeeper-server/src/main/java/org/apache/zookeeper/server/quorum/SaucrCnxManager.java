@@ -72,8 +72,8 @@ final class SaucrCnxManager extends QuorumCnxManager {
     /** Connected strangers, who was heard last at the end. Guarded by itself. */
     private final LinkedHashSet<Long> strangers = new LinkedHashSet<>();
 
-    private final RefusedMessages disconnected = new RefusedMessages();
-    private final RefusedMessages badGreetings = new RefusedMessages();
+    private final LogRateLimiter disconnected = new LogRateLimiter();
+    private final LogRateLimiter badGreetings = new LogRateLimiter();
 
     /** A connection was tried; the next time is {@code waitNanos} later. */
     private record Attempt(long at, long waitNanos) {}

@@ -6,11 +6,11 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** How often a log speaks of senders of garbage. */
-class RefusedMessagesTest {
+class LogRateLimiterTest {
     private static final long MINUTE = TimeUnit.MINUTES.toNanos(1);
     private static final long START = Long.MAX_VALUE - MINUTE; // A monotonic clock may overflow.
 
-    private final RefusedMessages refused = new RefusedMessages();
+    private final LogRateLimiter refused = new LogRateLimiter();
 
     @Test
     void theFirstOneIsToldThenOneLineAMinuteWithTheNumberSince() {

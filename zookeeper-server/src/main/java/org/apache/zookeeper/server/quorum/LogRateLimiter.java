@@ -5,13 +5,14 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Counts messages that were refused, so that whoever sends many of them does not fill the log: a
- * line is due for a sender's first one, then at most once a minute, and says how many there were
- * since the line before. Senders beyond {@value #SENDERS} share one line.
+ * Limits the lines that refused messages may write to the log, so that a sender of many does not
+ * fill it. A sender's first message is logged; after that at most one line a minute is, with the
+ * number of messages since the line before. Senders beyond the first {@value #SENDERS} share one
+ * line.
  *
  * <p>Thread-safe.
  */
-final class RefusedMessages {
+final class LogRateLimiter {
     private static final int SENDERS = 64;
     private static final long OTHERS = Long.MIN_VALUE;
     private static final long LINE_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -26,7 +27,7 @@ final class RefusedMessages {
 
     /**
      * @param nanos the time, of a monotonic clock
-     * @return how many to tell of in a line that is due now; 0 if none is
+     * @return if a line is due now, how many messages it reports; else 0
      */
     synchronized long refused(long sid, long nanos) {
         long key = senders.size() < SENDERS || senders.containsKey(sid) ? sid : OTHERS;
