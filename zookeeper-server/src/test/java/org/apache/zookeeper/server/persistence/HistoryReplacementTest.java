@@ -318,4 +318,34 @@ class HistoryReplacementTest {
         assertThat(snapLog.restore(new DataTree(), new ConcurrentHashMap<>(), (h, t, d) -> {}))
                 .isEqualTo(zxid(22));
     }
+
+    // ---- The first snapshot ----
+
+    @Test
+    void h16AnUnusableFirstSnapshotBesideACompleteLogIsReplaced() throws Exception {
+        File first = snapLog.save(new DataTree(), new ConcurrentHashMap<>(), true);
+        write(1, 5);
+        open();
+        Files.write(first.toPath(), new byte[0]); // Whatever a power cut leaves of one.
+        DataTree restored = new DataTree();
+        assertThat(snapLog.restore(restored, new ConcurrentHashMap<>(), (h, t, d) -> {}))
+                .isEqualTo(zxid(5));
+        assertThat(restored.lastProcessedZxid).isEqualTo(zxid(5));
+        assertThat(SnapStream.isValidSnapshot(first)).isTrue();
+    }
+
+    @Test
+    void h16ALogThatBeginsLaterDoesNotReplaceASnapshot() throws Exception {
+        File first = snapLog.save(new DataTree(), new ConcurrentHashMap<>(), true);
+        write(2, 5);
+        Files.write(first.toPath(), new byte[0]);
+        assertThatThrownBy(
+                        () ->
+                                snapLog.restore(
+                                        new DataTree(),
+                                        new ConcurrentHashMap<>(),
+                                        (header, txn, digest) -> {}))
+                .hasMessageContaining("No snapshot found");
+        assertThat(first).isEmpty();
+    }
 }
