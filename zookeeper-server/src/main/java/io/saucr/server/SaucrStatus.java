@@ -19,9 +19,9 @@ import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
 import org.apache.zookeeper.server.quorum.SaucrQuorumPeer;
 
 /**
- * What this server says of itself: the gauges of the design's section 7 in ZooKeeper's metrics
- * provider ({@code mntr}, Prometheus), extra {@code mntr} lines while it does not serve, a bean
- * beside ZooKeeper's own, and the AdminServer's {@code /commands/saucr}. Thread-safe.
+ * What this server says of itself: gauges in ZooKeeper's metrics provider ({@code mntr},
+ * Prometheus), extra {@code mntr} lines while it does not serve, a bean beside ZooKeeper's own, and
+ * the AdminServer's {@code /commands/saucr}. Thread-safe.
  */
 public final class SaucrStatus {
     /**

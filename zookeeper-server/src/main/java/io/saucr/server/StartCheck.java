@@ -51,6 +51,7 @@ final class StartCheck {
                             + " voters, but server.* names "
                             + voters);
         }
+        // H7: slow mode relies on forces.
         if (System.getProperty("zookeeper.forceSync", "yes").equals("no")) {
             throw new InvalidSettingException(
                     path

@@ -1,9 +1,8 @@
 package io.saucr.model.cluster;
 
 /**
- * A rule of the design that a {@link ModelCluster} can be told to break, to see that somebody
- * notices. The product has no such switches: the cluster decides otherwise in the place of the
- * product's class.
+ * A rule that a {@link ModelCluster} can be told to break, to see that somebody notices. The
+ * product has no such switches: the cluster decides otherwise in the place of the product's class.
  */
 public enum BrokenRule {
     /** Who joins again is put into the set of every uncommitted entry that it is re-sent. */

@@ -8,7 +8,7 @@ import java.util.List;
  */
 public interface Invariant {
 
-    /** As the design calls it. */
+    /** Its number in {@code docs/rules.md}, or its name if it has none. */
     String name();
 
     /**
