@@ -5,11 +5,11 @@ import java.util.Arrays;
 /**
  * Who acknowledges in time (R24): a heartbeat proves a network, an ack proves a log.
  *
- * <p>One entry at a time is timed for each peer, the next one as soon as that is acked, so that a
- * peer costs four numbers however far it lags. A peer is in time while the timed entry is not owed
- * for longer than the bound and the one timed before it was acked within the bound; a disk that
- * takes too long for every entry is late throughout. The leader's own log is a peer like any other,
- * and so is the commit of entries, which says how long the oldest one has waited.
+ * <p>For each peer one entry at a time is timed; when it is acked, the next one is. So a peer costs
+ * four numbers however far it lags. A peer is in time if the timed entry has waited no longer than
+ * the bound and the one before it was acked within the bound. A disk that is too slow for every
+ * entry is therefore always late. The leader's own log is a peer like any other, and so is the
+ * commit: it tells how long the oldest uncommitted entry has waited.
  *
  * <p>Not thread-safe: owned by the leader's lock. Times are monotonic nanoseconds. Allocates only
  * when a peer is added or taken away.
@@ -20,16 +20,16 @@ public final class AckProgress {
     private long lastProposed;
     private long lastProposedAt;
 
-    // Entries that everybody had half a bound of time for, at least.
+    // Up to here everybody has had at least half a bound of time to ack.
     private long recent;
     private long sample;
     private long sampledAt;
 
-    /** One that owes acks; forgotten by {@link AckProgress#remove}. */
+    /** Somebody who is to ack entries; removed by {@link AckProgress#remove}. */
     public final class Peer {
         private long acked;
 
-        /** The entry that is timed; {@link Zxid#NONE} if nothing is owed. */
+        /** The entry that is timed; {@link Zxid#NONE} if the peer has acked everything. */
         private long timed = Zxid.NONE;
 
         private long since;
@@ -67,12 +67,15 @@ public final class AckProgress {
             return !late && owedFor(now) <= boundNanos;
         }
 
-        /** For how long the timed entry has been owed, nanoseconds; 0 if nothing is. */
+        /** For how long the timed entry has waited for the ack, nanoseconds; 0 if none is timed. */
         public long owedFor(long now) {
             return timed == Zxid.NONE ? 0 : now - since;
         }
 
-        /** Whether it was late last and owes nothing: only another entry can show more. */
+        /**
+         * Whether its last ack was late and it has acked everything: only a further entry can show
+         * that it is in time again.
+         */
         public boolean lateAndIdle() {
             return late && timed == Zxid.NONE;
         }
@@ -104,7 +107,7 @@ public final class AckProgress {
         }
     }
 
-    /** Someone who owes acks of everything that is proposed from now on. */
+    /** Adds a peer that is to ack everything that is proposed from now on. */
     public Peer add() {
         Peer peer = new Peer();
         peers = Arrays.copyOf(peers, peers.length + 1);
@@ -112,7 +115,7 @@ public final class AckProgress {
         return peer;
     }
 
-    /** It owes nothing any more. Ignored if it is not there. */
+    /** Removes a peer. Ignored if it is not there. */
     @SuppressWarnings("ReferenceEquality") // peers have no other identity
     public void remove(Peer peer) {
         peers = Arrays.stream(peers).filter(each -> each != peer).toArray(Peer[]::new);
@@ -133,15 +136,16 @@ public final class AckProgress {
     }
 
     /**
-     * An entry that was proposed half a bound ago or earlier, not much earlier under load: who has
-     * it on disk is nearly there (R5).
+     * An entry that was proposed at least half a bound ago, and under load not much longer ago. A
+     * server that has it on disk has nearly caught up (R5).
      */
     public long recent() {
         return recent;
     }
 
     /**
-     * The process stood still until now and read no acks meanwhile (H11): that time is nobody's.
+     * The process stood still until now and read no acks meanwhile (H11): that time does not count
+     * as anybody's delay.
      *
      * @param nanos for how long, at least 0
      */

@@ -3,7 +3,7 @@ package io.saucr.core;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
-/** Bytes that nobody changes any more, with the equality of their content. Immutable. */
+/** An immutable sequence of bytes, equal to another one if the content is. */
 public final class Bytes {
     private static final Bytes EMPTY = new Bytes(new byte[0]);
 
@@ -18,7 +18,7 @@ public final class Bytes {
         return EMPTY;
     }
 
-    /** Takes the array over without a copy: the caller must not change it any more. */
+    /** Wraps the array without a copy: the caller must not change it afterwards. */
     public static Bytes wrap(byte[] content) {
         return content.length == 0 ? EMPTY : new Bytes(content);
     }

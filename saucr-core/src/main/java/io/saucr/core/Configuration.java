@@ -29,8 +29,8 @@ public record Configuration(long version, List<Long> voters) {
 
     /**
      * How many recovered voters must answer one that lost its disk (R26): n - B + 1. A durable ack
-     * counted together with those of B - 1 others at least, and of n - 1 others so many include one
-     * of them.
+     * of the lost disk counted together with those of at least B - 1 others; among the n - 1
+     * others, any n - B + 1 include one of these.
      */
     public int lostDiskQuorum() {
         return voters.size() - bareMajority() + 1;

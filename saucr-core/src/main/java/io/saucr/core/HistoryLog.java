@@ -6,15 +6,15 @@ import java.util.Iterator;
 import java.util.Optional;
 
 /**
- * A server's history as it is at one moment: whoever opens it sees to it that nothing is truncated
- * or purged while it is read. What cannot be read throws {@link java.io.UncheckedIOException}.
+ * A server's history at one moment. Whoever opens it makes sure that nothing is truncated or purged
+ * while it is read. A read that fails throws {@link java.io.UncheckedIOException}.
  */
 public interface HistoryLog {
 
     /**
      * A snapshot that is complete and forced.
      *
-     * @param zxid its own
+     * @param zxid the zxid in its name
      * @param length of the file, in bytes
      */
     record Snapshot(long zxid, Compression compression, long length) {}

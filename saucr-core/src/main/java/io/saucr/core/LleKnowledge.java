@@ -1,9 +1,9 @@
 package io.saucr.core;
 
 /**
- * What one server knows of everyone's last logged entries (R8): the larger value per server of
- * everything it has ever been told, after the entry that told it is in the log. No value is ever
- * lowered.
+ * What one server knows of everyone's last logged entries (R8): for each server the largest value
+ * that it was ever told. It learns what a proposal tells once the proposal is in the log. No value
+ * is ever lowered.
  *
  * <p>In steady state, while proposals carry the same tag, {@link #appended} remembers one number
  * and allocates nothing; the map is built when somebody asks for it or the tag changes.
@@ -11,7 +11,7 @@ package io.saucr.core;
  * <p>Not thread-safe: the lock of the owner's log guards it.
  */
 public final class LleKnowledge {
-    /** Everything except that the members of {@link #tag} have {@link #lastZxid}. */
+    /** All that is known, but for one thing: the members of {@link #tag} have {@link #lastZxid}. */
     private LleMap base;
 
     /** The tag of the newest entry, null before the first. */

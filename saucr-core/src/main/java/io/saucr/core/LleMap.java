@@ -11,9 +11,7 @@ import java.util.TreeMap;
  * <p>Immutable, safe to share between threads.
  */
 public final class LleMap {
-    /**
-     * More servers than this are never in one map; ZooKeeper's server ids go up to 255 in practice.
-     */
+    /** The most servers in one map. In practice ZooKeeper's server ids go up to 255. */
     public static final int MAX_SERVERS = 1024;
 
     /** An encoded map is never longer than this many characters. */
@@ -39,7 +37,7 @@ public final class LleMap {
         void visit(long sid, long zxid);
     }
 
-    /** Knows nothing of anyone. */
+    /** The empty map. */
     public static LleMap empty() {
         return EMPTY;
     }

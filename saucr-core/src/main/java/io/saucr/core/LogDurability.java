@@ -4,17 +4,17 @@ package io.saucr.core;
  * What a server must force and mark before it acks, and which marker a flush may write (R3, R10 to
  * R14).
  *
- * <p>Three claims are kept true at every instant, whatever crash comes between two lines of the
- * caller: if the markers say "on disk", then every entry that was acked is on disk; a fast entry is
- * acked from memory only after the markers say "fast"; and a fast entry is acked from disk only
- * after the map on disk tells who else may have logged it (S4), for whoever crashes with markers
- * that say "on disk" knows afterwards what that map says and no more.
+ * <p>Three claims hold at every instant, wherever a crash interrupts the caller. If the markers say
+ * "on disk", every acked entry is on disk. A fast entry is acked from memory only after the markers
+ * say "fast". And a fast entry is acked from disk only after the map on disk tells who else may
+ * have logged it (S4): after a crash with markers that say "on disk", that map is all that the
+ * server still knows.
  *
  * <p>The caller appends entries, and before it acks them asks {@link #mustForce()} and {@link
  * #fastSwitchNeeded()}, does what they ask, reports it and calls {@link #acked()}. A flush reports
  * through {@link #mayMarkOnDisk} whether it covered everything. Not thread-safe: owned by one lock,
- * which the caller keeps from the question about a marker until the marker is written and reported
- * (R13's critical section). It must not be needed for an append.
+ * which the caller holds from the question about a marker until the marker is written and reported
+ * (R13's critical section). Appends must not need that lock.
  */
 public final class LogDurability {
     private long fastSwitch;
@@ -48,7 +48,7 @@ public final class LogDurability {
         appendedFast(zxid);
     }
 
-    /** A fast entry is in the log's buffer that must be forced before its ack all the same (H5). */
+    /** A fast entry is in the log's buffer, and must nevertheless be forced before its ack (H5). */
     public void appendedFastToBeForced(long zxid) {
         slowUnacked = true;
         appendedFast(zxid);

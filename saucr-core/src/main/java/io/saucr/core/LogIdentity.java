@@ -7,8 +7,8 @@ import java.util.regex.Pattern;
 /**
  * What a server's log folder says of itself (R26): whose it is, and how much it must at least hold.
  * It stands in a marker file beside the log; whose log it is stands in the epoch file, too, in the
- * other folder, behind the number that ZooKeeper reads. So each folder tells when the other one is
- * gone or is another one. Immutable.
+ * other folder, behind the number that ZooKeeper reads. So each folder shows when the other one is
+ * gone or was replaced. Immutable.
  *
  * @param ensemble name of the ensemble, 1 to 64 letters, digits, dots, dashes and underscores;
  *     empty if it has none
@@ -18,9 +18,9 @@ import java.util.regex.Pattern;
  * @param previous the least that the epoch file may say, at least 0; less than {@code epoch} only
  *     while the epoch file is being replaced
  * @param epoch the most that the epoch file may say, at least {@code previous}
- * @param extent the log, or the snapshot before it, reached at least this far when this was written
- * @param marker the latest-on-disk marker when this was written; one that has moved on since says
- *     more than {@code extent}
+ * @param extent how far the log, or the snapshot before it, reached at least when this was written
+ * @param marker the latest-on-disk marker when this was written; if the marker has moved on since,
+ *     it counts and not {@code extent}
  */
 public record LogIdentity(
         String ensemble,
@@ -30,7 +30,7 @@ public record LogIdentity(
         long epoch,
         long extent,
         long marker) {
-    /** What an ensemble may be called. */
+    /** The names that an ensemble may have. */
     public static final Pattern ENSEMBLE = Pattern.compile("[A-Za-z0-9._-]{1,64}");
 
     private static final Pattern STAMP =
@@ -87,7 +87,7 @@ public record LogIdentity(
         return new Stamp(server, log);
     }
 
-    /** Nothing of this log is to be believed, although it is this server's. */
+    /** The identity of a log that is this server's, but of which nothing may be believed. */
     public static LogIdentity ofLoss(String ensemble, Stamp stamp) {
         return new LogIdentity(ensemble, stamp.server(), stamp.log(), 0, 0, 0);
     }
@@ -97,12 +97,14 @@ public record LogIdentity(
         return ofLoss(ensemble, stamp());
     }
 
-    /** The same log, which must reach so far when the latest-on-disk marker is this. */
+    /**
+     * The same log, with what it must reach as long as the latest-on-disk marker has this value.
+     */
     public LogIdentity withExtent(long reached, long latestOnDisk) {
         return new LogIdentity(ensemble, server, log, previous, epoch, reached, latestOnDisk);
     }
 
-    /** The same log, while the epoch file says one of both or anything between. */
+    /** The same log, while the epoch file may hold either number or one between them. */
     public LogIdentity withEpochs(long one, long other) {
         return new LogIdentity(
                 ensemble, server, log, Math.min(one, other), Math.max(one, other), extent, marker);

@@ -16,12 +16,10 @@ import java.util.Arrays;
  * <p>Immutable.
  */
 public final class LogOutline {
-    /** Older epochs than this many are forgotten: the base moves up. */
+    /** The most epochs in one outline. Older ones are dropped: the base moves up. */
     public static final int MAX_EPOCHS = 1024;
 
-    /**
-     * The log and the older parts of its history have no position in common that both can reach.
-     */
+    /** The two logs share no position that both can be cut to. */
     public static final long NO_COMMON_PREFIX = -1;
 
     private final long base;

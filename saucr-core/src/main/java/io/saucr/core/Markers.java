@@ -1,7 +1,7 @@
 package io.saucr.core;
 
 /**
- * What a server finds on its disk when it starts (R12, R13).
+ * The markers that a server finds on its disk when it starts (R12, R13).
  *
  * @param fastSwitch the first entry of the newest fast period, forced before that entry was acked;
  *     {@link Zxid#NONE} when the server never was in fast mode
@@ -21,7 +21,7 @@ public record Markers(long fastSwitch, long latestOnDisk, LleMap lleMap) {
         }
     }
 
-    /** Of a server on whose disk neither marker was ever written. */
+    /** No markers: neither was ever written. */
     public static Markers none() {
         return NONE;
     }

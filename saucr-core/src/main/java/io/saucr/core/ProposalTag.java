@@ -25,7 +25,7 @@ public final class ProposalTag {
     /** Ascending, not empty: the leader is always one of them. */
     private final long[] members;
 
-    /** Nothing in it about members. */
+    /** Has no values of members. */
     private final LleMap others;
 
     private final String encoded;
@@ -41,8 +41,8 @@ public final class ProposalTag {
      * A tag for proposals that go to {@code members}.
      *
      * @param members server ids in any order, without duplicates, the leader among them
-     * @param others what is known of servers outside the set; what it says about members is left
-     *     out, for it must not be more than the zxid of the proposals that carry the tag
+     * @param others what is known of servers outside the set; its values of members are left out,
+     *     as they must not exceed the zxid of the proposals that carry the tag
      * @throws IllegalArgumentException when there are no members, one twice, or too many
      */
     public static ProposalTag of(Mode mode, long[] members, LleMap others) {

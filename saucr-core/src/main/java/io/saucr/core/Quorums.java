@@ -1,7 +1,8 @@
 package io.saucr.core;
 
 /**
- * Quorum arithmetic for {@code voters} voters (design, section 3). Immutable.
+ * Quorum arithmetic for {@code voters} voters (section 3 of the paper: bare majority, fast quorum,
+ * recovery quorum). Immutable.
  *
  * @param voters number of voters, at least 3: smaller ensembles have no fast quorum
  */

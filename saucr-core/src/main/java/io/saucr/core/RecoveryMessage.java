@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What recovering and recovered servers say to each other (R16 to R18a). The channel drops and
+ * The messages between recovering and recovered servers (R16 to R18a). The channel drops and
  * repeats messages, so every request is repeated until it is answered, every answer names what it
  * answers, and whoever answers keeps no state between requests.
  *
@@ -15,10 +15,10 @@ public sealed interface RecoveryMessage {
     /** The number that the recovering server drew when its process started (R18a). */
     long nonce();
 
-    /** The server that says it. */
+    /** The server that sends it. */
     long sender();
 
-    /** Something that a source says to a numbered request. */
+    /** A source's answer to a numbered request. */
     sealed interface SourceAnswer extends RecoveryMessage {
         /** The number of the request. */
         long requestId();
@@ -75,8 +75,8 @@ public sealed interface RecoveryMessage {
      * "What may I have logged and promised?", from a server that lost its disk, or has an empty
      * one, to every voter (R26).
      *
-     * @param round of the asker's queries, at least 1: what was answered in an earlier one does not
-     *     count any more
+     * @param round the asker's round of queries, at least 1: answers of earlier rounds no longer
+     *     count
      */
     record LostQuery(long nonce, long sender, long round) implements RecoveryMessage {}
 
@@ -105,9 +105,9 @@ public sealed interface RecoveryMessage {
     }
 
     /**
-     * What a voter says to a {@link LostQuery} that it may not answer (R26).
+     * A voter's reply to a {@link LostQuery} that it may not answer (R26).
      *
-     * @param blank whether it has never had any history: it is new; if not, it recovers
+     * @param blank whether it is new and never had any history; if not, it is recovering
      */
     record NoAnswer(long nonce, long sender, boolean blank) implements RecoveryMessage {}
 

@@ -62,53 +62,53 @@ import java.util.TreeSet;
  * is ahead of the own one has it, as in any election. Hence:
  *
  * <ul>
- *   <li>If the own log is not behind the source's, it has C itself: it is a log that this server
- *       really had, with the epoch that it really was in.
+ *   <li>If the own log is not behind the source's, it has C itself: log and epoch are ones that
+ *       this server really had.
  *   <li>Else it becomes a prefix of the source's log. C is in both logs or only in the source's;
  *       cutting to the common prefix never removes it, appending up to L' adds it.
  *   <li>The source's log may end before L': its map may speak of entries of a lost branch that it
  *       truncated since, or that nobody but a dead leader ever had, for maps only grow (R8). Then
- *       everything it has is copied, which includes C. Waiting for L' itself would be waiting for
- *       ever.
- *   <li>The source may be truncated by its own leader during the copy. It checks with each request
- *       that its log contains the asker's last entry, which identifies all before it; so after the
- *       last answer the copy is a prefix of what the source had at that moment, and committed
- *       entries are never truncated.
+ *       everything that the source has is copied, which includes C. Nobody may ever have L', so
+ *       nobody waits for it.
+ *   <li>The source's own leader may truncate it during the copy. With each request the source
+ *       checks that its log contains the asker's last entry, and an entry identifies all before it.
+ *       So after the last answer the copy is a prefix of what the source had at that moment; and
+ *       committed entries are never truncated.
  *   <li>The source may lose its buffer in a crash, and with it C, if it had not acked C yet: then
- *       its markers say "on disk", and it comes back with less. So a source whose outline lacks the
- *       entry that it answered with, or that ends its history before its outline did, is not
- *       believed: all answers are asked for anew, the first time before anything is truncated.
+ *       its markers say "on disk", and it comes back with less. So two sources are not believed:
+ *       one whose outline lacks the entry that it answered with, and one whose history ends before
+ *       its outline did. All answers are asked for anew; the outline is checked before anything is
+ *       truncated.
  *   <li>The current epoch becomes the last entry's if that is newer. A log that reaches into an
- *       epoch holds that epoch's whole initial history, so it says no more than a follower that
- *       synchronised with that leader could; and never the source's own current epoch, whose
- *       initial history may reach beyond L'.
+ *       epoch holds that epoch's whole initial history, as a follower does that synchronised with
+ *       its leader. It never becomes the source's own current epoch, whose initial history may
+ *       reach beyond L'.
  *   <li>A snapshot replaces the log only together with every entry that makes it consistent (H3),
  *       up to what the source had logged when it sent the first part. Until then the own log stays:
  *       a half-replaced log with the old current epoch could pass for one that is not behind.
  * </ul>
  *
  * <p>A server that <b>lost its disk</b> (R26) lacks what it acked durably, too, and what it
- * promised. It asks for n - B + 1 answers: whatever counted with its ack, durable or not, at least
- * one of the answering servers has, and at least one of them has seen whatever epoch came about
- * with its promise. Nothing that its own disk still holds is believed to be complete: it takes the
- * source for ahead, keeps the prefix that both logs share, copies everything the source has, and
- * promises what anybody who answered has promised.
+ * promised. It asks for n - B + 1 answers. At least one of these servers has whatever committed
+ * with its ack, durable or not; and at least one has seen each epoch that came about with its
+ * promise. Its own disk is never taken for complete: it treats the source as ahead, keeps the
+ * prefix that both logs share, copies everything that the source has, and promises whatever anybody
+ * who answered has promised.
  *
- * <p>What counts with its old process's ack must do so before those answers are given. An
- * established leader sees to that for its own epoch: it voids these acks before it answers. With an
- * even number of voters n - B + 1 complete servers may be too few to elect one. Then every other
- * voter has to be heard, once since this process began, in any order: none of them leads at that
- * time with a connection of the old process, for it answers that it leads nobody, or is itself a
- * process that recovers; and a leader that is not established, which may hold the old process's ack
- * of NEWLEADER, does not answer. Whoever begins to lead after that has no connection of the old
- * process either, which was dead before this one asked. So when the last of them has been heard, no
- * leader that there is or will be counts the old acks. What they made commit before, others had
- * acked by then: hence all are asked anew, and whatever epochs they have promised, what they answer
- * now counts.
+ * <p>An ack of its old process must not make anything commit after those answers were given. An
+ * established leader makes sure of that for its own epoch: it voids these acks before it answers.
+ * With an even number of voters n - B + 1 complete servers may be too few to elect one. Then every
+ * other voter has to be heard once since this process began, in any order. When it is heard, it
+ * does not lead with a connection of the old process: either it answers that it does not lead, or
+ * it is itself recovering. (A leader that is not established may hold the old process's ack of
+ * NEWLEADER; it does not answer.) Whoever begins to lead later has no such connection either, as
+ * the old process was dead before this one asked. So once the last of them has been heard, no
+ * leader counts the old acks, now or later. What these made commit before, others had acked by
+ * then. Hence all are asked anew, and their answers count whatever epochs they have promised.
  *
- * <p>A server with an <b>empty disk</b> may be new, with all the others. It is, if so many voters
- * that they could have elected a leader say that they are empty, too, and nobody says otherwise; or
- * if every voter has spoken and none has a single entry. Else it has lost its disk.
+ * <p>A server with an <b>empty disk</b> may be new, with all the others. It is new if enough voters
+ * to elect a leader say that they are empty, too, and nobody says otherwise; or if every voter has
+ * spoken and none has a single entry. Else it has lost its disk.
  *
  * <p>Not thread-safe: owned by the thread that starts the server. Times are monotonic nanoseconds.
  */
@@ -132,7 +132,7 @@ public final class RecoveryProcedure {
         QUERYING,
         /** Asking the source where its log ends in each epoch. */
         COMPARING,
-        /** Fetching a snapshot, for the logs share nothing within reach. */
+        /** Fetching a snapshot, as the logs share no position that the own one can be cut to. */
         STAGING,
         /** Fetching entries. */
         COPYING,
@@ -209,8 +209,8 @@ public final class RecoveryProcedure {
 
     /**
      * Append entries, without forcing them. The log may now reach into an epoch that is newer than
-     * the current epoch on disk; that one is raised by {@link Finish} alone, for earlier it would
-     * claim more than the log holds.
+     * the current epoch on disk; only {@link Finish} raises that one: earlier it would claim more
+     * than the log holds.
      *
      * @param staged whether to the log in the staging area, and not to the server's own
      */
@@ -247,13 +247,13 @@ public final class RecoveryProcedure {
      * @param answered the voters that answered
      * @param missing the voters that did not
      * @param blank those that said that they are empty and new (R26)
-     * @param unheard after the loss of a disk, while there is an answer that may count only once
-     *     its epoch's leader has answered: who must speak, too, to make it count without that
-     *     leader (R26)
+     * @param unheard after the loss of a disk, while an answer does not count because its epoch's
+     *     leader has not answered: the voters that must still be heard to make it count without
+     *     that leader (R26)
      * @param stillNeeded how many answers are missing at least, 0 once there are enough
      * @param source who is copied from
      * @param lastLogged how long the own log, or the staged one, is
-     * @param through how long it will be at least, as far as the source has it; 0 before that is
+     * @param through how long it will be at least, if the source has that much; 0 before that is
      *     known
      * @param problem why the last attempt was given up, "" if none was
      */
@@ -286,21 +286,24 @@ public final class RecoveryProcedure {
     private final SortedMap<Long, LleAnswer> answers = new TreeMap<>();
     private final SortedSet<Long> blank = new TreeSet<>();
 
-    /** Servers that have, or had, a history. */
+    /** Servers that have a history, or had one. */
     private final SortedSet<Long> notBlank = new TreeSet<>();
 
-    /** What those with a history said last to a server that lost its disk, counted or not. */
+    /**
+     * After the loss of a disk: the last answer of each server that has a history, whether it
+     * counts or not.
+     */
     private final SortedMap<Long, LostAnswer> lastWords = new TreeMap<>();
 
     /**
-     * Servers that were heard since this process began, each at a time when it could not count an
-     * ack of this server's old process.
+     * Servers that were heard since this process began, at a time when they could not count an ack
+     * of this server's old process.
      */
     private final SortedSet<Long> heard = new TreeSet<>();
 
     /**
-     * Those that had been heard when the round began, if these were all: then its answers count
-     * without a leader's, and whatever epochs were promised. Else empty.
+     * Those that had been heard when the round began, if that was every other voter; else empty. If
+     * it is not empty, the round's answers count without a leader's, whatever epochs were promised.
      */
     private final SortedSet<Long> heardBefore = new TreeSet<>();
 
@@ -354,7 +357,7 @@ public final class RecoveryProcedure {
     }
 
     /**
-     * Of a server that lost its disk, or finds an empty one (R26).
+     * The procedure of a server that lost its disk, or finds an empty one (R26).
      *
      * @param onDisk what is left of it; the markers' map may be empty
      * @param loss {@link Loss#EVERYTHING} only if nothing on the disk says that this server ever
@@ -449,19 +452,19 @@ public final class RecoveryProcedure {
     }
 
     /**
-     * R26: until an established leader has answered, it may count an ack of the disk that is gone;
-     * whoever answered before that may have acked the same entry since, and so made it commit
-     * without anybody who would tell of it. The leader voids what it counted before it answers.
-     * Only what is answered after that counts, and nobody who has promised a later epoch: its
-     * leader may count the same. Or every other voter has been heard: then nobody counts such an
-     * ack any more, and whatever is answered after that counts.
+     * R26: an established leader that has not answered yet may still count an ack of the lost disk.
+     * A server that has answered may ack the same entry afterwards; the entry would commit, and no
+     * answer would tell of it. The leader voids such acks before it answers, so only later answers
+     * count, and none of a server that has promised a later epoch, whose leader may count such an
+     * ack, too. The other way is that every other voter has been heard: then nobody counts such an
+     * ack any more, and all later answers count.
      */
     private void lostAnswered(LostAnswer answer, long now) {
         lastWords.put(answer.sender(), answer);
         heard.add(answer.sender());
         speaks(answer.sender(), false);
         if (!heardBefore.isEmpty() && !heardBefore.containsAll(otherVoters())) {
-            // It tells of a configuration whose leader may be one who was not heard in time.
+            // It tells of a configuration whose leader may not have been heard yet.
             heardBefore.clear();
             beginRound();
             query(now);
@@ -469,7 +472,8 @@ public final class RecoveryProcedure {
         boolean ofRound = answer.round() == round;
         boolean afterAll = !heardBefore.isEmpty();
         boolean bound = answer.acceptedEpoch() <= ledEpoch;
-        // Once all were heard, a leader's answer of an earlier round is as old as any other.
+        // Once all were heard, a leader's answer of an earlier round counts no more than others of
+        // that round.
         if (answer.leads() && !bound && !afterAll) {
             ledEpoch = answer.acceptedEpoch();
             beginRound();
@@ -493,7 +497,8 @@ public final class RecoveryProcedure {
     }
 
     /**
-     * Begins a round whose answers need no leader's, unless there is one or somebody is missing.
+     * Begins a round whose answers count without a leader's, unless such a round is under way or
+     * somebody has not been heard.
      */
     private void beginIfAllWereHeard(long now) {
         if (heardBefore.isEmpty() && heard.containsAll(otherVoters())) {
@@ -527,8 +532,8 @@ public final class RecoveryProcedure {
     }
 
     /**
-     * R26: whether this server and the ensemble are new. Whoever has lost nothing and is empty says
-     * so only as long as it is: what counts is everybody's last word.
+     * R26: whether this server and the ensemble are new. An empty server may get entries later and
+     * then says so: each server's last answer counts.
      */
     private void beginIfNew() {
         if (loss != Loss.EVERYTHING || state != State.QUERYING) {
@@ -687,8 +692,8 @@ public final class RecoveryProcedure {
     /**
      * The configurations whose voters count (R16): the newest one that is known to be in force, and
      * whatever was seen proposed after it. Which of the two was in force when an entry committed
-     * cannot be known here, so both must have their quorum. An answer of a lost disk's round that
-     * does not count tells of configurations all the same.
+     * cannot be known here, so both must have their quorum. After the loss of a disk, answers that
+     * do not count are looked at for configurations, too.
      */
     private List<Configuration> configurations() {
         List<LleAnswer> told =
@@ -904,8 +909,8 @@ public final class RecoveryProcedure {
 
     private void finish() {
         long lastLogged = copied().last();
-        // A log that was lost may have been of an epoch that never came about; the copy is of the
-        // source's.
+        // The lost log may have been of an epoch that never came about; the copy belongs to the
+        // source's epoch.
         long currentEpoch =
                 Math.max(
                         loss == Loss.MEMORY ? onDisk.currentEpoch() : sourceEpoch,

@@ -18,9 +18,8 @@ import java.util.Optional;
 
 /**
  * What a recovered voter answers to requests for its history (R17, R18). Keeps nothing between
- * requests: each one says how far the asker is, and whether the log still contains that position is
- * checked anew every time, for the source may be truncated by its own leader while it is being
- * copied from.
+ * requests. Each one says how far the asker has got, and each time it is checked whether the log
+ * still contains that position: the source's own leader may truncate it during the copy.
  *
  * <p>Only a recovered voter may ask this class (R16).
  */
@@ -105,8 +104,8 @@ public final class RecoverySource {
 
     private SourceAnswer part(EntriesRequest request, Entry entry) {
         int total = entry.transaction().length();
-        // An offset beyond the entry belongs to another one: the asker sees the zxid and starts
-        // over.
+        // An offset beyond the entry was meant for another entry: the asker sees the zxid and
+        // starts over.
         int offset = Math.min(request.offset(), total);
         Bytes bytes = entry.transaction().slice(offset, Math.min(payload, total - offset));
         return new EntryPart(

@@ -35,10 +35,10 @@ public final class RecoveryWire {
     /** Below the election channel's 512 KiB, with room to spare. */
     public static final int MAX_LENGTH = 480 * 1024;
 
-    /** So many bytes of entries, parts of entries or parts of snapshots fit into one message. */
+    /** The most bytes of entries, or of a part of an entry or snapshot, in one message. */
     public static final int MAX_PAYLOAD = MAX_LENGTH - 1024;
 
-    /** What an entry costs beside its transaction. */
+    /** Bytes that an entry takes beside its transaction. */
     public static final int ENTRY_OVERHEAD = 12;
 
     private static final int MAGIC = 0x53415543;

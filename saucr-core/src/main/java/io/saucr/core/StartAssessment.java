@@ -5,7 +5,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * What a server that starts still has of what it acknowledged (R15, R25, R26), and why.
+ * Whether a server that starts still has everything that it acknowledged (R15, R25, R26), and why.
  *
  * @param verdict what follows from it
  * @param reason a clause that says what was found, for the log and for operators
@@ -31,9 +31,9 @@ public record StartAssessment(Verdict verdict, String reason) {
     /**
      * What is on a server's disk.
      *
-     * @param ensemble what the configuration calls the ensemble, the empty string if it has no
-     *     name; empty if the configuration is not known: then it is not compared
-     * @param sid the server's id, -1 if it has none: then whose disk it is cannot be told
+     * @param ensemble the ensemble's name in the configuration, "" if it has none; empty if the
+     *     configuration is not known, and then names are not compared
+     * @param sid the server's id, -1 if it is not known, and then ids are not compared
      * @param currentEpoch what the epoch file says, -1 if there is none
      * @param stamp what the epoch file says of the log
      * @param identity what the log folder says of itself
@@ -42,8 +42,7 @@ public record StartAssessment(Verdict verdict, String reason) {
      * @param markers their values
      * @param lastLogged the log's last sound entry, or the newest usable snapshot if that is later;
      *     0 if there is neither
-     * @param damaged whether the log makes no sense from there on, although nothing that a crash
-     *     may leave behind explains it
+     * @param damaged whether the log is damaged from there on in a way that no crash explains
      * @param provenThrough if the page cache is the one of the process that died (R25), the last
      *     entry that it acked without a force
      */
@@ -159,7 +158,8 @@ public record StartAssessment(Verdict verdict, String reason) {
 
     /**
      * When the fast-switch marker was written, everything before its entry was on disk: slow
-     * entries are forced before they are acked. The first entry of an epoch tells nothing of that.
+     * entries are forced before they are acked. The first entry of an epoch has no entry before it
+     * that could tell.
      */
     private static long beforeFast(Markers markers) {
         long before = markers.fastSwitch() - 1;
@@ -171,8 +171,8 @@ public record StartAssessment(Verdict verdict, String reason) {
     }
 
     /**
-     * Nothing is there, or a start that was killed halfway has begun to mark what nothing had been
-     * acked on.
+     * Nothing is there, or only the marks of a first start that was killed before anything was
+     * acked.
      */
     private static boolean isEmpty(Findings found) {
         boolean nothingYet =
