@@ -13,9 +13,9 @@ import org.apache.zookeeper.server.quorum.QuorumPeerMain;
 import org.apache.zookeeper.server.quorum.SaucrQuorumPeer;
 
 /**
- * What the patched ZooKeeper classes call: every method here is called from exactly one patch point
- * of {@code io.saucr.server.patch.SaucrPatch}. With {@code saucr.enabled} absent or false each one
- * leaves ZooKeeper's own behaviour as it is.
+ * The entry points for the patched ZooKeeper classes: every method is called from exactly one patch
+ * point of {@code io.saucr.server.patch.SaucrPatch}. With {@code saucr.enabled} absent or false
+ * each one leaves ZooKeeper's own behaviour as it is.
  */
 public final class Boot {
     private Boot() {}
@@ -36,11 +36,12 @@ public final class Boot {
     }
 
     /**
-     * The situation-aware peer of an embedded server that has started: its ports are known to the
-     * peer alone.
+     * The situation-aware peer of an embedded server that has started; only the peer knows its
+     * ports.
      *
      * @param main null if the server is not one of an ensemble
-     * @return null if the embedder was told the ports by Apache's peer, or is not in need of them
+     * @return null if Apache's peer has told the embedder the ports, or the embedder does not need
+     *     them
      */
     public static QuorumPeer started(QuorumPeerMain main) {
         return main == null ? null : SaucrQuorumPeer.of(main);
@@ -74,7 +75,7 @@ public final class Boot {
         }
     }
 
-    /** A factory that the operator names stays: TLS for clients needs another one. */
+    /** Does not replace a factory that the operator names: TLS for clients needs another one. */
     private static void chooseClientPort(boolean enabled) {
         String key = ServerCnxnFactory.ZOOKEEPER_SERVER_CNXN_FACTORY;
         String ours = SaucrClientPort.class.getName();

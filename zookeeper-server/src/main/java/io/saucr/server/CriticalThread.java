@@ -9,8 +9,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A daemon thread that this server cannot do without. Whatever its body throws, an OutOfMemoryError
- * for example, ends the process: a server that goes on without the thread would look alive and
- * answer nobody, or acknowledge what nobody forces.
+ * for example, ends the process: without the thread the server would look alive but answer nobody,
+ * or acknowledge entries that nobody forces.
  *
  * <p>The process ends by ZooKeeper's exit procedure, which a program that embeds servers may have
  * replaced; then that program decides. If the procedure has begun to end the process and the
@@ -28,8 +28,8 @@ public final class CriticalThread extends Thread {
     private final BooleanSupplier stopped;
 
     /**
-     * @param stopped whether nobody needs the thread any more: then an exception, but not an error,
-     *     is that of a body that still works with what is being closed
+     * @param stopped whether the thread is no longer needed: then an exception, but not an error,
+     *     is ignored, as the body may still use what is being closed
      */
     public CriticalThread(String name, Runnable body, BooleanSupplier stopped) {
         super(body, name);
@@ -43,8 +43,7 @@ public final class CriticalThread extends Thread {
     }
 
     /**
-     * Runs a body on this thread, which somebody else made, with the same consequences; returns
-     * normally in any case.
+     * Runs a body on the current thread with the same consequences; returns normally in any case.
      */
     public static void guard(Runnable body) {
         guard(body, () -> false);
@@ -68,16 +67,16 @@ public final class CriticalThread extends Thread {
     }
 
     /**
-     * Ends the process as said above, and waits for its end; returns if the exit procedure is
-     * somebody's own and does not end it.
+     * Ends the process as described above, and waits for its end; returns if an embedder's exit
+     * procedure does not end it.
      *
-     * @param what failed: the first half of a sentence in the log
+     * @param what what failed, as the first half of a sentence in the log
      */
     public static void endProcess(String what, Throwable cause) {
         try {
             LOG.error("{}, so this server stops", what, cause);
         } catch (Throwable e) {
-            // Without memory for a line in the log the process ends all the same.
+            // If there is no memory for a line in the log, the process ends without one.
         }
         Thread exit;
         try {
@@ -85,7 +84,8 @@ public final class CriticalThread extends Thread {
             exit.setDaemon(true);
             exit.start();
         } catch (Throwable e) {
-            // No memory for a thread: then there is none for the hooks' either, and none can hang.
+            // There is no memory for a thread. So the hooks cannot start theirs either, and none
+            // can hang.
             ServiceUtils.requestSystemExit(EXIT_CODE);
             return;
         }
@@ -112,7 +112,9 @@ public final class CriticalThread extends Thread {
         }
     }
 
-    /** Whether the hooks have begun; else the exit procedure is somebody's own, and still at it. */
+    /**
+     * Whether the shutdown hooks have begun; else an embedder's exit procedure is still running.
+     */
     private static boolean processIsEnding() {
         try {
             Thread probe = new Thread(() -> {});

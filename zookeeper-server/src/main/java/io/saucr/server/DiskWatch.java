@@ -8,9 +8,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Says so when a disk does not answer: a thread that waits for it cannot, and a server that stands
- * still in its start or its election would do it in silence. For the files that are written rarely;
- * the log has a watch of its own (R24). Any thread.
+ * Warns when a disk does not answer. The thread that waits for it cannot, so a server would hang in
+ * its start or its election without a word. For files that are written rarely; the log has a watch
+ * of its own (R24). Thread-safe.
  */
 public final class DiskWatch {
     private final Duration patience;
@@ -23,7 +23,7 @@ public final class DiskWatch {
     }
 
     /**
-     * @param patience after which a warning comes, and after which it comes again
+     * @param patience how long to wait for the first warning, and for each further one
      * @param warn gets a sentence, in a thread of this watch
      */
     public DiskWatch(Duration patience, Consumer<String> warn) {
@@ -38,14 +38,14 @@ public final class DiskWatch {
                             return thread;
                         });
         timer.setRemoveOnCancelPolicy(true);
-        // A server that is embedded and shut down leaves no thread behind.
+        // An embedded server that is shut down must leave no thread behind.
         timer.setKeepAliveTime(1, TimeUnit.SECONDS);
         timer.allowCoreThreadTimeOut(true);
     }
 
     /**
-     * Runs the action in this thread, however long it takes. A warning that cannot be given, for
-     * want of memory for example, ends the process, as in {@link CriticalThread}.
+     * Runs the action in this thread, however long it takes. If a warning fails, for want of memory
+     * for example, the process ends, as in {@link CriticalThread}.
      *
      * @param what as in "writing /data/currentEpoch"
      */

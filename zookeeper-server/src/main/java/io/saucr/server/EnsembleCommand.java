@@ -7,8 +7,8 @@ import org.apache.zookeeper.server.admin.CommandResponse;
 import org.apache.zookeeper.server.admin.GetCommand;
 
 /**
- * The AdminServer's {@code /commands/saucr/ensemble}: what {@code /commands/saucr} says of this
- * server and of each of the others, as far as their AdminServers can be reached.
+ * The AdminServer's {@code /commands/saucr/ensemble}: the answers of {@code /commands/saucr} of
+ * this server and of all others whose AdminServers can be reached.
  */
 final class EnsembleCommand extends GetCommand {
     private final EnsembleView view;

@@ -20,9 +20,9 @@ import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.server.quorum.QuorumPeer.QuorumServer;
 
 /**
- * Asks the AdminServers of the ensemble what they say of themselves. Only servers of the
- * configuration are asked, all at once, for at most one second, and not more often than twice a
- * second however many ask this server. Thread-safe.
+ * Asks the other AdminServers of the ensemble for their status. Only servers of the configuration
+ * are asked, all at once, for at most one second, and at most twice a second however often this
+ * server is asked. Thread-safe.
  */
 final class EnsembleView {
     private static final Duration PATIENCE = Duration.ofSeconds(1);
@@ -110,7 +110,9 @@ final class EnsembleView {
         return result;
     }
 
-    /** As configured, else on the other's election address with this server's own port. */
+    /**
+     * As configured; else the host of the other's election address, with this server's own port.
+     */
     private String address(long id, QuorumServer server) {
         String configured = status.settings().adminServers().get(id);
         String hostAndPort = configured == null ? guessed(server) : configured;

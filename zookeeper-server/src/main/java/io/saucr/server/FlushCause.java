@@ -2,7 +2,7 @@ package io.saucr.server;
 
 import java.util.Locale;
 
-/** Why a server flushed: everything forced, and the markers say so (R10, R13). */
+/** Why a server flushed, that is, forced everything and marked it as on disk (R10, R13). */
 public enum FlushCause {
     /** No write for a while (R13). */
     IDLE,
@@ -12,7 +12,7 @@ public enum FlushCause {
     ELECTION,
     /** An operator told it to. */
     OPERATOR,
-    /** The system said that the power fails. */
+    /** The system reported a power failure. */
     POWER_FAILURE,
     /** The server's own housekeeping: truncation, reloading, closing. */
     LOG;

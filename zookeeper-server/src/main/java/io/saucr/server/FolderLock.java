@@ -13,12 +13,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps a second process off a server's folder: it would take the log of a server that runs for one
- * that a dead process left, and write to it. The kernel releases the lock when the process ends,
- * however it ends.
+ * Keeps a second process off a server's folder: it would take the running server's log for one that
+ * a dead process left, and write to it. The kernel releases the lock when the process ends, however
+ * it ends.
  *
- * <p>It says nothing of two servers in one process, which share its locks. Where a file system
- * knows no locks there is none.
+ * <p>It does not keep two servers of one process apart, as they share its locks. On file systems
+ * without locks it has no effect.
  *
  * <p>Thread-safe.
  */

@@ -11,8 +11,7 @@ import org.apache.zookeeper.server.ServerMetrics;
 
 /**
  * Counts what a server's log does. Thread-safe; never reset, so that rates can be taken from
- * differences. Forces are counted without a summary of their own: ZooKeeper's {@code fsynctime} is
- * one.
+ * differences. Forces have a count but no summary: ZooKeeper's {@code fsynctime} is one.
  */
 public final class LogMetrics {
     private final LongAdder forces = new LongAdder();
@@ -67,7 +66,7 @@ public final class LogMetrics {
         return flushes.values().stream().mapToLong(LongAdder::sum).sum();
     }
 
-    /** The same by cause, every cause being there. */
+    /** The same by cause; every cause has a value. */
     public Map<String, Number> flushesByCause() {
         Map<String, Number> result = new LinkedHashMap<>();
         flushes.forEach((cause, count) -> result.put(cause.label(), count.sum()));

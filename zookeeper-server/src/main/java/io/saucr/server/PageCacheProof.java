@@ -31,12 +31,12 @@ import org.slf4j.LoggerFactory;
  * the log must have: its zxid in the first eight bytes, the rest in lines of text.
  *
  * <p>The zxid changes with every batch, so its bytes are mapped: that costs no call. The file is
- * never forced: it need not outlive the page cache that it speaks of.
+ * never forced: it need not outlive the page cache that it describes.
  *
- * <p>It counts only where a file system that was unmounted in between can be told: the kernel gives
- * each mounted one a folder in {@code /sys/fs}, whose inode is new with every mount, and counts its
- * errors there. (The mount's own number, and the device's of an overlay, are given to others
- * again.) What is unmounted of a file system in memory is gone.
+ * <p>It counts only on file systems where an unmount in between can be detected: for each mounted
+ * one the kernel has a folder in {@code /sys/fs}, whose inode is new with every mount and which
+ * counts its errors. (The numbers of mounts, and of an overlay's device, are used again.) A file
+ * system in memory loses its files when it is unmounted.
  *
  * <p>Thread-safe; {@link #withdraw} waits for nobody.
  */
@@ -85,7 +85,7 @@ public final class PageCacheProof implements ProofOfCache {
 
     /**
      * @param directory the directory that holds the transaction log's files
-     * @param bootId stands for the machine's own; empty for that one
+     * @param bootId replaces the machine's own boot id; empty for the machine's
      */
     public PageCacheProof(Path directory, String bootId) {
         this(directory, bootId, MOUNTS);
@@ -98,7 +98,7 @@ public final class PageCacheProof implements ProofOfCache {
     }
 
     /**
-     * What the proof that an earlier process left is worth now.
+     * What the proof of an earlier process still proves.
      *
      * @return the zxid of the last entry that the log must have, empty if nothing is proven
      */
@@ -125,9 +125,8 @@ public final class PageCacheProof implements ProofOfCache {
     }
 
     /**
-     * Whether pages may look clean although they were never written to the disk, because a force
-     * failed: nothing proves the page cache, and nothing says either that the machine has started
-     * anew since.
+     * Whether pages may look clean although a failed force never wrote them to the disk: there is
+     * no proof of the page cache, and no sign either that the machine has started anew since.
      */
     public boolean mayHideFailure() {
         if (through().isPresent()) {
@@ -175,8 +174,8 @@ public final class PageCacheProof implements ProofOfCache {
     }
 
     /**
-     * As {@link #withdraw}, before the log is changed by a recovery: what holds by chance later
-     * must not be taken for a proof.
+     * As {@link #withdraw}, before a recovery changes the log: a proof that fits the new log by
+     * chance must not count.
      *
      * @throws IOException if the file is still there
      */
@@ -244,7 +243,7 @@ public final class PageCacheProof implements ProofOfCache {
             String[] fields = line.split(" ");
             String point = unescaped(fields[4]);
             String folder = point.endsWith("/") ? point : point + "/";
-            // Of several mounts on one point the last one is seen.
+            // If there are several mounts on one point, the last one counts.
             if (real.startsWith(folder) && folder.length() >= longest) {
                 longest = folder.length();
                 found = fields;

@@ -6,8 +6,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Listens to SIGPWR, with which the software of an uninterruptible power supply says that the power
- * fails. Java has no public interface for signals, only one that every JDK ships; where it or the
+ * Listens to SIGPWR, by which the software of an uninterruptible power supply reports a power
+ * failure. Java has no public interface for signals, only one that every JDK ships; where it or the
  * signal is missing, the server runs without.
  */
 final class PowerFailureSignal {

@@ -9,7 +9,7 @@ import java.util.Map;
 
 /**
  * The last things of one kind that happened to a server, newest last, so that an operator sees them
- * without searching the log. Holds {@value #MOST}; the oldest goes first. Thread-safe.
+ * without searching the log. Holds {@value #MOST}; the oldest is dropped first. Thread-safe.
  */
 public final class RecentEvents {
     static final int MOST = 50;

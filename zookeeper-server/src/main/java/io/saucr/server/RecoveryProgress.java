@@ -4,7 +4,7 @@ import io.saucr.core.RecoveryProcedure.Status;
 import io.saucr.core.Zxid;
 
 /**
- * How far a recovery is, for operators (R19). Immutable.
+ * How far a recovery has got, for operators (R19). Immutable.
  *
  * @param status of the procedure
  * @param entries copied so far
@@ -13,7 +13,7 @@ import io.saucr.core.Zxid;
  */
 public record RecoveryProgress(Status status, long entries, long bytes, long elapsedMillis) {
 
-    /** One line that says what is missing, or how far the copy is. */
+    /** One line that says what is missing, or how far the copy has got. */
     public String sentence() {
         String sofar =
                 status.answered()

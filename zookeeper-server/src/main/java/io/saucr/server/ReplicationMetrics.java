@@ -13,8 +13,7 @@ import org.apache.zookeeper.server.ServerMetrics;
 
 /**
  * What a server counts as a leader, across all epochs that it leads, and how long its recovery
- * took. Thread-safe; the methods that tell of commits and switches are called under the leader's
- * lock.
+ * took. Thread-safe; commits and switches are reported under the leader's lock.
  */
 public final class ReplicationMetrics {
     private final LongAdder fastCommits = new LongAdder();

@@ -11,7 +11,7 @@ import org.apache.zookeeper.jmx.ZKMBeanInfo;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The bean of one server; thread-safe as what it shows. */
+/** The bean of one server; as thread-safe as what it shows. */
 public final class SaucrBean implements SaucrMXBean, ZKMBeanInfo {
     private static final Logger LOG = LoggerFactory.getLogger(SaucrBean.class);
 
@@ -23,7 +23,7 @@ public final class SaucrBean implements SaucrMXBean, ZKMBeanInfo {
         this.maintenance = maintenance;
     }
 
-    /** A server runs without its bean, as it does without ZooKeeper's. */
+    /** If registering fails, the server runs without its bean, as it does without ZooKeeper's. */
     void register() {
         try {
             MBeanRegistry.getInstance().register(this, null);

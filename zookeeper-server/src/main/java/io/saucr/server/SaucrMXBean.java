@@ -4,8 +4,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What JMX shows and takes, as {@code org.apache.ZooKeeperService:name0=Saucr_idN}, beside
- * ZooKeeper's own beans. Who may connect is a matter of the JVM's settings for remote management.
+ * What JMX shows, and the orders that it takes, as {@code
+ * org.apache.ZooKeeperService:name0=Saucr_idN}, beside ZooKeeper's own beans. Who may connect is a
+ * matter of the JVM's settings for remote management.
  */
 public interface SaucrMXBean {
     /** leading, following, observing, leaderelection or recovering. */
@@ -52,7 +53,7 @@ public interface SaucrMXBean {
     String flush(String reason);
 
     /**
-     * Slow from now on, then flushes; see the guide for operators.
+     * Pins slow mode, then flushes; see {@code docs/operating.md}.
      *
      * @param reason for the log
      * @return what came of it, one sentence
@@ -60,7 +61,7 @@ public interface SaucrMXBean {
     String pinSlow(String reason);
 
     /**
-     * Takes the pin out.
+     * Removes the pin.
      *
      * @param reason for the log
      * @return what came of it, one sentence

@@ -11,7 +11,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The {@code saucr.} keys of {@code zoo.cfg} (design, section 7), parsed and checked. Immutable.
+ * The {@code saucr.} keys of {@code zoo.cfg} ({@code docs/settings.md}), parsed and checked.
+ * Immutable.
  *
  * @param enabled whether this server replicates situation-aware; if not it is Apache's
  * @param heartbeatInterval how long a connection may be silent before a heartbeat is sent, 500
@@ -23,9 +24,9 @@ import java.util.regex.Pattern;
  * @param idleFlush time without writes after which disk and markers say "on disk", 1 millisecond to
  *     1 hour
  * @param bootId replaces the machine's boot id (R25); empty for the machine's own. Only for test
- *     beds that take power from a server without a reboot: 1 to 64 letters, digits, dots, dashes
+ *     beds that simulate the loss of power without a reboot: 1 to 64 letters, digits, dots, dashes
  *     and underscores
- * @param ensembleName what the ensemble is called, so that another ensemble's folder is recognised
+ * @param ensembleName the name of the ensemble, by which another ensemble's folder is recognised
  *     (R26): 1 to 64 letters, digits, dots, dashes and underscores; empty if it has no name
  * @param diskTimeout how long a server's own disk may be late before it leaves the lead, or its
  *     leader (R24), 1 second to 1 hour
@@ -85,7 +86,7 @@ public record SaucrSettings(
     private static final int LEAST_DEFAULT_MISSED = 4;
 
     /**
-     * A key or value that the server must not start with; the message names both and what is
+     * A key or value with which the server must not start; the message names both and what is
      * allowed.
      */
     public static final class InvalidSettingException extends Exception {
@@ -154,8 +155,8 @@ public record SaucrSettings(
 
     /**
      * How much later than an interval an answer may come: 30 milliseconds less than the interval,
-     * but 20 to 200. As preset, a server that fell silent is noticed after 70 milliseconds, so that
-     * of three that fail 50 milliseconds apart the last has forced its log.
+     * but 20 to 200. With the defaults a silent server is noticed after 70 milliseconds. So if
+     * three servers fail 50 milliseconds apart, the last one has forced its log.
      */
     public Duration tolerance() {
         long millis = Math.min(200, Math.max(20, heartbeatInterval.toMillis() - 30));
@@ -163,7 +164,7 @@ public record SaucrSettings(
     }
 
     /**
-     * As many intervals as make two seconds, so that a short interval alone makes no hasty
+     * The number of intervals in two seconds, so that a short interval alone does not cause hasty
      * elections.
      */
     private static int defaultMissed(Duration heartbeat) {

@@ -11,7 +11,7 @@ import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
 import org.apache.zookeeper.server.quorum.flexible.QuorumMaj;
 import org.apache.zookeeper.server.quorum.flexible.QuorumVerifier;
 
-/** What must hold before a server starts from a configuration; nothing is changed by looking. */
+/** Checks what must hold before a server starts from a configuration. Changes nothing. */
 final class StartCheck {
     private static final int LEAST_VOTERS = 3;
     private static final String VERSION_FOLDER = "version-2";
@@ -60,7 +60,9 @@ final class StartCheck {
         }
     }
 
-    /** H13: with SAUCR off the server would vote with what its disk happens to hold. */
+    /**
+     * H13: with SAUCR off the server would vote although its disk may lack what it acknowledged.
+     */
     private static void refuseLoss(String path, StartAssessment assessment)
             throws InvalidSettingException {
         if (assessment.verdict() != Verdict.COMPLETE && assessment.verdict() != Verdict.EMPTY) {

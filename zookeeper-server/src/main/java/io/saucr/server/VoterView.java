@@ -4,14 +4,14 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * How a leader sees a connected server. Immutable.
+ * A leader's view of a connected server. Immutable.
  *
  * @param server its id
  * @param voter whether it votes in the current configuration
  * @param situationAware whether it announced SAUCR (H12)
  * @param synced whether it has everything up to the leader's epoch (H5)
  * @param prompt whether it was heard in time (R9); only then it counts towards fast mode
- * @param silentMillis since its last packet
+ * @param silentMillis time since its last packet
  */
 public record VoterView(
         long server,

@@ -25,8 +25,7 @@ import java.util.jar.JarFile;
  * patched bytes: exactly those of our distribution.
  *
  * <p>Each released class must be, byte for byte, the one that was patched. If one is not, the JVM
- * ends before the server starts: a server that only looks as if it replicated situation-aware must
- * not run.
+ * ends before the server starts: a server without the whole patch must not run.
  */
 public final class SaucrAgent implements ClassFileTransformer {
     private static final String PATCHED = "META-INF/saucr/patched/";
@@ -146,7 +145,7 @@ public final class SaucrAgent implements ClassFileTransformer {
             requireReleased(name, bytes);
             return patched.bytes;
         } catch (IllegalStateException e) {
-            // What is thrown here the JVM swallows, and runs the class as it is.
+            // The JVM would swallow an exception and run the class as it is.
             end(e.getMessage() + "; another agent has changed it");
             return null;
         }

@@ -42,7 +42,7 @@ public final class RecoveryCommand {
 
     /**
      * Exit codes: 0 done, 1 refused or not confirmed, 2 wrong arguments; of {@code inspect} also 3:
-     * the disk alone is not all that the server acknowledged, or is not known to be.
+     * the disk lacks something that the server acknowledged, or may lack it.
      */
     public static void main(String[] args) {
         System.exit(commandLine().execute(args));

@@ -64,7 +64,7 @@ class RulesTest {
 
     private static final Pattern ELSEWHERE =
             Pattern.compile(
-                    "(?i)\\b(?:the design(?:'s)?\\b(?! of)|design (?:page|document|notes?)\\b)"
+                    "(?i)\\b(?:the design(?:'s)?\\b(?! of)|design,? (?:page|section|document|notes?)\\b)"
                             + "|(?:\\.\\./)+(?:shared|papers)\\b");
     private static final Pattern NAMED_PAGE = Pattern.compile("[\\w./-]*[\\w-]\\.md\\b");
 
@@ -347,6 +347,7 @@ class RulesTest {
             value = {
                 "as the design calls it | the design",
                 "the design's section 7 | the design's",
+                "R (design, section 3) | 'design, section'",
                 "see ../shared/x | ../shared",
                 "rules of pipeline.md | pipeline.md",
                 "docs/rules.md and section 3.5 of the paper | ''",
