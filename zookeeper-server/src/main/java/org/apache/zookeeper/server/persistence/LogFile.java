@@ -11,9 +11,9 @@ import java.nio.file.Path;
  * stays open for all others.
  */
 interface LogFile extends Closeable {
-    /** Creates log files; what a test puts in between can fail for a moment. */
+    /** Creates log files; a test's implementation can make single operations fail. */
     interface Opener {
-        /** An empty file, also if there was one of that name. */
+        /** Creates an empty file; one of that name is replaced. */
         LogFile create(Path path) throws IOException;
     }
 
@@ -28,10 +28,10 @@ interface LogFile extends Closeable {
      */
     long pad(FilePadding padding, long position) throws IOException;
 
-    /** Makes what was written durable, not the file's name (H4). */
+    /** Makes what was written durable, but not the file's name (H4). */
     void force() throws IOException;
 
-    /** Creates one on the disk. */
+    /** Creates a log file on the disk. */
     static LogFile create(Path path) throws IOException {
         return new UninterruptibleFile(path);
     }

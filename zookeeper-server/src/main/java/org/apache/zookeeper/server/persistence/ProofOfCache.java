@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * What tells the next process of this server that the page cache is still the one that this process
- * wrote to (R25): after the death of a process alone nothing is missing that it acknowledged.
+ * Proves to the next process of this server that the page cache is still the one that this process
+ * wrote to (R25). If only the process died, nothing that it acknowledged is missing.
  */
 public interface ProofOfCache {
     /** Proves nothing: every death of the process counts as a loss of power. */
@@ -34,8 +34,8 @@ public interface ProofOfCache {
 
     /**
      * Everything through this entry is in the page cache, and is about to be acked although it is
-     * not forced: a log that is shorter later has lost something. Called by the thread that acks,
-     * for every batch.
+     * not forced: a log that ends before it later has lost something. Called by the thread that
+     * acks, for every batch.
      */
     void reached(long zxid);
 
@@ -45,6 +45,6 @@ public interface ProofOfCache {
      */
     void withdraw();
 
-    /** The log takes nothing any more. What is proven stays so; after {@link #withdraw} nothing. */
+    /** The log is closed. The proof stays valid, unless {@link #withdraw} was called. */
     void close();
 }

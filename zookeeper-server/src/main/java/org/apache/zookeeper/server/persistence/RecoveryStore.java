@@ -25,12 +25,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The disk of a server that recovers (R17): carries out what the recovery procedure decides, so
- * that a crash between any two writes leaves something that the next start recovers from.
+ * that the next start can recover wherever a crash interrupts it.
  *
  * <p>Until {@link #mark} has written the markers, the fast-switch marker stays ahead. A snapshot
- * from elsewhere is staged in a directory of its own; renaming that directory is the moment in
- * which it replaces log and snapshots, and {@link #completeReplacement} carries a replacement
- * through that a crash interrupted.
+ * from another server is staged in a directory of its own. Renaming that directory decides that it
+ * replaces log and snapshots; {@link #completeReplacement} completes a replacement that a crash
+ * interrupted.
  *
  * <p>Not thread-safe: owned by the thread that starts the server.
  */
@@ -63,7 +63,7 @@ public final class RecoveryStore implements Closeable {
 
     /**
      * Cuts what a power cut damaged (H2) and what an interrupted recovery had copied of epochs that
-     * this server was never in, forgets what was staged, and says what is left.
+     * this server was never in, discards what was staged, and returns what is left.
      *
      * @param currentEpoch of the last leader that this server acknowledged
      */
@@ -87,7 +87,7 @@ public final class RecoveryStore implements Closeable {
         return outline.truncate(keep);
     }
 
-    /** Cuts what is damaged, forgets what was staged, and says what is left. */
+    /** Cuts what is damaged, discards what was staged, and returns what is left. */
     public LogOutline prepareWhole() throws IOException {
         discardStaged();
         LogHistory history = new LogHistory(logs, snapshots);
@@ -105,20 +105,20 @@ public final class RecoveryStore implements Closeable {
     }
 
     /**
-     * Of a disk that was lost nobody knows whether the log has gaps: only the snapshot is believed.
-     * The log stays until there is something in its place.
+     * After the loss of a disk the log may have gaps, so only the snapshot is believed. The log
+     * stays until something replaces it.
      */
     public LogOutline prepareLost() throws IOException {
         discardStaged();
         return LogOutline.startingAt(Math.max(new LogHistory(logs, snapshots).snapshotZxid(), 0));
     }
 
-    /** Removes the log of a disk that was lost, before its history is copied. */
+    /** After the loss of a disk: removes the log before a history is copied. */
     public void removeLog() throws IOException {
         LogHistory.removeLogs(logs);
     }
 
-    /** Cuts the log after the entry, and removes snapshots that show more. */
+    /** Cuts the log after the entry, and removes newer snapshots. */
     public void truncate(long zxid) throws IOException {
         close();
         markers.lowerExtent(zxid);
@@ -205,12 +205,12 @@ public final class RecoveryStore implements Closeable {
         markers.writeLatestOnDisk(finish.latestOnDisk(), finish.lleMap());
     }
 
-    /** Whether a replacement of log and snapshots has been decided and not carried through. */
+    /** Whether a replacement of log and snapshots was decided and is not complete. */
     static boolean replacementPending(Path logs) {
         return Files.isDirectory(logs.resolve(REPLACEMENT));
     }
 
-    /** What a decided replacement consists of; it is whole for as long as it is pending. */
+    /** The history of a decided replacement; it is whole as long as it is pending. */
     static LogHistory pendingHistory(Path logs) {
         Path replacement = logs.resolve(REPLACEMENT);
         return new LogHistory(replacement, replacement);
@@ -222,9 +222,9 @@ public final class RecoveryStore implements Closeable {
     }
 
     /**
-     * Carries through a replacement of log and snapshots that had been decided, and raises the
-     * epochs to what it needs: ZooKeeper does not load a history that is newer than its current
-     * epoch. To be called before they are read.
+     * Completes a replacement of log and snapshots that was decided, and raises the epochs as it
+     * needs: ZooKeeper does not load a history that is newer than its current epoch. To be called
+     * before they are read.
      */
     public static void completeReplacement(Path logs, Path snapshots) throws IOException {
         if (!replacementPending(logs)) {
@@ -254,7 +254,8 @@ public final class RecoveryStore implements Closeable {
         raise(replacement.resolve(EPOCH), CURRENT_EPOCH, snapshots);
         MarkerStore.forceDirectory(logs);
         MarkerStore.forceDirectory(snapshots);
-        // Under its name it must stay whole: a part of it would replace everything again.
+        // It must not be deleted under its name: what was left of it would replace everything
+        // again.
         Path done = logs.resolve(STAGING);
         Files.move(replacement, done, StandardCopyOption.ATOMIC_MOVE);
         MarkerStore.forceDirectory(logs);

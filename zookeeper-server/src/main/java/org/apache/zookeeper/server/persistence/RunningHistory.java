@@ -21,9 +21,9 @@ import java.util.NoSuchElementException;
 import java.util.Optional;
 
 /**
- * The log and snapshots of a server that runs, as another one copies them (R17). Remembers where
- * the last request stopped reading, and what it read, so that a long copy reads the log once, also
- * when requests are repeated because their answers are slow.
+ * The log and snapshots of a running server, for another one that copies them (R17). Remembers
+ * where the last request stopped reading, and what it read. So a long copy reads the log once, even
+ * if requests are repeated because answers are slow.
  *
  * <p>Owned by the thread that answers; {@link #whileUntruncated} keeps the log from being truncated
  * meanwhile.
@@ -51,8 +51,8 @@ public final class RunningHistory implements HistoryLog, Closeable {
     }
 
     /**
-     * Of what can be read: log files that were purged since the start, together with the snapshots
-     * before them, are gone from it.
+     * The outline of what can still be read: without the log files that were purged since the
+     * start, and the snapshots before them.
      */
     @Override
     public LogOutline outline() {
@@ -87,8 +87,8 @@ public final class RunningHistory implements HistoryLog, Closeable {
     }
 
     /**
-     * What was taken before, then goes on with the shared reader; an entry that was looked at and
-     * not taken is offered again.
+     * Returns what was taken before, then goes on with the shared reader. An entry that was read
+     * ahead and not taken is returned again.
      */
     private final class Entries implements Iterator<RecoveryMessage.Entry> {
         private int repeated;
@@ -97,7 +97,7 @@ public final class RunningHistory implements HistoryLog, Closeable {
         @Override
         public boolean hasNext() {
             if (peeked) {
-                // What was returned last has been taken: the caller asks for more.
+                // The caller asks for more, so it has taken what was returned last.
                 readThrough = readAhead.zxid();
                 taken.add(readAhead);
                 repeated++;
@@ -114,7 +114,8 @@ public final class RunningHistory implements HistoryLog, Closeable {
                 LogHistory.Entry entry = reader.next();
                 if (entry == null) {
                     long end = readThrough;
-                    // The end for now: the log may grow, so the next request opens it anew.
+                    // This is the end only for now: the log may grow, so the next request opens it
+                    // anew.
                     close();
                     if (end < expected) {
                         throw new IOException(

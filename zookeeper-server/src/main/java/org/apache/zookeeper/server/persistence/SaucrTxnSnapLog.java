@@ -38,13 +38,13 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     /** How long a fuzzy snapshot waits for the log to hold what the snapshot shows. */
     private static final Duration SNAPSHOT_LOG_WAIT = Duration.ofSeconds(30);
 
-    /** Names begin so of the folders in which snapshots are written, one for each. */
+    /** Each snapshot is written in a folder of its own, whose name begins so. */
     private static final String UNFINISHED = "saucr.snapshot.";
 
-    /** An operator's word that an empty server is new; ZooKeeper removes it. */
+    /** With this file an operator says that an empty server is new; ZooKeeper removes it. */
     private static final String INITIALIZE_FILE = "initialize";
 
-    /** Of which one batch may have written. */
+    /** One batch writes to at most so many files. */
     private static final int FILES_OF_A_BATCH = 2;
 
     private static final long FIRST_ZXID_EVER = 0x1_0000_0001L;
@@ -69,7 +69,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
         removeUnfinishedSnapshots();
     }
 
-    /** A process that was killed while it wrote a snapshot leaves it behind. */
+    /** Removes what a process left that was killed while it wrote a snapshot. */
     private void removeUnfinishedSnapshots() throws IOException {
         try (DirectoryStream<Path> folders =
                 Files.newDirectoryStream(getSnapDir().toPath(), UNFINISHED + "*")) {
@@ -146,7 +146,8 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
                     Zxid.toString(scan.outline().last()));
             LogHistory.removeLogs(getDataLogDir().toPath());
         }
-        // What a killed process wrote may be in the page cache alone, and is spoken of from now on.
+        // What a killed process wrote may be in the page cache alone; from now on this server votes
+        // with it.
         history.forceAll();
         txnLog.close();
         txnLog =
@@ -174,8 +175,8 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     }
 
     /**
-     * Slow entries are forced before they are acked: what a power cut leaves behind the last of
-     * them was not acked.
+     * Slow entries are forced before they are acked: what a power cut leaves after the last of them
+     * was not acked.
      */
     static boolean isTornEnd(Path logs, LogHistory.Damage damage, long last, Markers markers)
             throws IOException {
@@ -190,8 +191,8 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     }
 
     /**
-     * Whether what is on the disk is not loaded, because it may have gaps: of a server that lost a
-     * part of it and has not recovered (R26).
+     * Sets whether loading the database ignores the disk, because a server that lost a part of its
+     * disk and has not recovered may have gaps (R26).
      */
     public void believeNothing(boolean nothing) {
         nothingBelieved = nothing;
@@ -199,8 +200,8 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
 
     /**
      * Whether an empty server may be a new one, before the database is loaded: ZooKeeper has a
-     * setting for those who want to say so themselves. The snapshot that it writes then says so,
-     * too.
+     * setting with which only an operator can say so, by a file. The snapshot that ZooKeeper writes
+     * then says so, too.
      */
     public boolean mayBeNew() throws IOException {
         return Boolean.parseBoolean(System.getProperty(ZOOKEEPER_DB_AUTOCREATE, "true"))
@@ -210,23 +211,23 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
 
     /**
      * R25: writes once more what a process left in the page cache, so that {@link #forceUnforced}
-     * forces all of it. When that fails, the page cache is what it was.
+     * forces all of it. If that fails, the page cache is as before.
      */
     public void rewriteUnforced(Markers markers) throws IOException {
         history().rewriteAfter(markers.latestOnDisk());
     }
 
     /**
-     * The same after a failure while every entry was forced before its ack: what was not forced is
-     * one batch, in which the log may have turned to another file.
+     * The same for a failure while every entry was forced before its ack: only one batch was not
+     * forced, during which the log may have begun another file.
      */
     public void rewriteNewest() throws IOException {
         history().rewriteNewest(FILES_OF_A_BATCH);
     }
 
     /**
-     * R25: forces what a process left in the page cache, before {@link #open}. When that fails,
-     * nobody knows what the page cache is worth.
+     * R25: forces what a process left in the page cache, before {@link #open}. If that fails, the
+     * page cache proves nothing any more.
      */
     public void forceUnforced() throws IOException {
         history().forceAll();
@@ -345,8 +346,8 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
 
     /**
      * Whether everything after the zxid can be read. Before its outline's base the log may have
-     * holes that only a snapshot covers, and over which a reader would go on as if nothing were
-     * missing.
+     * holes that only a snapshot covers, and and a reader would go on behind them as if nothing
+     * were missing.
      */
     private boolean isReadable(long zxid) throws IOException {
         long base = readableOutline().base();
@@ -360,8 +361,8 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     }
 
     /**
-     * Of what can be read: log files that were purged since the start, together with the snapshots
-     * before them, are gone from it.
+     * The outline of what can still be read: without the log files that were purged since the
+     * start, and the snapshots before them.
      */
     LogOutline readableOutline() throws IOException {
         LogOutline outline = log().outline();
@@ -369,7 +370,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
         return files.isEmpty() ? outline : outline.startingFrom(LogHistory.zxidOf(files.get(0)));
     }
 
-    /** A leader that finds this in its log sends a snapshot. */
+    /** An empty log: a leader that finds nothing to send from its log sends a snapshot. */
     private static final class NoEntries implements TxnLog.TxnIterator {
         @Override
         public TxnHeader getHeader() {
@@ -422,7 +423,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     }
 
     /**
-     * @param betweenRoles whether the thread is that of the peer: then nothing is appended
+     * @param betweenRoles whether the peer's own thread saves: then nothing is appended meanwhile
      */
     File save(
             DataTree tree,
@@ -494,7 +495,8 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     }
 
     /**
-     * R26: what is on disk cannot become the leader's history, so the next process gets it anew.
+     * R26: what is on disk cannot be turned into the leader's history, so the next process copies
+     * everything anew.
      */
     private void giveUpHistory() throws IOException {
         log().flushAndMark(FlushCause.LOG, "the history is given up");

@@ -14,8 +14,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Reads what is on a server's disk when it starts, and says what that is worth (R15, R25, R26).
- * Changes nothing. Not thread-safe.
+ * Reads a server's disk when it starts, and tells whether it still has everything that the server
+ * acknowledged (R15, R25, R26). Changes nothing. Not thread-safe.
  */
 public final class StartExamination {
     private final Path logs;
@@ -36,10 +36,10 @@ public final class StartExamination {
     /**
      * Looks at everything, and reads the log after the newest snapshot.
      *
-     * @param ensemble what the configuration calls the ensemble, empty if that is not known
+     * @param ensemble the ensemble's name in the configuration, empty if that is not known
      * @param sid the server's id
-     * @param provenThrough if the page cache is that of the process that died, what the log must
-     *     reach
+     * @param provenThrough if the page cache is still that of the process that died, the last entry
+     *     that the log must have
      */
     public StartAssessment assess(Optional<String> ensemble, long sid, OptionalLong provenThrough)
             throws IOException {
@@ -52,12 +52,15 @@ public final class StartExamination {
         return StartAssessment.of(findings(ensemble, sid, markers, last, damaged, provenThrough));
     }
 
-    /** What the log was found to be by {@link #assess}: reading it takes most of a start's time. */
+    /**
+     * What {@link #assess} read of the log; it is kept because reading takes most of a start's
+     * time.
+     */
     public LogHistory.Scan scan() {
         return scan;
     }
 
-    /** The same without a look at the log, which is taken for complete. */
+    /** As {@link #assess}, but takes the log for complete without reading it. */
     public StartAssessment assessMarkers(String ensemble, long sid) throws IOException {
         boolean nothing =
                 RecoveryStore.currentEpochIn(snapshots) <= 0

@@ -35,12 +35,12 @@ public final class StoppedServer {
     private final MarkerStore markerStore;
 
     /**
-     * What was found; where a history copied from another server is about to replace this one, that
-     * one's.
+     * What was found. If a copied history is about to replace this server's own, the copied one is
+     * described.
      *
      * @param lastLogged the last zxid that can be read
      * @param snapshot the newest usable snapshot's zxid, -1 if there is none
-     * @param assessment what the disk is worth when the server starts
+     * @param assessment whether the disk is complete, as the next start will find it
      * @param damage a sentence, "none" if the log is sound
      * @param currentEpoch -1 if it was never written
      * @param acceptedEpoch -1 if it was never written
@@ -57,7 +57,7 @@ public final class StoppedServer {
     /**
      * @param dataDir the server's dataDir
      * @param dataLogDir the server's dataLogDir, or dataDir again
-     * @param ensemble what its configuration calls the ensemble, empty if that is not known
+     * @param ensemble the ensemble's name in its configuration, empty if that is not known
      * @throws IOException if that is not a server's data directory, or the server runs
      */
     public StoppedServer(Path dataDir, Path dataLogDir, Optional<String> ensemble)
@@ -196,7 +196,7 @@ public final class StoppedServer {
                 StandardOpenOption.SYNC);
         boolean diskLost = assessment.verdict() != Verdict.MEMORY_LOST;
         long onDisk = diskLost ? lastLogged : Math.max(before.latestOnDisk(), lastLogged);
-        // Whoever reads the epoch file finds the log that it names.
+        // The epoch file must name the log that is there.
         long log =
                 stamp.map(Stamp::log)
                         .or(() -> of(LogIdentity::log))

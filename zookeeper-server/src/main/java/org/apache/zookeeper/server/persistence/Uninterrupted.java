@@ -4,9 +4,9 @@ import java.io.IOException;
 import java.nio.channels.ClosedByInterruptException;
 
 /**
- * Runs file operations that an interrupt would break off, as if it had come afterwards. Only for
- * what opens its files itself and writes them whole: then doing it again leaves nothing of the
- * first time, not even an error of the disk that the interrupt hid.
+ * Runs file operations that an interrupt would break off, as if the interrupt had come afterwards:
+ * it repeats them. Only for operations that open their files themselves and write them whole, so
+ * that nothing of the first attempt remains, not even a disk error that the interrupt hid.
  */
 public final class Uninterrupted {
     public interface Action {

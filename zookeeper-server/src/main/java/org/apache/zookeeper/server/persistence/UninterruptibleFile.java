@@ -15,9 +15,9 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A log file behind an asynchronous channel whose work is done by the calling thread: one system
- * call as with a {@link FileChannel}, but that one is closed, for all threads, by an interrupt of
- * the one that uses it, and then hides what the disk answered.
+ * A log file behind an asynchronous channel that works in the calling thread: one system call, as
+ * with a {@link FileChannel}. But an interrupt of a thread that uses a {@code FileChannel} closes
+ * it for all threads, and hides the disk's answer.
  */
 final class UninterruptibleFile implements LogFile {
     private static final ExecutorService CALLING_THREAD = new CallingThread();
@@ -55,7 +55,7 @@ final class UninterruptibleFile implements LogFile {
         }
     }
 
-    /** Apache's padding wants a channel of the other kind: a short-lived one, as it is rare. */
+    /** Apache's padding needs a {@link FileChannel}; it is rare, so one is opened for each call. */
     @Override
     public long pad(FilePadding padding, long position) throws IOException {
         long[] size = new long[1];
