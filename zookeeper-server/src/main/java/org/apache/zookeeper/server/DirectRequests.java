@@ -1,8 +1,8 @@
 package org.apache.zookeeper.server;
 
 /**
- * Hands requests on in the thread that read them as long as nobody has asked for a limit: then
- * ZooKeeper's thread for that only passes each of them on.
+ * Hands requests on in the thread that read them, as long as no limit on requests is set. Without a
+ * limit ZooKeeper's own throttling thread only passes each of them on.
  *
  * <p>Requests of one connection stay in order: they come from one thread at a time, and once a
  * request has gone through the queue, which it does when a limit is set while the server runs, all
@@ -38,7 +38,7 @@ public final class DirectRequests extends RequestThrottler {
         server.submitRequestNow(request);
     }
 
-    /** From here on ZooKeeper's own drops what comes in. */
+    /** After this, ZooKeeper's class drops what comes in. */
     @Override
     public void shutdown() {
         queueing = true;

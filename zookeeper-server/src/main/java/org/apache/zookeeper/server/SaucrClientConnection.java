@@ -28,7 +28,9 @@ final class SaucrClientConnection extends NIOServerCnxn {
      */
     private final AtomicInteger queued = new AtomicInteger();
 
-    /** A four-letter word is answered past the queue, so that it can no longer be counted. */
+    /**
+     * The answer to a four-letter word bypasses the queue, so {@code queued} is not right any more.
+     */
     private volatile boolean answersWord;
 
     SaucrClientConnection(
@@ -54,7 +56,9 @@ final class SaucrClientConnection extends NIOServerCnxn {
         }
     }
 
-    /** Of what was queued: ZooKeeper calls it for each call of {@link #sendBuffer}. */
+    /**
+     * ZooKeeper calls this when everything of one queued call of {@link #sendBuffer} was written.
+     */
     @Override
     protected void packetSent() {
         queued.decrementAndGet();

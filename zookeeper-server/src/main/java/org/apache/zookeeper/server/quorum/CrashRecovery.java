@@ -38,9 +38,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs the recovery of a server that may lack what it acknowledged (R15 to R19, R26): feeds the
- * procedure with messages and time, and carries out what it decides. {@link #run} belongs to the
- * peer's main thread; messages may come in from any.
+ * Runs the recovery of a server that may lack what it acknowledged (R15 to R19, R26): passes
+ * messages and the time to the procedure, and carries out what it decides. {@link #run} belongs to
+ * the peer's main thread; messages may come in on any thread.
  */
 final class CrashRecovery {
     private static final Logger LOG = LoggerFactory.getLogger(CrashRecovery.class);
@@ -50,13 +50,16 @@ final class CrashRecovery {
     private static final int LARGEST_TRANSACTION = 64 * 1024 * 1024;
     private static final int INBOX = 256;
 
-    // Where a notification of ZooKeeper's election has what is looked at here.
+    // Offsets and values in a notification of ZooKeeper's election.
     private static final int VOTE_OF_WHO_LOOKS = 0;
     private static final int VOTE_ZXID = 12;
     private static final int VOTE_EPOCH = 28;
     private static final int VOTE_BYTES = 40;
 
-    /** Answers of all voters of a large ensemble, and no more of what anybody may send. */
+    /**
+     * Enough for the answers of all voters of a large ensemble; what exceeds it is dropped, as
+     * anybody may send.
+     */
     private static final int INBOX_BYTES = 16 * 1024 * 1024;
 
     private static final long REPORT_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -129,7 +132,7 @@ final class CrashRecovery {
         }
     }
 
-    /** What an operator may know (R19); null before the first query. */
+    /** The progress for operators (R19); null before the first query. */
     RecoveryProgress progress() {
         return progress;
     }
@@ -250,8 +253,8 @@ final class CrashRecovery {
     }
 
     /**
-     * Whether a notification of ZooKeeper's election is that of a server that looks for a leader
-     * and knows of no history: neither its own nor that of whom it votes for.
+     * Whether a notification of ZooKeeper's election comes from a server that looks for a leader
+     * and has no history, and neither has the server that it votes for.
      */
     private static boolean isEmptyVote(ByteBuffer packet) {
         ByteBuffer vote = packet.duplicate();
@@ -263,7 +266,7 @@ final class CrashRecovery {
         return looking && vote.getLong(VOTE_ZXID) == 0 && vote.getLong(VOTE_EPOCH) == 0;
     }
 
-    /** Others have answered: what is left of the lost log is not needed by anybody any more. */
+    /** Others have answered, so nobody needs what is left of the lost log. */
     private void removeLostLog() throws IOException {
         if (loss == Loss.DISK && !logRemoved) {
             store.removeLog();

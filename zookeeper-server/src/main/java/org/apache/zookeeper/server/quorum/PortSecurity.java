@@ -1,16 +1,16 @@
 package org.apache.zookeeper.server.quorum;
 
 /**
- * Who may be a server to the others, over the quorum port and the election port.
+ * Who may act as a server on the quorum port and the election port.
  *
  * @param tls whether connections between servers are encrypted
  * @param plainToo whether plain ones are taken as well
- * @param clientAuth of TLS, as set: what is asked of the certificate of whoever connects; empty for
- *     ZooKeeper's preset, which needs one
- * @param saslRequired whether whoever connects must log in
+ * @param clientAuth TLS setting: whether a peer that connects needs a certificate; empty for
+ *     ZooKeeper's default, which demands one
+ * @param saslRequired whether a peer that connects must log in
  */
 record PortSecurity(boolean tls, boolean plainToo, String clientAuth, boolean saslRequired) {
-    /** For the operator; one line at the start. */
+    /** A warning for the operator, logged at the start. */
     static final String OPEN =
             "The ports between servers are open: whoever reaches them can take part as a server, read all data, and"
                     + " vote. Keep others away by a firewall, or use quorum TLS or SASL; see Security in"
@@ -18,7 +18,7 @@ record PortSecurity(boolean tls, boolean plainToo, String clientAuth, boolean sa
 
     private static final String CLIENT_AUTH = "zookeeper.ssl.quorum.clientAuth";
 
-    /** Of a server that is configured and about to start. */
+    /** Reads it from a server that is configured and about to start. */
     static PortSecurity of(QuorumPeer peer) {
         return new PortSecurity(
                 peer.isSslQuorum(),
@@ -27,7 +27,7 @@ record PortSecurity(boolean tls, boolean plainToo, String clientAuth, boolean sa
                 peer.isQuorumSaslAuthEnabled() && peer.quorumServerSaslAuthRequired);
     }
 
-    /** Whether anybody who reaches the ports is a server to this one. */
+    /** Whether anybody who reaches the ports is taken for a server. */
     boolean open() {
         boolean certified =
                 tls && !plainToo && (clientAuth.isEmpty() || clientAuth.equalsIgnoreCase("need"));

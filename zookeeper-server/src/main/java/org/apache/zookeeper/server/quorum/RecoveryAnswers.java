@@ -33,16 +33,16 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What a recovered voter answers to those that recover (R16 to R18, R20). One thread answers
- * everyone, each asker's newest question alone: whoever asks waits for one answer at a time, and
- * repeats the question when it is slow. So nobody works through questions that are out of date, and
- * no more than {@link #ASKERS} wait; those beyond are dropped.
+ * everyone, and only each asker's newest question: an asker waits for one answer at a time, and
+ * repeats its question when the answer is slow. So no outdated question is answered, and at most
+ * {@link #ASKERS} askers wait; questions of others are dropped.
  */
 final class RecoveryAnswers {
     private static final Logger LOG = LoggerFactory.getLogger(RecoveryAnswers.class);
 
     private static final int ASKERS = 64;
 
-    /** No question has more bytes; what has is not kept until somebody looks at it. */
+    /** No question is longer; a longer packet is dropped at once. */
     private static final int LONGEST_QUESTION = 128;
 
     private static final long TIDY_SECONDS = 2;
@@ -55,7 +55,7 @@ final class RecoveryAnswers {
     private final LogRateLimiter unanswered = new LogRateLimiter();
     private final BlockingQueue<Long> askers = new ArrayBlockingQueue<>(ASKERS);
 
-    /** Of those that wait in {@code askers}, or are about to. */
+    /** The newest question of each server in {@code askers}, or about to be there. */
     private final Map<Long, ByteBuffer> questions = new ConcurrentHashMap<>();
 
     private final Thread thread;
@@ -75,7 +75,7 @@ final class RecoveryAnswers {
         thread.start();
     }
 
-    /** Nobody is answered any more; the log may be closed. */
+    /** Stops answering; the log may be closed. */
     void stop() {
         stopped = true;
         thread.interrupt();
@@ -157,17 +157,17 @@ final class RecoveryAnswers {
     }
 
     /**
-     * R20: whoever leads or follows fences the asker's earlier process first; then what it may have
-     * logged is read.
+     * R20: a leader or follower first fences the asker's earlier process; only then it reads what
+     * the asker may have logged.
      */
     private void answerQuery(LleQuery query) throws IOException {
-        // R26: whoever has never been in an epoch knows nothing of what others logged.
+        // R26: a server that has never been in an epoch knows nothing of what others logged.
         if (peer.getCurrentEpoch() > 0 && fence(query.sender(), query.nonce())) {
             peer.send(query.sender(), whatIsLogged(query.nonce()));
         }
     }
 
-    /** R26: as a query, and the asker may have promised what it does not know any more. */
+    /** R26: as a query; in addition the asker may have made promises that it has lost. */
     private void answerLost(LostQuery query) throws IOException {
         if (peer.getCurrentEpoch() <= 0 && txnSnapLog.log().lastAppended() == Zxid.NONE) {
             peer.send(query.sender(), new NoAnswer(query.nonce(), peer.getMyId(), true));

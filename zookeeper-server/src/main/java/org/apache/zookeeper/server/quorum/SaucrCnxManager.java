@@ -24,12 +24,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The election channel, which also carries recovery messages (R18), and which lets no vote in or
- * out while this server recovers (R15). The newest vote of each other server is kept until then:
- * whoever sent it may not repeat it for a minute. Called by any thread.
+ * out while this server recovers (R15). Until then the newest vote of each other server is kept, as
+ * its sender may not repeat it for a minute. Thread-safe.
  *
  * <p>A server whose number is in no configuration that this one knows is a <em>stranger</em>: one
  * that is about to join, an observer without a number, or, where the port has neither TLS nor SASL,
- * anybody. Strangers are answered, but only while they are connected; whoever hangs up is
+ * anybody. Strangers are answered, but only while they are connected. One that hangs up is
  * forgotten, and repeats its question when it is back. At most {@value #STRANGERS} are connected,
  * and at most {@value #STRANGERS_ANSWERED} of them have a recovery message under way. When there
  * are more, the one that has been silent for longest is disconnected, and the message is dropped.
@@ -43,7 +43,7 @@ final class SaucrCnxManager extends QuorumCnxManager {
     /** A recovery message costs up to three times 480 KB while it is sent. */
     static final int STRANGERS_ANSWERED = 8;
 
-    /** Whoever reads nothing for so long is disconnected. */
+    /** A peer that reads nothing for so long is disconnected. */
     private static final long LONGEST_SEND_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private static final long LEAST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -66,7 +66,7 @@ final class SaucrCnxManager extends QuorumCnxManager {
     /** The newest votes that came in while recovering. Guarded by itself. */
     private final Map<Long, Message> heldVotes = new HashMap<>();
 
-    /** Of known servers without a connection: when the next attempt is due. */
+    /** For known servers without a connection: when the next attempt is due. */
     private final ConcurrentHashMap<Long, Attempt> attempts = new ConcurrentHashMap<>();
 
     /** Connected strangers, who was heard last at the end. Guarded by itself. */
@@ -164,7 +164,9 @@ final class SaucrCnxManager extends QuorumCnxManager {
         }
     }
 
-    /** Two threads at once may both find it due; then the second one finds it under way. */
+    /**
+     * Two threads may both find it due at once; the second one then finds the attempt under way.
+     */
     private boolean attemptIsDue(long sid) {
         long now = System.nanoTime();
         Attempt last = attempts.get(sid);
@@ -177,7 +179,10 @@ final class SaucrCnxManager extends QuorumCnxManager {
         return true;
     }
 
-    /** Servers that were not in the view at the start may have one of ZooKeeper's queues. */
+    /**
+     * For servers that were not in the configuration at the start ZooKeeper may have made a queue
+     * of its own.
+     */
     private BlockingQueue<ByteBuffer> queueTo(long sid) {
         return queueSendMap.compute(
                 sid,
@@ -189,7 +194,7 @@ final class SaucrCnxManager extends QuorumCnxManager {
 
     // ---- Strangers, and who does not read ----
 
-    /** Those are the servers whose addresses are known, too: no other can be connected to. */
+    /** Only of these servers addresses are known, so only to these a connection can be opened. */
     private boolean known(long sid) {
         if (sid == mySid || view.containsKey(sid) || self.getView().containsKey(sid)) {
             return true;
@@ -217,7 +222,7 @@ final class SaucrCnxManager extends QuorumCnxManager {
 
     /**
      * A connection that another server opened. ZooKeeper's listening thread, which calls this, ends
-     * for good on an exception, and some greetings make one: an address with port -1, for example.
+     * for good on an exception, and some greetings cause one: an address with port -1, for example.
      */
     @Override
     public void receiveConnection(Socket socket) {
@@ -238,7 +243,7 @@ final class SaucrCnxManager extends QuorumCnxManager {
         boundStrangers();
     }
 
-    /** A connection that this server opens, also to the address that a stranger says is its own. */
+    /** A connection that this server opens; also to an address that a stranger gave as its own. */
     @Override
     public void initiateConnection(MultipleAddresses address, Long sid) {
         super.initiateConnection(address, sid);
@@ -246,9 +251,9 @@ final class SaucrCnxManager extends QuorumCnxManager {
     }
 
     /**
-     * Disconnects who does not read what it is sent, known or not, and forgets strangers that have
-     * hung up. To be called every few seconds, by a thread that waits for nobody: ZooKeeper's
-     * listening thread would wait for such a server when it connects anew.
+     * Disconnects peers, known or not, that do not read what they are sent, and forgets strangers
+     * that have hung up. To be called every few seconds, by a thread that blocks on no peer:
+     * ZooKeeper's listening thread would wait for such a server when it connects anew.
      */
     void tidy() {
         queueSendMap.forEach(
@@ -317,7 +322,7 @@ final class SaucrCnxManager extends QuorumCnxManager {
         gone.forEach(this::forget);
     }
 
-    /** A stranger that connects in this moment has a queue, this one or a new one. */
+    /** A stranger that connects at this moment keeps this queue or gets a new one. */
     private void forget(long sid) {
         queueSendMap.computeIfPresent(
                 sid, (key, queue) -> senderWorkerMap.containsKey(key) ? queue : null);
@@ -325,7 +330,7 @@ final class SaucrCnxManager extends QuorumCnxManager {
         attempts.remove(sid);
     }
 
-    /** Never waits: not for unsent bytes, and not for TLS's last word. */
+    /** Closes without waiting, neither for unsent bytes nor for the end of TLS. */
     private static void hangUp(SendWorker worker) {
         try {
             worker.sock.setSoLinger(true, 0);

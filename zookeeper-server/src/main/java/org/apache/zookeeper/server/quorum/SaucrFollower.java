@@ -29,7 +29,10 @@ final class SaucrFollower extends Follower {
     private static final int VERSION_OFFSET = Long.BYTES;
     private static final int REQUEST_BYTES = Long.BYTES + Integer.BYTES + Integer.BYTES;
 
-    /** What is known once is on disk for ever, and goes into every tag of a later leader. */
+    /**
+     * The most servers in the map. What is in it once stays on disk for ever, and goes into the
+     * tags of every later leader.
+     */
     private static final int MOST_KNOWN = ProposalTag.MAX_MEMBERS;
 
     private final SaucrQuorumPeer peer;
@@ -45,7 +48,7 @@ final class SaucrFollower extends Follower {
     private boolean announcedSynced;
     private boolean nothingAnnounced = true;
 
-    /** What the log will know when everything that was read is in it. */
+    /** The map that the log will have when everything that was read is in it. */
     private LleMap told = LleMap.empty();
 
     /** Everything up to UPTODATE is slow (H5). */
@@ -104,8 +107,8 @@ final class SaucrFollower extends Follower {
         peer.holdVotes();
         try {
             super.shutdown();
-            // R10. If the disk hangs, here is where this server waits: it serves nobody any more,
-            // and holds no lock that a status needs.
+            // R10. If the disk hangs, this server waits here: it serves nobody any more, and holds
+            // no lock that a status report needs.
             log.flushAndMark(FlushCause.ELECTION, "looking for a leader");
         } finally {
             peer.releaseVotes();
@@ -124,7 +127,8 @@ final class SaucrFollower extends Follower {
 
     @Override
     void readPacket(QuorumPacket packet) throws IOException {
-        // The packet object is used again, and reading leaves in it what the next one lacks.
+        // The packet object is used again, and reading does not clear fields that the next packet
+        // lacks.
         packet.setAuthinfo(null);
         super.readPacket(packet);
         heard = System.nanoTime();
@@ -133,7 +137,7 @@ final class SaucrFollower extends Follower {
             leaderSendsHeartbeats = true;
         }
         if (packet.getType() == Leader.PROPOSAL) {
-            // None means: as before. Apache's leader never says anything.
+            // Without a tag the one before still holds. Apache's leader never sends one.
             announce(packet.getZxid(), info == null ? announced : info);
             log.proposed(packet.getZxid(), packet.getData());
         } else if (packet.getType() == Leader.PING && info != null && synced) {
@@ -197,9 +201,9 @@ final class SaucrFollower extends Follower {
 
     /**
      * R20: tells the leader that a server has restarted, before any later ack. Any thread may call
-     * it. A leader without SAUCR need not be told: it counts what is on disk and nothing else, and
-     * whoever crashed in fast mode has acked nothing to it yet. That it has none is known when it
-     * has said UPTODATE and has not announced itself before.
+     * it. A leader without SAUCR need not be told: it counts only what is on disk, and a server
+     * that crashed in fast mode has acked nothing to it yet. A leader has no SAUCR if it has sent
+     * UPTODATE without announcing SAUCR before.
      *
      * @return false if there is no leader that could be told now; then the server must not be
      *     answered
@@ -229,8 +233,9 @@ final class SaucrFollower extends Follower {
     }
 
     /**
-     * R10, H11. While the markers say "on disk" there is nothing to flush, so only the silence
-     * counts that makes this server look for another leader: an idle ensemble sleeps.
+     * R10, H11. While the markers say "on disk" there is nothing to flush. So this thread then
+     * sleeps until the silence that makes this server look for another leader: an idle ensemble
+     * costs little.
      */
     private void watchLeader() {
         long excused = heard;
@@ -264,8 +269,8 @@ final class SaucrFollower extends Follower {
     }
 
     /**
-     * R24: what comes in while the disk hangs would fill the memory, and clients of this server
-     * wait for nothing. Others commit without it.
+     * R24: while the disk hangs, what comes in would fill the memory, and clients of this server
+     * would wait in vain. So it leaves its leader; the others commit without it.
      */
     private boolean leftForDisk(long now) {
         long appended = log.lastAppended();

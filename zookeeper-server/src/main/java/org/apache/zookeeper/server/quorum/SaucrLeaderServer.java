@@ -11,8 +11,8 @@ import org.apache.zookeeper.server.ZKDatabase;
 import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
 
 /**
- * What serves a leader's own clients. Their syncs wait like those of its followers' clients (R22);
- * with Apache's leader they pass like reads.
+ * The server of a leader's own clients. Their syncs wait like those of its followers' clients
+ * (R22); with Apache's leader they pass like reads.
  */
 final class SaucrLeaderServer extends LeaderZooKeeperServer {
 
@@ -29,7 +29,8 @@ final class SaucrLeaderServer extends LeaderZooKeeperServer {
     @Override
     protected void setupRequestProcessors() {
         super.setupRequestProcessors();
-        // As with followers: a sync waits for its turn among the commits. Nothing is queued yet.
+        // As in followers, a sync waits for its turn among the commits. Set before anything is
+        // queued.
         commitProcessor.matchSyncs = true;
         RequestProcessor next = firstProcessor;
         firstProcessor =
@@ -47,7 +48,7 @@ final class SaucrLeaderServer extends LeaderZooKeeperServer {
                 };
     }
 
-    /** Stands for the client's request up to the thread that proposes. */
+    /** Takes the client's request to the thread that proposes. */
     final class OwnSync extends LearnerSyncRequest {
         private final Request request;
 
@@ -63,14 +64,14 @@ final class SaucrLeaderServer extends LeaderZooKeeperServer {
             setOwner(request.getOwner());
         }
 
-        /** The request joins those that wait for a commit, in the order of proposals. */
+        /** Queues the request with those that wait for a commit, in the order of proposals. */
         void enqueue() {
             request.zxid = zxid;
             request.setException(getException());
             commitProcessor.processRequest(request);
         }
 
-        /** It is its turn. */
+        /** Answers it: its turn has come. */
         void answer() {
             commitProcessor.commit(request);
         }
