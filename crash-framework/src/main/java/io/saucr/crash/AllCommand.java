@@ -186,7 +186,7 @@ final class AllCommand implements Callable<Integer> {
         return line;
     }
 
-    /** What a later pass need not do again is counted once. */
+    /** The time that is left; what a later pass need not repeat is counted once. */
     private Duration left(int pass, int step) {
         Duration left = Duration.ZERO;
         for (int i = 0; i < STEPS.size(); i++) {
@@ -203,7 +203,10 @@ final class AllCommand implements Callable<Integer> {
         return CrashCommand.execute(line.toArray(String[]::new));
     }
 
-    /** As a user who owns nothing but the folder of the results, where this one may make it so. */
+    /**
+     * Runs it as a user who owns nothing but the folder of the results, if this one has the right
+     * to.
+     */
     private static int asNobody(List<String> line) throws IOException, InterruptedException {
         if (Backend.ROOT.obstacle().isPresent()) {
             return inThisJvm(line);

@@ -56,7 +56,7 @@ public final class CrashCommand implements Runnable {
     }
 
     public static void main(String[] arguments) {
-        // Nothing of the client library's chatter; must be set before it is loaded.
+        // Silences the client library's log; must be set before it is loaded.
         System.setProperty("logback.configurationFile", "io/saucr/crash/quiet-logback.xml");
         System.setProperty("java.awt.headless", "true"); // plots are drawn without a screen
         System.exit(execute(arguments));

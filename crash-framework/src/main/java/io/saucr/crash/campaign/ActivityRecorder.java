@@ -11,9 +11,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Looks at counters once per slice of time, from its construction until {@link #close}. The
- * counters are asked by a thread of its own and must be cheap; this object's lock guards what was
- * seen.
+ * Reads counters once per slice of time, from its construction until {@link #close}. A thread of
+ * its own reads them, so they must be cheap; this object's lock guards the readings.
  */
 final class ActivityRecorder implements AutoCloseable {
     private static final int SLICE_MILLIS = 100;

@@ -94,8 +94,8 @@ public record Expectation(String claim, int cases, List<Outcome> broken) {
     }
 
     /**
-     * Against the first start, which finds no data, and one after an orderly stop, which finds all
-     * of them; an election more or less is no difference.
+     * Compared with the first start, which finds no data, and with one after an orderly stop, which
+     * finds all. One election more or less makes no difference.
      */
     private static boolean startsLate(Outcome outcome) {
         List<Long> times = outcome.startMillis();

@@ -5,8 +5,8 @@ import java.util.Set;
 import java.util.function.IntPredicate;
 
 /**
- * What memory alone can do, by the sequence of states: which servers know all acknowledged writes,
- * if a crash takes everything from a server. Two systems are judged by it. Stateless.
+ * For a sequence of states: which servers know all acknowledged writes if a crash takes everything
+ * from a server. Two systems are judged by it. Stateless.
  */
 public final class MemoryModel {
     private MemoryModel() {}

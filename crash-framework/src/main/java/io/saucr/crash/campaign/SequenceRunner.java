@@ -38,10 +38,10 @@ public final class SequenceRunner {
     private static final String RECOVERING = "recovering";
     private static final int MOST_LOST_NAMED = 100;
 
-    /** States; of longer sequences each one is told. */
+    /** A sequence with more states prints a line for each. */
     private static final int LONG = 10;
 
-    /** Servers that start may not have told yet that they are recovered. */
+    /** Servers that have just started may not have reported yet that they are recovered. */
     private static final Duration STUCK_FOR = Duration.ofSeconds(2);
 
     /** Acknowledged writes of earlier states, and the client that writes now, if one does. */
@@ -425,7 +425,10 @@ public final class SequenceRunner {
                 activity.activity());
     }
 
-    /** What the starts after a death are measured by: the same history, after an orderly end. */
+    /**
+     * Starts once after an orderly end, with the same history; starts after a death are compared
+     * with that.
+     */
     private void startInOrder(ClusterState all) throws IOException, InterruptedException {
         for (int id : all.alive()) {
             if (!ensemble.server(id).terminate(START_PATIENCE)) {

@@ -93,7 +93,8 @@ public final class Enclosure {
         Thread hook =
                 new Thread(
                         () -> {
-                            // It has the signal, too; its input ends here in case it has not.
+                            // It usually gets the signal, too; in case it does not, its input ends
+                            // here.
                             try {
                                 process.getOutputStream().close();
                                 if (!process.waitFor(20, TimeUnit.SECONDS)) {
@@ -130,10 +131,10 @@ public final class Enclosure {
                         () -> {
                             try {
                                 while (System.in.read() >= 0) {
-                                    // Nothing is ever written; only the end counts.
+                                    // Nothing is ever written to it: only its end matters.
                                 }
                             } catch (IOException e) {
-                                // As good as the end.
+                                // Counts as the end.
                             }
                             System.exit(130);
                         },

@@ -29,15 +29,18 @@ import java.util.TreeSet;
 final class Nemesis {
     private static final Duration MOST_DELAY = Duration.ofMillis(100);
 
-    /** Between servers that go one after the other: enough for the others to notice. */
+    /** Time between servers that end one after the other: enough for the others to notice. */
     private static final int ONE_BY_ONE_MILLIS = 500;
 
     private static final int MOST_REFUSED_WRITES = 3;
 
-    /** Of one server while all are waited for: one that refuses to start will go on refusing. */
+    /**
+     * How often one server is started while all are waited for: one that refuses to start goes on
+     * refusing.
+     */
     private static final int MOST_STARTS = 3;
 
-    /** Longer than a start with an election: from then on it is asked why. */
+    /** Longer than a start with an election takes; after that, the reason is asked for. */
     private static final Duration EXPLAIN_AFTER = Duration.ofSeconds(15);
 
     private final NemesisPlan plan;

@@ -47,7 +47,7 @@ final class ClassArchive {
     private static final Duration TRAINING_LIMIT = Duration.ofSeconds(60);
     private static final Duration OTHERS_LIMIT = Duration.ofSeconds(90);
 
-    /** What this JVM knows already, by the archive's file; a failure is not tried again. */
+    /** The results so far, by the archive's file; after a failure it is not tried again. */
     private static final Map<Path, Optional<Path>> KNOWN = new ConcurrentHashMap<>();
 
     private ClassArchive() {}

@@ -71,7 +71,7 @@ public final class ServerProcess {
         writeMyid();
     }
 
-    /** As an operator leaves it behind long before the first fault: forced. */
+    /** Forces the file: an operator would have written it long before the first fault. */
     private void writeMyid() throws IOException {
         Path myid = dataDirectory().resolve("myid");
         if (Files.exists(myid)) {
