@@ -13,7 +13,7 @@ final class AckRecord {
      *     beginning, one that had not ended counts as far as it had gone
      */
     record Window(double seconds, long operations, double longestPause) {
-        /** Where there was no operation at all, as if the first had come with the window's end. */
+        /** If there was no operation at all, as if the first had come at the window's end. */
         double secondsPerThousand() {
             return seconds * 1000 / Math.max(1, operations);
         }

@@ -114,7 +114,7 @@ final class AllCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** What stands in --with comes in place of the part's own. */
+    /** Options of --with replace the part's own. */
     private List<String> words(Part part, Path folder) {
         CommandSpec known = BenchCommand.subcommand(part.name());
         List<String> given =

@@ -89,7 +89,7 @@ final class BenchEnsemble implements MeasuredEnsemble {
     }
 
     /**
-     * From now on what the servers allocate is known.
+     * Begins to measure what the servers allocate.
      *
      * @throws IOException if one of them cannot be asked
      */
@@ -127,7 +127,7 @@ final class BenchEnsemble implements MeasuredEnsemble {
     }
 
     /**
-     * From now on every server keeps to slow mode, as an operator tells it by a signal.
+     * Pins slow mode on every server by the signal that operators use.
      *
      * @throws IOException if the signal cannot be sent
      * @throws IllegalStateException if one does not say so in time
@@ -149,8 +149,8 @@ final class BenchEnsemble implements MeasuredEnsemble {
     }
 
     /**
-     * Fast if they are more than a bare majority and not pinned. Other ensembles have none to wait
-     * for.
+     * Waits for fast mode if more than a bare majority runs and slow mode is not pinned. Other
+     * ensembles have no mode to wait for.
      */
     @Override
     public void awaitMode() throws InterruptedException {
@@ -174,7 +174,10 @@ final class BenchEnsemble implements MeasuredEnsemble {
         }
     }
 
-    /** 1 or 0 as the leader says, or -1; a fraction in form where Prometheus is the provider. */
+    /**
+     * 1 or 0 as the leader reports it, or -1; a double, as Prometheus' provider writes decimal
+     * fractions.
+     */
     private double mode() {
         return Double.parseDouble(
                 ensemble.server(leader).mntr().getOrDefault("zk_saucr_mode", "-1"));

@@ -48,8 +48,8 @@ final class CatchUp {
     /**
      * @param entries that the follower lacks
      * @param work an empty folder
-     * @throws IllegalStateException if the servers do not come to where the measurement begins or
-     *     ends
+     * @throws IllegalStateException if the servers do not reach the state in which the measurement
+     *     begins or ends
      */
     Time measure(int entries, Path work) throws Exception {
         Ensemble.Builder builder =
@@ -60,10 +60,11 @@ final class CatchUp {
                         .set("tickTime", "2000")
                         .set("initLimit", "30")
                         .set("syncLimit", "10")
-                        // A snapshot meanwhile would force what is to be lost.
+                        // A snapshot would force what the follower is to lose.
                         .set("snapCount", "100000000");
         if (configuration.situationAware()) {
-            // So would a server that the machine lets wait: its silence turns the others to disk.
+            // A server that gets no processor time would have the same effect: its silence makes
+            // the others force their logs.
             builder.set("saucr.backgroundFlushInterval", "1h")
                     .set("saucr.idleFlush", "1h")
                     .set("saucr.heartbeatInterval", "2s");

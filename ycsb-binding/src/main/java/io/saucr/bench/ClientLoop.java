@@ -24,7 +24,7 @@ final class ClientLoop {
     private static final long CONNECT_SECONDS = 60;
     private static final long AFTER_ERROR_MILLIS = 20;
 
-    /** A sleeping client looks this often whether the load is over. */
+    /** How often a sleeping client checks whether the load is over. */
     private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private final Load load;
@@ -35,7 +35,7 @@ final class ClientLoop {
 
     /** Told when the time that counts begins and ends; called by the thread that called run. */
     interface Window {
-        /** Of a load whose numbers nobody wants. */
+        /** For a load whose numbers are not used. */
         Window NOT_COUNTED =
                 new Window() {
                     @Override
@@ -51,9 +51,10 @@ final class ClientLoop {
     }
 
     /**
-     * Runs the load. Operations that end in the window count for the throughput. For latencies
-     * count, in a closed loop, the same; in an open loop those that were to begin in the window,
-     * where one that has not ended with it counts with the time that it had taken so far.
+     * Runs the load. Operations that end in the window count for the throughput. In a closed loop
+     * the same operations count for the latencies. In an open loop those count that were to begin
+     * in the window; one that has not ended by its end counts with the time that it has taken so
+     * far.
      *
      * @param addresses connect strings, one or more
      * @param rate operations to begin per second, 0 for a closed loop
@@ -193,7 +194,10 @@ final class ClientLoop {
             return (Math.min(ended, end) - intended) / 1000;
         }
 
-        /** Turns that nobody took before the window's end count with their waiting. */
+        /**
+         * Counts the turns that nobody took before the window's end, with the time that they
+         * waited.
+         */
         void countUntaken(Histogram latencies) {
             if (!open()) {
                 return;
@@ -259,7 +263,10 @@ final class ClientLoop {
             }
         }
 
-        /** False if the load was over before; a turn in the window then counts as it is. */
+        /**
+         * False if the load was over before; a turn in the window then counts with the time that it
+         * waited.
+         */
         private boolean waitUntil(long intended) {
             long left = intended - System.nanoTime();
             while (left > 0 && !phase.over) {

@@ -71,7 +71,7 @@ final class ConnectedEnsemble implements MeasuredEnsemble {
         return hosts.stream().map(host -> host + root).toList();
     }
 
-    /** Its disks are what they are: the plan has no profile for them. */
+    /** Takes no profile but {@link DeviceProfile#NONE}: its disks cannot be made slower. */
     @Override
     public void device(DeviceProfile profile) {
         if (profile != DeviceProfile.NONE) {
@@ -86,7 +86,7 @@ final class ConnectedEnsemble implements MeasuredEnsemble {
                 "servers of an ensemble that runs elsewhere cannot be killed");
     }
 
-    /** Whoever runs it knows in which mode it is to be measured. */
+    /** Does not wait: whoever runs the ensemble chooses the mode in which it is measured. */
     @Override
     public void awaitMode() {}
 

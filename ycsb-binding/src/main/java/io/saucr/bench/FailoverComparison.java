@@ -149,7 +149,7 @@ final class FailoverComparison implements Callable<Integer> {
         return seconds;
     }
 
-    /** Looks at each of some servers for the first that acknowledges a write. Thread-safe. */
+    /** Waits for the first of several servers that acknowledges a write. Thread-safe. */
     private static final class FirstAck {
         private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(90);
         private static final long POLL_MILLIS = 2;

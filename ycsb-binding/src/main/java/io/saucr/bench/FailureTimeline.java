@@ -42,7 +42,7 @@ final class FailureTimeline implements Callable<Integer> {
     @Mixin private OutputOptions output;
     @Mixin private Settings settings;
 
-    /** What a timeline is like; filled in by picocli. */
+    /** The settings of a timeline; filled in by picocli. */
     static final class Settings {
         @Option(
                 names = "--events",

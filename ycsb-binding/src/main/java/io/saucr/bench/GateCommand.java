@@ -105,7 +105,10 @@ final class GateCommand implements Callable<Integer> {
         return worse(new Comparison(treeFirst), tolerance);
     }
 
-    /** What is worse than allowed even at the better end of its interval, and a line about it. */
+    /**
+     * The values that are worse than allowed even at the better end of their interval, with a line
+     * about each.
+     */
     static Map<String, String> worse(Comparison comparison, double tolerance) {
         Map<String, String> lines = new LinkedHashMap<>();
         for (Comparison.Row row : comparison.rows()) {

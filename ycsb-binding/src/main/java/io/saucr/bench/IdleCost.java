@@ -12,8 +12,8 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * What ensembles cost that nobody asks anything: all of them are up, and measured at the same time,
- * so that whatever disturbs the machine disturbs all.
+ * What ensembles without clients cost. All of them are up and measured at the same time, so that
+ * whatever disturbs the machine disturbs all.
  */
 @Command(
         name = "idle",
@@ -37,7 +37,7 @@ final class IdleCost implements Callable<Integer> {
     private static final int RECORDS = 100;
     private static final int VALUE_BYTES = 1024;
 
-    /** What processor time is counted in: less than that is not nothing. */
+    /** The unit in which processor time is counted; less than that is not zero. */
     private static final double LEAST_SECONDS = 0.01;
 
     @Mixin private SystemOptions system;

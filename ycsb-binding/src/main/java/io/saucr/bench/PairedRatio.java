@@ -13,7 +13,7 @@ import java.util.Arrays;
  * @param low lower end of the interval
  * @param high upper end of the interval
  * @param confidence that the interval has, at least 0.95 if there are six rounds or more; with
- *     fewer, the interval spans all rounds and this says how little that means
+ *     fewer, the interval spans all rounds and its confidence is lower
  * @param rounds pairs that it comes from
  */
 public record PairedRatio(double ratio, double low, double high, double confidence, int rounds) {

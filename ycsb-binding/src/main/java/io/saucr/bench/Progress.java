@@ -54,7 +54,7 @@ final class Progress {
         done++;
     }
 
-    /** Said with the time left where there is no line that is redrawn. */
+    /** A remark; where no line is redrawn, it is printed with the time left. */
     void note(String what) {
         if (!terminal) {
             out.println(what + ", " + left());

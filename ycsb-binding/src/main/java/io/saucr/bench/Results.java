@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
 final class Results {
     private Results() {}
 
-    /** All tables that there are values for, with what is to be known about them. */
+    /** All tables for which there are values, with notes on them. */
     static String text(RunResult result) {
         StringBuilder text = new StringBuilder();
         text.append(result.title()).append(", ").append(result.begun()).append('\n');
@@ -140,7 +140,7 @@ final class Results {
             return number(spread(value).median());
         }
 
-        /** What is 0 is not known. */
+        /** As text; 0 means that it is not known. */
         String positive(ToDoubleFunction<Slice> value) {
             double median = spread(value).median();
             return median > 0 ? number(median) : "-";
