@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Followers lose power while everything that was acknowledged is in memory alone (R4, R6, R12,
  * R13). No background or idle flush comes to the servers' help, and a heartbeat is so long that
  * only the closed socket can tell the leader in time. Then all of them return: each crashed in fast
- * mode and recovers first (R15 to R17).
+ * mode and recovers first (R15 to R17), and votes with what it has recovered (H10, H17).
  */
 class CrashReactionIT {
     private static final Duration HEARTBEAT = Duration.ofSeconds(2);
@@ -73,14 +73,33 @@ class CrashReactionIT {
                             .as("server " + id)
                             .isTrue();
                 }
+                LocalTime back = SaucrEnsemble.now();
                 ensemble.restart(crashed);
                 ensemble.awaitServing();
+                for (int id : crashed) {
+                    votesWithWhatItRecovered(ensemble, id, back);
+                }
                 assertThat(ensemble.awaitFast()).isEqualTo(leader);
                 assertThat(ensemble.metric(leader, "zk_saucr_mode_switches"))
                         .isEqualTo(switches + 2);
                 writes.assertAllOnEachOf(ensemble);
             }
         }
+    }
+
+    /** H10, H17: the database that was loaded before the recovery, and its zxid, do not count. */
+    private static void votesWithWhatItRecovered(SaucrEnsemble ensemble, int id, LocalTime since)
+            throws Exception {
+        String recovered = zxidAfter(ensemble, id, since, "Recovered through ");
+        assertThat(recovered).as("server " + id).isNotEqualTo("0x100000001");
+        assertThat(zxidAfter(ensemble, id, since, "proposed zxid=")).isEqualTo(recovered);
+    }
+
+    /** In the first line of a server's log that has the words. */
+    private static String zxidAfter(SaucrEnsemble ensemble, int id, LocalTime since, String words)
+            throws Exception {
+        String line = ensemble.log(id, since, words).get(0).text();
+        return line.substring(line.indexOf(words) + words.length()).split("[ ,]")[0];
     }
 
     private static void fromMemoryToDisk(SaucrEnsemble ensemble, int leader, long lastInMemory)
