@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.saucr.apache.ApacheTestsCommand;
 import io.saucr.crash.CrashCommand;
 import io.saucr.model.checker.ModelCommand;
 import io.saucr.model.simulator.SimCommand;
-import io.saucr.tests.apache.ApacheTestsCommand;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.Constructor;
@@ -585,7 +585,7 @@ class DocumentationIT {
         Path benchmarks = ROOT.resolve("ycsb-binding/target");
         List<String> entries = new ArrayList<>(List.of(benchmarks.resolve("classes").toString()));
         entries.addAll(
-                List.of(Files.readString(benchmarks.resolve("bench.classpath")).trim().split(":")));
+                List.of(Files.readString(benchmarks.resolve("class.path")).trim().split(":")));
         for (String property : List.of("java.class.path", "surefire.test.class.path")) {
             entries.addAll(List.of(System.getProperty(property, "").split(":")));
         }

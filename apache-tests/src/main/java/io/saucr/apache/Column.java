@@ -1,4 +1,4 @@
-package io.saucr.tests.apache;
+package io.saucr.apache;
 
 /** What the tests run against. */
 enum Column {

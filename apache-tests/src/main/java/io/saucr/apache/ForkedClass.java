@@ -1,10 +1,10 @@
-package io.saucr.tests.apache;
+package io.saucr.apache;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.saucr.tests.apache.fork.Activity;
-import io.saucr.tests.apache.fork.OneClass;
-import io.saucr.tests.apache.fork.TestResult;
-import io.saucr.tests.apache.fork.TestResult.State;
+import io.saucr.apache.fork.Activity;
+import io.saucr.apache.fork.OneClass;
+import io.saucr.apache.fork.TestResult;
+import io.saucr.apache.fork.TestResult.State;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
@@ -122,7 +122,7 @@ record ForkedClass(
                         "-Dzookeeper.junit.threadid=" + fork,
                         "-Dbuild.test.dir=" + results.resolveSibling("data"),
                         "-Dzookeeper.DigestAuthenticationProvider.superDigest=" + SUPER_DIGEST,
-                        "-Dlogback.configurationFile=io/saucr/tests/apache/fork-logback.xml"));
+                        "-Dlogback.configurationFile=io/saucr/apache/fork-logback.xml"));
         if (column == Column.ON) {
             command.add("-Dzookeeper.saucr.enabled=true");
         }

@@ -1,11 +1,11 @@
-package io.saucr.tests.apache;
+package io.saucr.apache;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.saucr.tests.apache.Exclusions.Exclusion;
-import io.saucr.tests.apache.fork.Activity;
-import io.saucr.tests.apache.fork.TestResult;
-import io.saucr.tests.apache.fork.TestResult.State;
+import io.saucr.apache.Exclusions.Exclusion;
+import io.saucr.apache.fork.Activity;
+import io.saucr.apache.fork.TestResult;
+import io.saucr.apache.fork.TestResult.State;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;

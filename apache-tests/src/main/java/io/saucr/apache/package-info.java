@@ -2,4 +2,4 @@
  * Runs ZooKeeper's own published tests three times, on Apache's jar and on ours with SAUCR off and
  * on, and compares.
  */
-package io.saucr.tests.apache;
+package io.saucr.apache;

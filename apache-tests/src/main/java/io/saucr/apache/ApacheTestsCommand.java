@@ -1,4 +1,4 @@
-package io.saucr.tests.apache;
+package io.saucr.apache;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;

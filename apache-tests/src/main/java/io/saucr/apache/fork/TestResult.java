@@ -1,4 +1,4 @@
-package io.saucr.tests.apache.fork;
+package io.saucr.apache.fork;
 
 /**
  * What came of one test of one class.

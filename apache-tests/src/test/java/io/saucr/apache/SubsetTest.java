@@ -1,4 +1,4 @@
-package io.saucr.tests.apache;
+package io.saucr.apache;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,4 +1,4 @@
-package io.saucr.tests.apache.fork;
+package io.saucr.apache.fork;
 
 import static net.bytebuddy.matcher.ElementMatchers.any;
 import static net.bytebuddy.matcher.ElementMatchers.is;

@@ -1,13 +1,13 @@
-package io.saucr.tests.apache;
+package io.saucr.apache;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.saucr.tests.apache.Comparison.Row;
-import io.saucr.tests.apache.Comparison.Verdict;
-import io.saucr.tests.apache.fork.Activity;
-import io.saucr.tests.apache.fork.TestResult;
-import io.saucr.tests.apache.fork.TestResult.State;
+import io.saucr.apache.Comparison.Row;
+import io.saucr.apache.Comparison.Verdict;
+import io.saucr.apache.fork.Activity;
+import io.saucr.apache.fork.TestResult;
+import io.saucr.apache.fork.TestResult.State;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -1,7 +1,7 @@
-package io.saucr.tests.apache.fork;
+package io.saucr.apache.fork;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.saucr.tests.apache.fork.TestResult.State;
+import io.saucr.apache.fork.TestResult.State;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;

@@ -1,2 +1,2 @@
 /** What runs inside a forked JVM, beside the server's classes and ZooKeeper's tests. */
-package io.saucr.tests.apache.fork;
+package io.saucr.apache.fork;

@@ -1,4 +1,4 @@
-package io.saucr.tests.apache.fork;
+package io.saucr.apache.fork;
 
 /**
  * What SAUCR did while a class ran: proof that it was on.

@@ -1,11 +1,11 @@
-package io.saucr.tests.apache;
+package io.saucr.apache;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.tests.apache.Comparison.Verdict;
-import io.saucr.tests.apache.fork.Activity;
-import io.saucr.tests.apache.fork.TestResult;
-import io.saucr.tests.apache.fork.TestResult.State;
+import io.saucr.apache.Comparison.Verdict;
+import io.saucr.apache.fork.Activity;
+import io.saucr.apache.fork.TestResult;
+import io.saucr.apache.fork.TestResult.State;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -25,7 +25,6 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -37,13 +36,12 @@ import org.junit.jupiter.params.provider.MethodSource;
  * in JVMs of their own, several at a time, on ports that they take for granted: no other test runs
  * beside it.
  */
-@Tag("promises-times")
 class ApacheTestsIT {
     private static final int FORKS = 4;
     private static final int ATTEMPTS = 2;
     private static final Duration LIMIT = Duration.ofMinutes(3);
     private static final Path FOLDER =
-            Path.of(System.getProperty("saucr.tests.target"), "apache").toAbsolutePath();
+            Path.of(System.getProperty("saucr.tests.target")).toAbsolutePath();
     private static final Path LIBRARIES = FOLDER.resolve("lib");
 
     /** One class in one column. */
@@ -61,7 +59,7 @@ class ApacheTestsIT {
         forked =
                 new ForkedClass(
                         LIBRARIES,
-                        FOLDER.resolveSibling("classes"),
+                        FOLDER.resolve("classes"),
                         Arrays.stream(
                                         System.getProperty("saucr.tests.server")
                                                 .split(File.pathSeparator, -1))

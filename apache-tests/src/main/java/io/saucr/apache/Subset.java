@@ -1,4 +1,4 @@
-package io.saucr.tests.apache;
+package io.saucr.apache;
 
 import java.io.IOException;
 import java.io.InputStream;

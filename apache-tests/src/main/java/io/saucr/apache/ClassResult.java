@@ -1,8 +1,8 @@
-package io.saucr.tests.apache;
+package io.saucr.apache;
 
-import io.saucr.tests.apache.fork.Activity;
-import io.saucr.tests.apache.fork.TestResult;
-import io.saucr.tests.apache.fork.TestResult.State;
+import io.saucr.apache.fork.Activity;
+import io.saucr.apache.fork.TestResult;
+import io.saucr.apache.fork.TestResult.State;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
