@@ -32,7 +32,7 @@ import picocli.CommandLine.Spec;
 
 /**
  * Runs ZooKeeper's own published tests on Apache's jar and on ours, SAUCR off and on, and reports
- * the differences. A run that was ended goes on where it was.
+ * the differences. An interrupted run can be continued.
  */
 @Command(
         name = "saucr-apache-tests",

@@ -9,8 +9,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Which tests are not run, or may differ with SAUCR on, and why. Read from a text: one line each,
- * {@code all|on class[#method] reason}. Immutable.
+ * Which tests are not run, or may differ with SAUCR on, and why. Read from a text with a line for
+ * each: {@code all|on class[#method] reason}. Immutable.
  */
 record Exclusions(List<Exclusion> list) {
     private static final String RESOURCE = "exclusions.txt";

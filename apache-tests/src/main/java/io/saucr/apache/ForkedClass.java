@@ -25,7 +25,7 @@ import java.util.concurrent.TimeUnit;
  * @param libraries folder with Apache's jar, its tests and what they need
  * @param classes this project's compiled tests, which hold {@link OneClass}
  * @param server our jars, in the place of Apache's
- * @param forks how many run at a time: ZooKeeper's tests share the ports by that
+ * @param forks how many run at a time: ZooKeeper's tests divide the ports by that number
  * @param limit for one class
  * @param broken whether the commit rule is broken in the column with SAUCR on
  * @param onlyMethod the only method to run, or empty

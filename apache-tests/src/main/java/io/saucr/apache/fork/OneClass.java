@@ -28,9 +28,9 @@ import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
 /**
- * The program of a forked JVM: runs one test class and writes each result as soon as it is there,
- * one line each, so that what was known before a crash or a time limit is kept. Ends the JVM
- * itself: threads that a test left behind do not keep it, and it does not outlive the runner.
+ * The program of a forked JVM: runs one test class. Writes each result as a line as soon as it is
+ * known, so that results survive a crash or a time limit. Ends the JVM itself, even if a test left
+ * threads behind, and ends when the runner does.
  */
 public final class OneClass implements TestExecutionListener {
     /** Precedes the JSON of a {@link TestResult}. */

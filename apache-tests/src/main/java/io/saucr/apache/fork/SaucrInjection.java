@@ -39,14 +39,14 @@ import org.apache.zookeeper.server.quorum.flexible.QuorumOracleMaj;
 import org.apache.zookeeper.server.quorum.flexible.QuorumVerifier;
 
 /**
- * Makes every server that a test starts situation-aware, if its quorum allows that: majority quorum
- * of three or more voters. Servers that start from a configuration become so by the server's own
- * switch, the system property {@code zookeeper.saucr.enabled}, which is set for the whole JVM; here
- * they only lose it where it is not allowed. Where a test calls a constructor of {@link QuorumPeer}
- * itself, the call is replaced. Subclasses of {@link QuorumPeer} stay what they are.
+ * Makes every server that a test starts situation-aware, if its quorum allows that: a majority
+ * quorum of three or more voters. For servers that start from a configuration, the server's own
+ * switch, the system property {@code zookeeper.saucr.enabled}, is set for the whole JVM; this class
+ * switches it off where the quorum does not allow it. Where a test calls a constructor of {@link
+ * QuorumPeer} itself, the call is replaced. Subclasses of {@link QuorumPeer} are left as they are.
  *
- * <p>Changes classes while they are loaded: installed before the first class of ZooKeeper is used.
- * Counts what SAUCR does. Thread-safe.
+ * <p>Changes classes while they are loaded, so it must be installed before the first class of
+ * ZooKeeper is used. Counts what SAUCR does. Thread-safe.
  */
 public final class SaucrInjection {
     private static final int LEAST_VOTERS = 3;

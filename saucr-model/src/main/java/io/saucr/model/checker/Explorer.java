@@ -13,8 +13,8 @@ import java.util.Arrays;
 import java.util.function.BooleanSupplier;
 
 /**
- * What one thread of a search does: takes states out, and finds all that follow them. Owned by one
- * thread at a time.
+ * One thread of a search: takes states from a frontier and finds every state that follows one of
+ * them. Owned by one thread at a time.
  */
 final class Explorer {
     /** More steps than this never stand in one run of the reduction. */

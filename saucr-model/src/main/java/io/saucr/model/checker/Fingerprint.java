@@ -4,7 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
-/** 128 bits that differ, almost certainly, between different bytes. Owned by one thread. */
+/** A 128-bit hash of a state's bytes. Owned by one thread. */
 final class Fingerprint {
     private static final VarHandle WORDS =
             MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);

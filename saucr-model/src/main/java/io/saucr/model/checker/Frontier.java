@@ -10,9 +10,9 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayDeque;
 
 /**
- * States that are equally far from the beginning and are to be looked at: blocks of their bytes and
- * numbers. What does not fit into the memory that was granted waits in a file. Thread-safe; a
- * {@link Writer} is owned by one thread.
+ * The states at one distance from the start that have not been explored, as blocks of numbers and
+ * bytes. Blocks that do not fit into the memory limit are kept in a file. Thread-safe; a {@link
+ * Writer} is owned by one thread.
  */
 final class Frontier implements AutoCloseable {
     private static final int BLOCK = 1 << 16;

@@ -15,12 +15,11 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * Looks at every state that a cluster can reach within its bounds, nearest first, on several
+ * Explores every state that a cluster can reach within its bounds, breadth first, on several
  * threads. Owned by one thread; those that it starts end with {@link #run}.
  *
- * <p>Without reduction the first violation found is one of the shortest. With it only the schedules
- * of {@link PartialOrderReduction} are looked at, and what stands together in them counts as one
- * step.
+ * <p>Without reduction, the first violation found is one of the shortest. With {@link
+ * PartialOrderReduction}, depth counts runs of steps instead of steps.
  */
 public final class ModelChecker {
 

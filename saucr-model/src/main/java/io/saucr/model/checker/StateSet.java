@@ -3,13 +3,13 @@ package io.saucr.model.checker;
 import java.util.Arrays;
 
 /**
- * The fingerprints of all states that were seen, and for each the state that it was first reached
- * from. A state's number never changes.
+ * The fingerprints of all states that were seen, and for each state the one that it was first
+ * reached from. A state's number never changes.
  *
- * <p>74 of the fingerprint's bits stand for a state: 64 are kept, and 10 choose one of {@value
- * #STRIPES} parts, each with a lock of its own. With a hundred million states two share them with a
- * probability of about 1 in 4 million; then one of them, and what follows from it alone, is not
- * looked at. Takes about 25 bytes per state. Thread-safe.
+ * <p>Keeps 74 bits of a fingerprint: 64 are stored, and 10 choose one of {@value #STRIPES} parts,
+ * each with a lock of its own. Among a hundred million states, the probability that two have the
+ * same 74 bits is about 1 in 4 million; the second one would not be explored. Takes about 25 bytes
+ * per state. Thread-safe.
  */
 final class StateSet {
     static final int NONE = -1;

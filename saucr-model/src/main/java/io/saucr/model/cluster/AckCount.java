@@ -2,7 +2,10 @@ package io.saucr.model.cluster;
 
 import io.saucr.core.Mode;
 
-/** What a leader asks of {@link io.saucr.core.CommitRule}, so that a broken one can stand there. */
+/**
+ * The part of {@link io.saucr.core.CommitRule} that a leader uses, so that one with a broken rule
+ * can take its place.
+ */
 interface AckCount {
     long connect(long sid);
 

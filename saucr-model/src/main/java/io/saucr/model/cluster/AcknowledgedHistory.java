@@ -3,8 +3,8 @@ package io.saucr.model.cluster;
 import java.util.Arrays;
 
 /**
- * Everything that was ever committed, and so may have been acknowledged to a client or read by one,
- * in order. The cluster's memory for S1 and S2: no server sees it.
+ * Everything that was ever committed, in order: any of it may have been acknowledged to a client,
+ * or read by one. Kept for S1 and S2; no server sees it.
  */
 public final class AcknowledgedHistory {
     private long[] entries = new long[16];

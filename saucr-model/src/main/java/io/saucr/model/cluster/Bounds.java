@@ -2,8 +2,7 @@ package io.saucr.model.cluster;
 
 /**
  * How much may happen in a {@link ModelCluster}, each number counted over all servers; the cluster
- * offers no step that would exceed one. What follows from these by itself (no-ops that the leader
- * owes, noticing a dead connection, background forces up to their number) is bounded by them.
+ * offers no step that would exceed one. Other steps follow from these and need no bound.
  *
  * @param entries what clients write
  * @param noops no-ops that the leader proposes

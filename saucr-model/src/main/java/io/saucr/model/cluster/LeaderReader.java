@@ -9,9 +9,8 @@ import io.saucr.core.Zxid;
 import io.saucr.model.cluster.Server.ClientSync;
 
 /**
- * Makes a server of a {@link ModelCluster} the leader whose state {@link StateWriter} wrote: tells
- * a new commit rule, replication set and read confirmation what still matters of what the old ones
- * were told.
+ * Restores a leader of a {@link ModelCluster}: makes its commit rule, replication set and
+ * confirmation of reads anew, and tells them what still matters of what the old ones were told.
  */
 @SuppressWarnings("EnumOrdinal") // a code lives as long as the process
 final class LeaderReader {

@@ -4,9 +4,9 @@ import io.saucr.core.Zxid;
 import io.saucr.model.cluster.Step.Kind;
 
 /**
- * A log has no gaps: each epoch's entries count from 1, epochs ascend; a zxid that two logs contain
- * has the same past in both; and what a follower logs after UPTODATE continues what its leader sent
- * before.
+ * Logs have no gaps: the entries of an epoch count from 1, and epochs ascend. If two logs contain
+ * the same zxid, they are equal up to it. What a follower logs after UPTODATE continues what its
+ * leader sent before.
  */
 final class LogOrder implements Invariant {
     @Override

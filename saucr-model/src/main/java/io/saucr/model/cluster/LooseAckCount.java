@@ -5,8 +5,8 @@ import java.util.Arrays;
 import java.util.Set;
 
 /**
- * Counts acks as {@link io.saucr.core.CommitRule} does, but for one rule that it breaks (R2, R4,
- * R21). Stands in its place in clusters that break one of these, and in no other.
+ * Counts acks as {@link io.saucr.core.CommitRule} does, with one rule broken (R2, R4, R21). Used
+ * only in clusters that break one of these.
  */
 final class LooseAckCount implements AckCount {
     private final int self;

@@ -1,9 +1,10 @@
 package io.saucr.model.cluster;
 
 /**
- * A server has written whatever it has acked (R25), and one whose markers say "on disk" has it on
- * disk; and one that has marked "on disk" finds that again, else it would recover needlessly, and
- * an ensemble of such servers would wait for ever (L1).
+ * A server has written whatever it has acked (R25). If its markers say "on disk", everything that
+ * it has acked is on disk. And when it counts as having marked "on disk", its markers say so; else
+ * it would recover needlessly after a crash, and an ensemble of such servers would wait for ever
+ * (L1).
  */
 final class MarkerTruth implements Invariant {
     @Override

@@ -3,8 +3,8 @@ package io.saucr.model.cluster;
 import io.saucr.model.cluster.Server.Role;
 
 /**
- * Nothing commits with fewer than F logs that hold it, or B disks. Servers that crashed in fast
- * mode, or lost their disks, and have not recovered may have held it; others that are down hold
+ * An entry commits only when F logs or B disks hold it. Servers that crashed in fast mode or lost
+ * their disks, and have not recovered, are counted as holding it; other servers that are down hold
  * what they have written.
  */
 final class ModeSafety implements Invariant {

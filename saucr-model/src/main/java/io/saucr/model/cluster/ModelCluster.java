@@ -10,12 +10,12 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * An ensemble of servers made of the product's own classes, with the channels between them and the
- * disks under them. {@link #enabled} says what may happen next, {@link #apply} lets one of these
- * things happen, and {@link #violation} names the invariant that this broke.
+ * An ensemble of servers made of the product's own classes, with the channels between them and
+ * their disks. {@link #enabled} lists the steps that may happen next, {@link #apply} takes one of
+ * them, and {@link #violation} names the invariant that it broke.
  *
- * <p>What is modelled and what is abstracted is said in this package's description. Owned by one
- * thread. Steps allocate nothing but when connections, leaders or recoveries begin, and for syncs.
+ * <p>The description of this package says what is modelled and what is abstracted. Owned by one
+ * thread. Steps allocate only when connections, leaders or recoveries begin, and for syncs.
  */
 public final class ModelCluster {
     /** An ensemble has 3 to this many voters. */

@@ -3,14 +3,19 @@ package io.saucr.model.cluster;
 import io.saucr.core.Mode;
 
 /**
- * S4: when a fast entry commits because F voters have it, and X has it in its memory alone, then at
- * least F-1 other voters know that X has it, and will when they have crashed: they would say so if
- * X asked them now, and the map on their disk says so, or their markers say "fast", for voters that
- * crashed in fast mode count as knowing; but those among them whose process alone dies will say it
- * of everybody if they have written the entry, and else not (R25). Voters that lost their disks
- * count as knowing, too, until they have recovered: before that they answer nobody (R26).
+ * S4: when a fast entry commits because F voters have it, and X has it only in memory, then at
+ * least F-1 other voters know that X has it. A voter that is up and not recovering must know it
+ * now, and any voter must still know it after it starts again, for one of these reasons:
  *
- * <p>An entry that B disks hold commits without X; then nobody need know.
+ * <ul>
+ *   <li>the map on its disk says so;
+ *   <li>its markers say "fast" and its power was lost, or its disk: until it has recovered it
+ *       answers nobody, and so counts as knowing (R26);
+ *   <li>its markers say "fast" and it has written an entry as new as this one: if only its process
+ *       dies, it assumes that everybody has what it has written (R25).
+ * </ul>
+ *
+ * <p>An entry that is on B disks commits without X, so nobody need know.
  */
 final class OthersKnowWhatWasLogged implements Invariant {
     @Override

@@ -4,26 +4,26 @@ import io.saucr.core.Mode;
 import io.saucr.model.cluster.Step.Kind;
 
 /**
- * Which schedules a search may leave out, because they differ from others only in the order of
- * steps that do not touch each other, or in steps that nobody ever notices.
+ * Which schedules a search may skip, because another one that differs only in the order of
+ * independent steps, or in steps without an observable effect, leads to the same.
  *
- * <p>Most steps change little, and only few later ones can tell: an entry that is put into a log
- * shows in its ack, an ack when it is read, an ack that was read when an entry commits. Such
- * <em>quiet</em> steps are taken as late as possible: a <em>run</em> is some quiet steps and the
- * first one that is not quiet and that tells all of them. Between runs is a state; a search looks
- * at states and runs alone. Any schedule becomes a sequence of runs by moving quiet steps back over
- * steps that do not touch them; those that nobody ever tells are left out. Where the order of quiet
- * steps within a run is free, only one is looked at: proposals, then the leader's log, then the
+ * <p>The effect of most steps is seen by few later ones: an appended entry by its ack, an ack by
+ * the leader that reads it, an ack that was read by the commit of an entry. Such <em>quiet</em>
+ * steps are taken as late as possible. A <em>run</em> is some quiet steps and the first step that
+ * is not quiet and sees the effects of all of them. The search stores only the states between runs.
+ * Any schedule becomes a sequence of runs when its quiet steps are moved back over steps that are
+ * independent of them; quiet steps whose effect no step sees are left out. Where quiet steps of a
+ * run may come in any order, one order is explored: proposals, then the leader's log, then the
  * followers' in the order of their numbers.
  *
- * <p>Other steps depend on one earlier step alone and are taken <em>at once</em> after it: a
- * crashed process starts again, an answer is received, the source's answer is used. Any schedule
- * becomes such a one by moving these forward. An answer may also be lost.
+ * <p>Some steps depend on a single earlier step and are taken <em>at once</em> after it: a crashed
+ * process starts again, an answer is received, the source's answer is used. Any schedule becomes
+ * such a one when these steps are moved forward. An answer may also be lost.
  *
- * <p>A step that an invariant could tell at another server's step is never quiet: one that takes
- * "fast" from a server's markers, and any ack where a fast entry can commit without it (S4). What
- * each kind of step can be told by is said in docs/proof.md. Owned by one thread, together with its
- * cluster.
+ * <p>A step is never quiet if an invariant can see its effect at another server's step: one that
+ * takes "fast" from a server's markers, and any ack where a fast entry can commit without it (S4).
+ * docs/proof.md says for each kind of step which others see its effect. Owned by one thread,
+ * together with its cluster.
  */
 public final class PartialOrderReduction {
     /** What is to be done with the cluster after a step. */

@@ -4,7 +4,7 @@ import io.saucr.core.CommitRule;
 import io.saucr.core.Mode;
 import java.util.Collection;
 
-/** The product's own class. */
+/** Counts acks with the product's own {@link CommitRule}. */
 final class ProductAckCount implements AckCount {
     private final CommitRule rule;
 

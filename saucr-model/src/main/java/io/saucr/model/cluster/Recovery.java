@@ -21,8 +21,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The recovery of one process, around the product's {@link RecoveryProcedure}: the answers on their
- * way to it, the request that its source has not answered, and what is left to write.
+ * The recovery of one process: the product's {@link RecoveryProcedure}, the answers that are on
+ * their way to it, the request that its source has not answered yet, and what is left to write.
  */
 final class Recovery {
     static final int SILENCE = 10;

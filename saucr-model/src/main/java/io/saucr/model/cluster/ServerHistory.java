@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A server's log as one that recovers copies it. Logs in a {@link ModelCluster} begin at the
- * beginning.
+ * A server's log as a {@link HistoryLog}, from which a recovering server copies. It starts with the
+ * first entry ever: there are no snapshots in a {@link ModelCluster}.
  */
 final class ServerHistory implements HistoryLog {
     private final Server server;

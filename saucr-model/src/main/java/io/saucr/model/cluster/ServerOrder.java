@@ -3,12 +3,11 @@ package io.saucr.model.cluster;
 import io.saucr.core.Mode;
 
 /**
- * In which order the servers of a {@link ModelCluster} stand in the code of its state, and what
- * their incarnations are called there, so that two states that differ in names alone get the same
- * code.
+ * The canonical order of a {@link ModelCluster}'s servers, and the canonical numbers of their
+ * incarnations: two states that differ only in the names of servers get the same bytes.
  *
- * <p>The order is that of what can be said of servers without naming them. Where that leaves a tie,
- * it is that of their names.
+ * <p>Servers are ordered by a hash of their state that does not depend on names. Equal hashes are
+ * ordered by name; such states may be counted twice.
  */
 @SuppressWarnings("EnumOrdinal") // an order lives as long as the process
 final class ServerOrder {

@@ -1,9 +1,9 @@
 package io.saucr.model.cluster;
 
 /**
- * The state of a {@link ModelCluster} as a few hundred bytes, in which two states that differ in
- * the names of servers alone are (mostly) the same; {@link ServerOrder} says when they are not. Two
- * equal states that are told apart cost time and hide nothing.
+ * Encodes the state of a {@link ModelCluster} in a few hundred bytes. States that differ only in
+ * the names of servers mostly get the same bytes ({@link ServerOrder}); where they do not, the
+ * search takes longer and misses nothing.
  *
  * <p>Not thread-safe. Epochs and leaders below 32, counters below 64: {@link #encode} refuses more.
  */

@@ -7,9 +7,8 @@ import io.saucr.core.ProposalTag;
 import io.saucr.core.Zxid;
 
 /**
- * The values in the code of a state, one after the other, as {@link StateWriter} wrote them.
- *
- * <p>Remembers maps and tags by their bits: the same ones come again and again.
+ * Reads the values that {@link StateWriter} wrote, one after the other. Caches maps and tags by
+ * their bits, because the same ones come again and again.
  */
 @SuppressWarnings("EnumOrdinal") // a code lives as long as the process
 final class StateInput {

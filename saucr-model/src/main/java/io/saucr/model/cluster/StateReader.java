@@ -21,10 +21,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Makes a {@link ModelCluster} the one whose state {@link StateWriter} wrote.
+ * Restores a {@link ModelCluster} from the bytes that {@link StateWriter} wrote.
  *
- * <p>The product's objects are not in the bytes: new ones are told what happened to the old ones,
- * in an order that leads to the same decisions.
+ * <p>The product's objects are not in the bytes. New ones are made and told what happened to the
+ * old ones, in an order that makes them decide the same from then on.
  */
 @SuppressWarnings("EnumOrdinal") // a code lives as long as the process
 final class StateReader {

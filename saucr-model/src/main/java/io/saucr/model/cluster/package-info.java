@@ -4,15 +4,19 @@
  * <p>{@link io.saucr.model.cluster.ModelCluster} is mutable and belongs to one thread:
  *
  * <pre>{@code
- * ModelCluster cluster = new ModelCluster(5, Bounds.none());          // everybody up, looking, empty logs
+ * ModelCluster cluster = new ModelCluster(5, Bounds.none()); // everybody up, looking, empty logs
  * int[] steps = new int[ModelCluster.MAX_ENABLED];
- * int count = cluster.enabled(steps);                    // what may happen next
- * if (!cluster.apply(steps[i])) {                        // one of these happens
- *     cluster.violation();                               // the name of the invariant that broke
+ * int count = cluster.enabled(steps);                        // what may happen next
+ * if (!cluster.apply(steps[i])) {                            // one of these happens
+ *     cluster.violation();                                   // the name of the invariant that broke
  *     cluster.explanation();
  * }
- * cluster.reset();                                       // back to the beginning
+ * cluster.reset();                                           // back to the beginning
  * }</pre>
+ *
+ * <p>{@code ModelCluster} holds the state. {@code EnabledSteps} says which steps may happen; {@code
+ * LeaderSteps}, {@code SyncSteps}, {@code FollowerSteps}, {@code LogSteps}, {@code ProcessSteps}
+ * and {@code RecoverySteps} say what they do.
  *
  * <p>A {@link io.saucr.model.cluster.Step} is an int: {@code Step.kind}, {@code Step.server},
  * {@code Step.other}, {@code Step.argument}; {@code Step.toString} and {@code Step.parse} are its
