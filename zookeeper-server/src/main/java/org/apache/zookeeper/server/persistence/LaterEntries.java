@@ -15,10 +15,8 @@ import java.util.zip.Adler32;
  * the middle of what was on disk.
  */
 final class LaterEntries {
-    private static final int PREFIX_BYTES = Long.BYTES + Integer.BYTES;
-    private static final int ZXID_OFFSET = PREFIX_BYTES + Long.BYTES + Integer.BYTES;
-    private static final int LEAST_ENTRY_BYTES = 32;
-    private static final byte END_OF_RECORD = 0x42;
+    private static final int PREFIX_BYTES = TxnLogFormat.ENTRY_PREFIX_BYTES;
+    private static final int ZXID_OFFSET = PREFIX_BYTES + TxnLogFormat.ZXID_OFFSET;
     private static final long MOST_COUNTERS_LATER = 1L << 28;
     private static final long MOST_EPOCHS_LATER = 1L << 12;
 
@@ -42,11 +40,12 @@ final class LaterEntries {
         }
         for (int at = 0; at + ZXID_OFFSET + Long.BYTES <= end; at++) {
             int length = rest.getInt(at + Long.BYTES);
-            if (length >= LEAST_ENTRY_BYTES
+            if (length >= TxnLogFormat.LEAST_ENTRY_BYTES
                     && length < end - at - PREFIX_BYTES
-                    && rest.get(at + PREFIX_BYTES + length) == END_OF_RECORD
+                    && rest.get(at + PREFIX_BYTES + length) == TxnLogFormat.END_OF_RECORD
                     && isLater(rest.getLong(at + ZXID_OFFSET), last)
-                    && checksum(rest, at + PREFIX_BYTES, length) == rest.getLong(at)) {
+                    && TxnLogFormat.checksum(new Adler32(), rest.slice(at + PREFIX_BYTES, length))
+                            == rest.getLong(at)) {
                 return true;
             }
         }
@@ -58,12 +57,6 @@ final class LaterEntries {
         return epochs == 0
                 ? zxid > last && zxid - last < MOST_COUNTERS_LATER
                 : epochs > 0 && epochs < MOST_EPOCHS_LATER;
-    }
-
-    private static long checksum(ByteBuffer from, int at, int length) {
-        Adler32 checksum = new Adler32();
-        checksum.update(from.slice(at, length));
-        return checksum.getValue();
     }
 
     /** Not read: a log file may be larger than the heap. */

@@ -32,14 +32,7 @@ import java.util.zip.Adler32;
  */
 public final class LogHistory {
     private static final int PAGE_BYTES = 4096;
-    private static final int FILE_HEADER_BYTES = 16;
-    private static final int ENTRY_OVERHEAD_BYTES = Long.BYTES + Integer.BYTES + 1;
-    private static final int ZXID_OFFSET = Long.BYTES + Integer.BYTES;
-    private static final int LEAST_ENTRY_BYTES = 32;
-    private static final int LARGEST_ENTRY_BYTES = 256 * 1024 * 1024;
-    private static final byte END_OF_RECORD = 0x42;
     private static final long FIRST_COUNTER = 1;
-    private static final long FIRST_ZXID_EVER = 0x1_0000_0001L;
     private static final long ZEROS_OF_FORCED_BYTES = 1 << 20;
 
     private final Path logs;
@@ -109,7 +102,9 @@ public final class LogHistory {
     /** Whether there is a snapshot before the entries, or they are all that there ever were. */
     boolean isComplete() throws IOException {
         List<Path> files = files();
-        return snapshotZxid >= 0 || (!files.isEmpty() && zxidOf(files.get(0)) == FIRST_ZXID_EVER);
+        return snapshotZxid >= 0
+                || (!files.isEmpty()
+                        && TxnLogFormat.zxidOf(files.get(0)) == TxnLogFormat.FIRST_ZXID_EVER);
     }
 
     /** Removes, durably, every snapshot that shows more than the zxid; the newest first. */
@@ -188,7 +183,7 @@ public final class LogHistory {
         }
         List<Path> files = files();
         int damaged = files.indexOf(damage.file);
-        if (damage.offset <= FILE_HEADER_BYTES) {
+        if (damage.offset <= TxnLogFormat.FILE_HEADER_BYTES) {
             deleteNewestFirst(files.subList(damaged, files.size()));
         } else {
             deleteNewestFirst(files.subList(damaged + 1, files.size()));
@@ -203,7 +198,7 @@ public final class LogHistory {
     public void truncateAfter(long zxid) throws IOException {
         List<Path> files = files();
         int kept = 0;
-        while (kept < files.size() && zxidOf(files.get(kept)) <= zxid) {
+        while (kept < files.size() && TxnLogFormat.zxidOf(files.get(kept)) <= zxid) {
             kept++;
         }
         deleteNewestFirst(files.subList(kept, files.size()));
@@ -213,7 +208,7 @@ public final class LogHistory {
     }
 
     private static void shortenAfter(Path file, long zxid) throws IOException {
-        long keep = FILE_HEADER_BYTES;
+        long keep = TxnLogFormat.FILE_HEADER_BYTES;
         try (Reader reader = new Reader(List.of(file), -1, Long.MAX_VALUE)) {
             for (Entry entry = reader.next(); entry != null; entry = reader.next()) {
                 if (entry.zxid > zxid) {
@@ -251,20 +246,10 @@ public final class LogHistory {
     /** The log files of a directory, oldest first. Whatever has another name is not the log's. */
     static List<Path> logFiles(Path directory) throws IOException {
         try (Stream<Path> files = Files.list(directory)) {
-            return files.filter(LogHistory::isLogFile)
-                    .sorted(Comparator.comparingLong(LogHistory::zxidOf))
+            return files.filter(TxnLogFormat::isLogFile)
+                    .sorted(Comparator.comparingLong(TxnLogFormat::zxidOf))
                     .toList();
         }
-    }
-
-    private static boolean isLogFile(Path file) {
-        String name = file.getFileName().toString();
-        return Util.isLogFileName(name) && name.equals(Util.makeLogName(zxidOf(file)));
-    }
-
-    /** The zxid that a log file is named after: its first entry's. */
-    static long zxidOf(Path file) {
-        return Util.getZxidFromName(file.getFileName().toString(), FileTxnLog.LOG_FILE_PREFIX);
     }
 
     /** Reads entries in order, across files, until the log ends or stops making sense. */
@@ -291,7 +276,7 @@ public final class LogHistory {
             this.previous = after;
             int first = 0;
             for (int i = 0; i < all.size(); i++) {
-                if (zxidOf(all.get(i)) <= after + 1) {
+                if (TxnLogFormat.zxidOf(all.get(i)) <= after + 1) {
                     first = i;
                 }
             }
@@ -319,7 +304,7 @@ public final class LogHistory {
                 }
                 if (after >= 0 && !follows(entry.zxid)) {
                     damage(
-                            offset - entry.bytes.length - ENTRY_OVERHEAD_BYTES,
+                            offset - entry.bytes.length - TxnLogFormat.ENTRY_OVERHEAD_BYTES,
                             "entry "
                                     + Zxid.toString(entry.zxid)
                                     + " does not follow "
@@ -369,8 +354,8 @@ public final class LogHistory {
                 int magic = in.readInt();
                 int version = in.readInt();
                 in.readLong();
-                offset = FILE_HEADER_BYTES;
-                if (magic != FileTxnLog.TXNLOG_MAGIC || version != FileTxnLog.VERSION) {
+                offset = TxnLogFormat.FILE_HEADER_BYTES;
+                if (!TxnLogFormat.isFileHeader(magic, version)) {
                     damage(0, "the file's header is not that of a log");
                 }
             } catch (EOFException e) {
@@ -398,7 +383,8 @@ public final class LogHistory {
                     }
                     return null;
                 }
-                if (length < LEAST_ENTRY_BYTES || length > LARGEST_ENTRY_BYTES) {
+                if (length < TxnLogFormat.LEAST_ENTRY_BYTES
+                        || length > TxnLogFormat.LARGEST_ENTRY_BYTES) {
                     damage(start, "an entry claims to have " + length + " bytes");
                     return null;
                 }
@@ -406,14 +392,13 @@ public final class LogHistory {
                 if (bytes.length < length) {
                     throw new EOFException();
                 }
-                checksum.reset();
-                checksum.update(bytes, 0, length);
-                if (in.readByte() != END_OF_RECORD || checksum.getValue() != crc) {
+                if (in.readByte() != TxnLogFormat.END_OF_RECORD
+                        || TxnLogFormat.checksum(checksum, bytes) != crc) {
                     damage(start, "an entry's checksum is wrong");
                     return null;
                 }
-                offset += ENTRY_OVERHEAD_BYTES + length;
-                return new Entry(ByteBuffer.wrap(bytes).getLong(ZXID_OFFSET), bytes);
+                offset += TxnLogFormat.ENTRY_OVERHEAD_BYTES + length;
+                return new Entry(ByteBuffer.wrap(bytes).getLong(TxnLogFormat.ZXID_OFFSET), bytes);
             } catch (EOFException e) {
                 damage(start, "the file ends within an entry");
                 return null;
@@ -423,7 +408,8 @@ public final class LogHistory {
         /** Whether the whole file was on disk before a power cut could damage it. */
         private boolean wasForced() {
             return forced == Long.MAX_VALUE
-                    || (nextFile < files.size() && zxidOf(files.get(nextFile)) <= forced);
+                    || (nextFile < files.size()
+                            && TxnLogFormat.zxidOf(files.get(nextFile)) <= forced);
         }
 
         private long readSevenBytes() throws IOException {
@@ -473,7 +459,7 @@ public final class LogHistory {
     void rewriteAfter(long zxid) throws IOException {
         List<Path> files = files();
         int first = 0;
-        while (first + 1 < files.size() && zxidOf(files.get(first + 1)) <= zxid) {
+        while (first + 1 < files.size() && TxnLogFormat.zxidOf(files.get(first + 1)) <= zxid) {
             first++;
         }
         rewrite(files.subList(first, files.size()));
@@ -541,22 +527,20 @@ public final class LogHistory {
             if (channel == null) {
                 channel =
                         FileChannel.open(
-                                directory.resolve(Util.makeLogName(zxid)),
+                                directory.resolve(TxnLogFormat.fileName(zxid)),
                                 StandardOpenOption.CREATE,
                                 StandardOpenOption.TRUNCATE_EXISTING,
                                 StandardOpenOption.WRITE);
-                buffer.putInt(FileTxnLog.TXNLOG_MAGIC).putInt(FileTxnLog.VERSION).putLong(0);
+                TxnLogFormat.putFileHeader(buffer);
             }
-            int length = transaction.remaining();
-            checksum.reset();
-            checksum.update(transaction.duplicate());
-            put(
-                    ByteBuffer.allocate(Long.BYTES + Integer.BYTES)
-                            .putLong(checksum.getValue())
-                            .putInt(length)
-                            .flip());
+            ByteBuffer prefix = ByteBuffer.allocate(TxnLogFormat.ENTRY_PREFIX_BYTES);
+            TxnLogFormat.putEntryPrefix(
+                    prefix,
+                    TxnLogFormat.checksum(checksum, transaction.duplicate()),
+                    transaction.remaining());
+            put(prefix.flip());
             put(transaction);
-            put(ByteBuffer.wrap(new byte[] {END_OF_RECORD}));
+            put(ByteBuffer.wrap(new byte[] {TxnLogFormat.END_OF_RECORD}));
         }
 
         private void put(ByteBuffer source) throws IOException {

@@ -57,12 +57,10 @@ public final class SaucrTxnLog implements TxnLog {
     private static final Logger LOG = LoggerFactory.getLogger(SaucrTxnLog.class);
 
     private static final int BUFFER_BYTES = 256 * 1024;
-    private static final int FILE_HEADER_BYTES = 16;
 
     /** When less than this is left, Apache's log grows its file. */
     private static final int PADDED_AHEAD_BYTES = 4096;
 
-    private static final byte END_OF_RECORD = 0x42;
     private static final int FLUSH_ATTEMPTS = 100;
 
     /** Longer than a write takes that does not hang. */
@@ -723,7 +721,7 @@ public final class SaucrTxnLog implements TxnLog {
     // ---- The file, under appendLock ----
 
     private void openFile(long zxid) throws IOException {
-        Path path = directory.resolve(Util.makeLogName(zxid));
+        Path path = directory.resolve(TxnLogFormat.fileName(zxid));
         LOG.info("Creating new log file: {}", path.getFileName());
         file = files.create(path);
         newestFile = path;
@@ -732,10 +730,10 @@ public final class SaucrTxnLog implements TxnLog {
         Uninterrupted.run(() -> proof.logFile(path));
         filePosition = 0;
         padding = new FilePadding();
-        buffer.putInt(FileTxnLog.TXNLOG_MAGIC).putInt(FileTxnLog.VERSION).putLong(0);
+        TxnLogFormat.putFileHeader(buffer);
         drainLocked();
-        padding.setCurrentSize(FILE_HEADER_BYTES);
-        padded = FILE_HEADER_BYTES;
+        padding.setCurrentSize(TxnLogFormat.FILE_HEADER_BYTES);
+        padded = TxnLogFormat.FILE_HEADER_BYTES;
     }
 
     private void pad() throws IOException {
@@ -749,12 +747,11 @@ public final class SaucrTxnLog implements TxnLog {
     }
 
     private void write(byte[] bytes) throws IOException {
-        checksum.reset();
-        checksum.update(bytes, 0, bytes.length);
-        if (buffer.remaining() < Long.BYTES + Integer.BYTES) {
+        long sum = TxnLogFormat.checksum(checksum, bytes);
+        if (buffer.remaining() < TxnLogFormat.ENTRY_PREFIX_BYTES) {
             drainLocked();
         }
-        buffer.putLong(checksum.getValue()).putInt(bytes.length);
+        TxnLogFormat.putEntryPrefix(buffer, sum, bytes.length);
         int from = 0;
         while (from < bytes.length) {
             if (!buffer.hasRemaining()) {
@@ -767,7 +764,7 @@ public final class SaucrTxnLog implements TxnLog {
         if (!buffer.hasRemaining()) {
             drainLocked();
         }
-        buffer.put(END_OF_RECORD);
+        buffer.put(TxnLogFormat.END_OF_RECORD);
     }
 
     private void drainLocked() throws IOException {

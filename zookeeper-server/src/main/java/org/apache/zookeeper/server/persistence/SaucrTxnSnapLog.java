@@ -47,8 +47,6 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     /** One batch writes to at most so many files. */
     private static final int FILES_OF_A_BATCH = 2;
 
-    private static final long FIRST_ZXID_EVER = 0x1_0000_0001L;
-
     private final SaucrSettings settings;
     private final LogMetrics metrics;
     private final MarkerStore markerStore;
@@ -289,8 +287,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     private boolean logIsComplete() {
         File[] files = FileTxnLog.getLogFiles(getDataLogDir().listFiles(), 0);
         return files.length > 0
-                && Util.getZxidFromName(files[0].getName(), FileTxnLog.LOG_FILE_PREFIX)
-                        == FIRST_ZXID_EVER;
+                && TxnLogFormat.zxidOf(files[0].toPath()) == TxnLogFormat.FIRST_ZXID_EVER;
     }
 
     @Override
@@ -367,7 +364,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     LogOutline readableOutline() throws IOException {
         LogOutline outline = log().outline();
         List<Path> files = LogHistory.logFiles(getDataLogDir().toPath());
-        return files.isEmpty() ? outline : outline.startingFrom(LogHistory.zxidOf(files.get(0)));
+        return files.isEmpty() ? outline : outline.startingFrom(TxnLogFormat.zxidOf(files.get(0)));
     }
 
     /** An empty log: a leader that finds nothing to send from its log sends a snapshot. */

@@ -144,7 +144,7 @@ class RecoveryStoreTest {
         Source purged(long firstKept) throws IOException {
             snapLog.save(tree, new ConcurrentHashMap<>(), true);
             for (Path file : LogHistory.logFiles(snapLog.getDataLogDir().toPath())) {
-                if (LogHistory.zxidOf(file) < firstKept) {
+                if (TxnLogFormat.zxidOf(file) < firstKept) {
                     Files.delete(file);
                 }
             }
