@@ -19,7 +19,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -105,13 +104,8 @@ public final class SaucrTxnLog implements TxnLog {
     private volatile Markers marked;
     private volatile LleMap shownMap;
 
-    // Tags as proposals announced them, each from its zxid on; consumed by the appending thread.
-    private final ConcurrentLinkedQueue<Announcement> announced = new ConcurrentLinkedQueue<>();
-    private volatile ProposalTag tag;
+    private final AnnouncedProposals announced = new AnnouncedProposals();
     private volatile boolean pinnedSlow;
-
-    // Whether what the tag calls fast is forced all the same.
-    private volatile boolean everythingForced;
 
     // Of the appending thread.
     private Path newestFile;
@@ -163,21 +157,6 @@ public final class SaucrTxnLog implements TxnLog {
 
     private volatile Thread watch;
 
-    // Proposals as they came, not yet appended: their bytes need not be made again.
-    private final ConcurrentLinkedQueue<Proposed> proposals = new ConcurrentLinkedQueue<>();
-
-    private record Announcement(long from, ProposalTag tag, boolean everythingForced) {}
-
-    private static final class Proposed {
-        final long zxid;
-        final byte[] bytes;
-
-        Proposed(long zxid, byte[] bytes) {
-            this.zxid = zxid;
-            this.bytes = bytes;
-        }
-    }
-
     /**
      * @param directory where the log's files are
      * @param snapshots where the snapshots are
@@ -223,7 +202,7 @@ public final class SaucrTxnLog implements TxnLog {
      * @param tag null if they carry none: then they are slow and teach nothing
      */
     public void announce(long from, ProposalTag tag) {
-        announced.add(new Announcement(from, tag, false));
+        announced.announce(from, tag, false);
     }
 
     /**
@@ -231,7 +210,7 @@ public final class SaucrTxnLog implements TxnLog {
      * also what the tag calls fast (H5).
      */
     public void announceForced(long from, ProposalTag tag) {
-        announced.add(new Announcement(from, tag, true));
+        announced.announce(from, tag, true);
     }
 
     /**
@@ -241,7 +220,7 @@ public final class SaucrTxnLog implements TxnLog {
      * @param bytes as in the packet, which are those of the log; not changed any more
      */
     public void proposed(long zxid, byte[] bytes) {
-        proposals.add(new Proposed(zxid, bytes));
+        announced.proposed(zxid, bytes);
     }
 
     /**
@@ -249,10 +228,7 @@ public final class SaucrTxnLog implements TxnLog {
      * slow (R5, H5).
      */
     public void forgetTags() {
-        announced.clear();
-        proposals.clear();
-        tag = null;
-        everythingForced = false;
+        announced.forget();
     }
 
     /**
@@ -272,15 +248,15 @@ public final class SaucrTxnLog implements TxnLog {
             return false;
         }
         long zxid = header.getZxid();
-        byte[] bytes = bytesOf(zxid, request);
+        byte[] bytes = announced.takeBytes(zxid, request);
         if (bytes == null || bytes.length == 0) {
             throw new IOException(
                     "transaction 0x" + Long.toHexString(header.getZxid()) + " has no bytes");
         }
-        ProposalTag current = tagOf(zxid);
+        ProposalTag current = announced.takeTag(zxid);
         Mode mode = current == null ? Mode.SLOW : current.mode();
         orEnd("writing the transaction log", () -> append(zxid, bytes, current));
-        if (mode == Mode.FAST && (everythingForced || pinnedSlow)) {
+        if (mode == Mode.FAST && (announced.everythingForced() || pinnedSlow)) {
             durability.appendedFastToBeForced(zxid);
         } else {
             durability.appended(zxid, mode);
@@ -329,32 +305,6 @@ public final class SaucrTxnLog implements TxnLog {
 
     private LogOutline outlineNow() {
         return lastAppended > outline.last() ? outline.through(lastAppended) : outline;
-    }
-
-    private byte[] bytesOf(long zxid, Request request) {
-        Proposed head = proposals.peek();
-        while (head != null && head.zxid < zxid) {
-            proposals.remove();
-            head = proposals.peek();
-        }
-        if (head == null || head.zxid != zxid) {
-            return request.getSerializeData();
-        }
-        proposals.remove();
-        return head.bytes;
-    }
-
-    private ProposalTag tagOf(long zxid) {
-        ProposalTag current = tag;
-        for (Announcement next = announced.peek();
-                next != null && next.from <= zxid;
-                next = announced.peek()) {
-            current = next.tag;
-            tag = current;
-            everythingForced = next.everythingForced;
-            announced.remove();
-        }
-        return current;
     }
 
     /**
@@ -1042,8 +992,10 @@ public final class SaucrTxnLog implements TxnLog {
 
     /** The mode of the entry that was appended last. */
     public Mode mode() {
-        ProposalTag current = tag;
-        return current == null || pinnedSlow || everythingForced ? Mode.SLOW : current.mode();
+        ProposalTag current = announced.tag();
+        return current == null || pinnedSlow || announced.everythingForced()
+                ? Mode.SLOW
+                : current.mode();
     }
 
     /** Whether a crash now would lose nothing that was acked. */

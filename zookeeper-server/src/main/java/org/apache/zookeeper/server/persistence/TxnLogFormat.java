@@ -32,7 +32,7 @@ final class TxnLogFormat {
     /** A length above this one is damage, and no reason to allocate so much. */
     static final int LARGEST_ENTRY_BYTES = 256 * 1024 * 1024;
 
-    /** The first entry of the first epoch: what no entry comes before. */
+    /** The first entry of the first epoch: nothing was ever before it. */
     static final long FIRST_ZXID_EVER = 0x1_0000_0001L;
 
     private TxnLogFormat() {}
