@@ -14,16 +14,12 @@ import io.saucr.server.LogMetrics;
 import io.saucr.server.MarkerStore;
 import io.saucr.server.SaucrSettings;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.zip.Adler32;
 import org.apache.zookeeper.server.ExitCode;
 import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.ServerMetrics;
@@ -55,11 +51,6 @@ import org.slf4j.LoggerFactory;
 public final class SaucrTxnLog implements TxnLog {
     private static final Logger LOG = LoggerFactory.getLogger(SaucrTxnLog.class);
 
-    private static final int BUFFER_BYTES = 256 * 1024;
-
-    /** When less than this is left, Apache's log grows its file. */
-    private static final int PADDED_AHEAD_BYTES = 4096;
-
     private static final int FLUSH_ATTEMPTS = 100;
 
     /** Longer than a write takes that does not hang. */
@@ -80,7 +71,6 @@ public final class SaucrTxnLog implements TxnLog {
     private final Path snapshots;
     private final MarkerStore markerStore;
     private final ProofOfCache proof;
-    private final LogFile.Opener files;
     private final SaucrSettings settings;
     private final LogMetrics metrics;
     private final Thread flusher;
@@ -112,19 +102,7 @@ public final class SaucrTxnLog implements TxnLog {
 
     // appendLock
     private final LleKnowledge knowledge;
-    private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
-    private final Adler32 checksum = new Adler32();
-    private FilePadding padding = new FilePadding();
-    private LogFile file;
-    private long filePosition;
-    private long fileSize;
-
-    // Bytes; -1 when the file is not padded.
-    private long padded;
-
-    private long closedFilesSize;
-    private final List<LogFile> rolled = new ArrayList<>();
-    private boolean directoryChanged;
+    private final TxnLogFile file;
 
     // Written under the lock, read without it: whoever asks does not wait for a disk that hangs.
     private volatile long lastAppended;
@@ -179,7 +157,7 @@ public final class SaucrTxnLog implements TxnLog {
         this.snapshots = snapshots;
         this.markerStore = markerStore;
         this.proof = proof;
-        this.files = files;
+        this.file = new TxnLogFile(files);
         this.settings = settings;
         this.metrics = metrics;
         this.durability = new LogDurability(markers);
@@ -275,11 +253,10 @@ public final class SaucrTxnLog implements TxnLog {
             }
             orBroken(
                     () -> {
-                        if (file == null) {
+                        if (!file.isOpen()) {
                             openFile(zxid);
                         }
-                        pad();
-                        write(bytes);
+                        file.append(bytes);
                     });
             outlineGrows(zxid);
             lastAppended = zxid;
@@ -564,32 +541,26 @@ public final class SaucrTxnLog implements TxnLog {
         forceLock.lock();
         try {
             forcingSince = System.nanoTime() | 1;
-            List<LogFile> full = new ArrayList<>();
-            LogFile current;
-            boolean forceDirectory;
+            TxnLogFile.Unforced unforced;
             long covered;
             appendLock.lock();
             try {
                 drain();
-                full.addAll(rolled);
-                rolled.clear();
-                current = file;
-                forceDirectory = directoryChanged;
-                directoryChanged = false;
+                unforced = file.takeUnforced();
                 covered = lastAppended;
             } finally {
                 appendLock.unlock();
             }
             orBroken(
                     () -> {
-                        for (LogFile each : full) {
+                        for (LogFile each : unforced.rolled()) {
                             forceFile(each);
                             each.close();
                         }
-                        if (current != null) {
-                            forceFile(current);
+                        if (unforced.current() != null) {
+                            forceFile(unforced.current());
                         }
-                        if (forceDirectory) {
+                        if (unforced.created()) {
                             Uninterrupted.run(() -> MarkerStore.forceDirectory(directory));
                         }
                     });
@@ -673,60 +644,11 @@ public final class SaucrTxnLog implements TxnLog {
     private void openFile(long zxid) throws IOException {
         Path path = directory.resolve(TxnLogFormat.fileName(zxid));
         LOG.info("Creating new log file: {}", path.getFileName());
-        file = files.create(path);
+        file.create(path);
         newestFile = path;
-        directoryChanged = true;
         extentOwed = true;
         Uninterrupted.run(() -> proof.logFile(path));
-        filePosition = 0;
-        padding = new FilePadding();
-        TxnLogFormat.putFileHeader(buffer);
-        drainLocked();
-        padding.setCurrentSize(TxnLogFormat.FILE_HEADER_BYTES);
-        padded = TxnLogFormat.FILE_HEADER_BYTES;
-    }
-
-    private void pad() throws IOException {
-        long end = filePosition + buffer.position();
-        if (padded >= 0 && end + PADDED_AHEAD_BYTES >= padded) {
-            long now = file.pad(padding, end);
-            // It does not grow when padding is switched off.
-            padded = now == padded ? -1 : now;
-            fileSize = Math.max(fileSize, now);
-        }
-    }
-
-    private void write(byte[] bytes) throws IOException {
-        long sum = TxnLogFormat.checksum(checksum, bytes);
-        if (buffer.remaining() < TxnLogFormat.ENTRY_PREFIX_BYTES) {
-            drainLocked();
-        }
-        TxnLogFormat.putEntryPrefix(buffer, sum, bytes.length);
-        int from = 0;
-        while (from < bytes.length) {
-            if (!buffer.hasRemaining()) {
-                drainLocked();
-            }
-            int part = Math.min(buffer.remaining(), bytes.length - from);
-            buffer.put(bytes, from, part);
-            from += part;
-        }
-        if (!buffer.hasRemaining()) {
-            drainLocked();
-        }
-        buffer.put(TxnLogFormat.END_OF_RECORD);
-    }
-
-    private void drainLocked() throws IOException {
-        if (buffer.position() == 0) {
-            return;
-        }
-        buffer.flip();
-        int bytes = buffer.remaining();
-        file.write(buffer, filePosition);
-        filePosition += bytes;
-        buffer.clear();
-        fileSize = Math.max(fileSize, filePosition);
+        file.writeHeader();
     }
 
     @Override
@@ -738,12 +660,9 @@ public final class SaucrTxnLog implements TxnLog {
         appendLock.lock();
         try {
             requireIntact();
-            if (file != null) {
+            if (file.isOpen()) {
                 drain();
-                rolled.add(file);
-                closedFilesSize += fileSize;
-                file = null;
-                fileSize = 0;
+                file.roll();
             }
         } finally {
             appendLock.unlock();
@@ -760,7 +679,7 @@ public final class SaucrTxnLog implements TxnLog {
     private long getCurrentLogSize() {
         appendLock.lock();
         try {
-            return file == null ? 0 : fileSize;
+            return file.size();
         } finally {
             appendLock.unlock();
         }
@@ -854,16 +773,13 @@ public final class SaucrTxnLog implements TxnLog {
             force();
             orBroken(
                     () -> {
-                        if (file != null) {
-                            file.close();
-                            file = null;
-                        }
+                        file.close();
                         change.run();
-                        closedFilesSize = 0;
+                        long bytes = 0;
                         for (Path each : LogHistory.logFiles(directory)) {
-                            closedFilesSize += Files.size(each);
+                            bytes += Files.size(each);
                         }
-                        fileSize = 0;
+                        file.closedFilesHave(bytes);
                     });
             forcedThrough = lastAppended;
             truncations++;
@@ -883,7 +799,7 @@ public final class SaucrTxnLog implements TxnLog {
     private void drain() throws IOException {
         appendLock.lock();
         try {
-            orBroken(this::drainLocked);
+            orBroken(file::drain);
         } finally {
             appendLock.unlock();
         }
@@ -1058,7 +974,7 @@ public final class SaucrTxnLog implements TxnLog {
     public void setTotalLogSize(long size) {
         appendLock.lock();
         try {
-            closedFilesSize = size;
+            file.closedFilesHave(size);
         } finally {
             appendLock.unlock();
         }
@@ -1068,7 +984,7 @@ public final class SaucrTxnLog implements TxnLog {
     public long getTotalLogSize() {
         appendLock.lock();
         try {
-            return closedFilesSize + (file == null ? 0 : fileSize);
+            return file.totalSize();
         } finally {
             appendLock.unlock();
         }
@@ -1105,14 +1021,7 @@ public final class SaucrTxnLog implements TxnLog {
         forceLock.lock();
         appendLock.lock();
         try {
-            for (LogFile each : rolled) {
-                each.close();
-            }
-            rolled.clear();
-            if (file != null) {
-                file.close();
-                file = null;
-            }
+            file.closeAll();
             proof.close();
         } finally {
             appendLock.unlock();
