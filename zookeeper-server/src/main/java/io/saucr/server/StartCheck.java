@@ -6,6 +6,7 @@ import io.saucr.server.SaucrSettings.InvalidSettingException;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
+import org.apache.zookeeper.server.persistence.MarkerStore;
 import org.apache.zookeeper.server.persistence.StartExamination;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
 import org.apache.zookeeper.server.quorum.flexible.QuorumMaj;

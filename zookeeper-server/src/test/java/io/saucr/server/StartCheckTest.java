@@ -14,6 +14,7 @@ import java.util.List;
 import org.apache.zookeeper.server.NettyServerCnxnFactory;
 import org.apache.zookeeper.server.SaucrClientPort;
 import org.apache.zookeeper.server.ServerCnxnFactory;
+import org.apache.zookeeper.server.persistence.MarkerStore;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig.ConfigException;
 import org.junit.jupiter.api.AfterEach;

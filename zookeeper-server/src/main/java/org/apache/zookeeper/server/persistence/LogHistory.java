@@ -2,7 +2,6 @@ package org.apache.zookeeper.server.persistence;
 
 import io.saucr.core.LogOutline;
 import io.saucr.core.Zxid;
-import io.saucr.server.MarkerStore;
 import java.io.BufferedInputStream;
 import java.io.Closeable;
 import java.io.DataInputStream;

@@ -7,7 +7,6 @@ import io.saucr.core.RecoveryProcedure.Append;
 import io.saucr.core.RecoveryProcedure.Finish;
 import io.saucr.core.RecoveryProcedure.StageSnapshot;
 import io.saucr.core.Zxid;
-import io.saucr.server.MarkerStore;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -11,7 +11,6 @@ import io.saucr.core.Zxid;
 import io.saucr.server.CriticalThread;
 import io.saucr.server.FlushCause;
 import io.saucr.server.LogMetrics;
-import io.saucr.server.MarkerStore;
 import io.saucr.server.SaucrSettings;
 import java.io.IOException;
 import java.nio.file.Files;

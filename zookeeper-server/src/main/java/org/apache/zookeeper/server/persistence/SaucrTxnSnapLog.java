@@ -6,7 +6,6 @@ import io.saucr.core.Markers;
 import io.saucr.core.Zxid;
 import io.saucr.server.FlushCause;
 import io.saucr.server.LogMetrics;
-import io.saucr.server.MarkerStore;
 import io.saucr.server.SaucrSettings;
 import java.io.File;
 import java.io.IOException;

@@ -4,7 +4,6 @@ import io.saucr.core.LogIdentity.Stamp;
 import io.saucr.core.Markers;
 import io.saucr.core.StartAssessment;
 import io.saucr.core.StartAssessment.Findings;
-import io.saucr.server.MarkerStore;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;

@@ -7,7 +7,6 @@ import io.saucr.core.StartAssessment;
 import io.saucr.core.StartAssessment.Verdict;
 import io.saucr.core.Zxid;
 import io.saucr.server.FolderLock;
-import io.saucr.server.MarkerStore;
 import io.saucr.server.PageCacheProof;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -30,7 +30,6 @@ import io.saucr.core.RecoveryProcedure.Truncate;
 import io.saucr.core.RecoverySource;
 import io.saucr.core.Zxid;
 import io.saucr.server.LogMetrics;
-import io.saucr.server.MarkerStore;
 import io.saucr.server.SaucrSettings;
 import java.io.IOException;
 import java.nio.channels.FileChannel;

@@ -10,7 +10,6 @@ import io.saucr.core.Mode;
 import io.saucr.core.ProposalTag;
 import io.saucr.server.FlushCause;
 import io.saucr.server.LogMetrics;
-import io.saucr.server.MarkerStore;
 import io.saucr.server.SaucrSettings;
 import java.io.File;
 import java.io.IOException;

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.core.LleMap;
 import io.saucr.core.Zxid;
-import io.saucr.server.MarkerStore;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

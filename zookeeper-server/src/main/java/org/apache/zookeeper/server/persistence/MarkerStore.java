@@ -1,4 +1,4 @@
-package io.saucr.server;
+package org.apache.zookeeper.server.persistence;
 
 import io.saucr.core.LleMap;
 import io.saucr.core.LogIdentity;
@@ -20,15 +20,16 @@ import java.util.function.LongSupplier;
  * The marker files of a server, beside its log (R12, R13, R14, R26). A write that returns is on
  * disk: the file is forced, renamed over the old one, and the directory is forced.
  *
- * <p>Not thread-safe: the log's marker lock owns it.
+ * <p>The two markers are owned by the log's marker lock, or by the only thread while the log is not
+ * open. The identity is changed by several threads (the log's and the one of the peer), so what
+ * changes it excludes each other here.
  */
 public final class MarkerStore {
     /** File names, in the directory that holds the transaction log. */
-    static final String FAST_SWITCH = "saucr.fastSwitch";
+    private static final String FAST_SWITCH = "saucr.fastSwitch";
 
-    static final String LATEST_ON_DISK = "saucr.latestOnDisk";
-
-    static final String IDENTITY = "saucr.identity";
+    private static final String LATEST_ON_DISK = "saucr.latestOnDisk";
+    private static final String IDENTITY = "saucr.identity";
 
     private final Path directory;
 
@@ -102,7 +103,7 @@ public final class MarkerStore {
      * The log is about to be cut after this entry, or to be replaced by one that ends there: from
      * now on that is no loss (R26). Does nothing for a log without an identity.
      */
-    public synchronized void lowerExtent(long zxid) throws IOException {
+    synchronized void lowerExtent(long zxid) throws IOException {
         Optional<LogIdentity> now = identity();
         if (now.isPresent()) {
             LogIdentity is = now.get();
@@ -125,7 +126,7 @@ public final class MarkerStore {
      * @param onDisk the zxid; asked for when nobody lowers the extent, and at most what it was
      *     lowered to
      */
-    public synchronized void raiseExtent(LongSupplier onDisk) throws IOException {
+    synchronized void raiseExtent(LongSupplier onDisk) throws IOException {
         Optional<LogIdentity> now = identity();
         if (now.isPresent() && hasLatestOnDisk()) {
             long zxid = onDisk.getAsLong();

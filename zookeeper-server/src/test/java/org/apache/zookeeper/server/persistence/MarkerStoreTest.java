@@ -1,4 +1,4 @@
-package io.saucr.server;
+package org.apache.zookeeper.server.persistence;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
