@@ -51,7 +51,7 @@ public final class Boot {
         try {
             SaucrSettings settings =
                     SaucrSettings.parse("system properties", System.getProperties());
-            return settings.enabled() ? new SaucrQuorumPeer(settings, onStart) : original;
+            return settings.enabled() ? ServerAssembly.peer(settings, onStart) : original;
         } catch (InvalidSettingException | SaslException e) {
             throw new IllegalArgumentException(e.getMessage(), e);
         }

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * can lose power at any moment without having to recover. A pinned leader keeps the whole ensemble
  * slow. A pin is in memory: it belongs to this process, holds through elections, and ends with it.
  */
-public final class Maintenance {
+final class Maintenance {
     private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);
 
     private static final int LONGEST_REASON = 200;
@@ -33,7 +33,7 @@ public final class Maintenance {
      * @param reason as it was given
      * @param since wall-clock time, milliseconds since 1970
      */
-    public record Pinned(String reason, long since) {}
+    record Pinned(String reason, long since) {}
 
     /**
      * What came of a flush.
@@ -43,9 +43,9 @@ public final class Maintenance {
      * @param through the last entry that had been logged when the order came; it is on disk
      * @param micros how long it took
      */
-    public record Flushed(boolean marked, long through, long micros) {
+    record Flushed(boolean marked, long through, long micros) {
         /** One sentence. */
-        public String sentence() {
+        String sentence() {
             return "on disk through "
                     + Zxid.toString(through)
                     + (marked
@@ -58,13 +58,13 @@ public final class Maintenance {
         }
     }
 
-    public Maintenance(SaucrQuorumPeer peer, SaucrTxnSnapLog txnSnapLog) {
+    Maintenance(SaucrQuorumPeer peer, SaucrTxnSnapLog txnSnapLog) {
         this.peer = peer;
         this.txnSnapLog = txnSnapLog;
     }
 
     /** The pin that holds now, or null. */
-    public Pinned pinned() {
+    Pinned pinned() {
         return pinned;
     }
 
@@ -75,7 +75,7 @@ public final class Maintenance {
      * @throws IllegalStateException while this server recovers: what it has recovered is forced
      *     anyway
      */
-    public synchronized Flushed flush(FlushCause cause, String reason) {
+    synchronized Flushed flush(FlushCause cause, String reason) {
         if (!txnSnapLog.isOpen()) {
             throw new IllegalStateException(
                     "server "
@@ -98,7 +98,7 @@ public final class Maintenance {
     }
 
     /** From now on nothing that this server acks, or that it proposes as a leader, is fast. */
-    public synchronized void pinSlow(FlushCause cause, String reason) {
+    synchronized void pinSlow(FlushCause cause, String reason) {
         String why = cause.label() + ": " + cleaned(reason);
         pinned = new Pinned(why, System.currentTimeMillis());
         LOG.warn("Pinned to slow mode until unpinned or restarted ({})", why);
@@ -106,7 +106,7 @@ public final class Maintenance {
     }
 
     /** Takes the pin out; the mode is the leader's choice again. */
-    public synchronized void unpin(String reason) {
+    synchronized void unpin(String reason) {
         String why = cleaned(reason);
         pinned = null;
         LOG.warn("The pin to slow mode is taken out ({})", why);

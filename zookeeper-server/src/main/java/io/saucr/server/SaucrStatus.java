@@ -23,7 +23,7 @@ import org.apache.zookeeper.server.quorum.SaucrQuorumPeer;
  * Prometheus), extra {@code mntr} lines while it does not serve, a bean beside ZooKeeper's own, and
  * the AdminServer's {@code /commands/saucr}. Thread-safe.
  */
-public final class SaucrStatus {
+final class SaucrStatus {
     /**
      * ZooKeeper's admin commands and four-letter words belong to the process, so this does, too.
      */
@@ -37,7 +37,7 @@ public final class SaucrStatus {
     private final Maintenance maintenance;
     private final SaucrBean bean;
 
-    public SaucrStatus(
+    SaucrStatus(
             SaucrQuorumPeer peer,
             SaucrSettings settings,
             SaucrTxnSnapLog txnSnapLog,
@@ -57,7 +57,7 @@ public final class SaucrStatus {
      * Makes it visible in every way there is, and lets operators give orders; replaces what was
      * published before.
      */
-    public void publish() {
+    void publish() {
         published = this;
         registerGauges();
         Commands.registerCommand(new SaucrCommand(this));
@@ -73,7 +73,7 @@ public final class SaucrStatus {
     /**
      * The server has stopped; its process, which may be someone else's, goes on without the bean.
      */
-    public void withdraw() {
+    void withdraw() {
         bean.unregister();
     }
 

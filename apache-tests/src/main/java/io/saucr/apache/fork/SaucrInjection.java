@@ -10,6 +10,7 @@ import static net.bytebuddy.matcher.ElementMatchers.not;
 import io.saucr.core.Mode;
 import io.saucr.server.SaucrSettings;
 import io.saucr.server.SaucrSettings.InvalidSettingException;
+import io.saucr.server.ServerAssembly;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -349,7 +350,7 @@ public final class SaucrInjection {
                     clients,
                     quorums);
         }
-        SaucrQuorumPeer peer = new SaucrQuorumPeer(settings());
+        SaucrQuorumPeer peer = ServerAssembly.peer(settings(), () -> {});
         made();
         peer.setCnxnFactory(clients);
         peer.setElectionType(electionType);

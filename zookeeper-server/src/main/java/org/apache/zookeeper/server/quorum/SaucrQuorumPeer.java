@@ -14,12 +14,10 @@ import io.saucr.server.DiskWatch;
 import io.saucr.server.FlushCause;
 import io.saucr.server.FolderLock;
 import io.saucr.server.LogMetrics;
-import io.saucr.server.Maintenance;
 import io.saucr.server.PageCacheProof;
 import io.saucr.server.RecoveryProgress;
 import io.saucr.server.ReplicationMetrics;
 import io.saucr.server.SaucrSettings;
-import io.saucr.server.SaucrStatus;
 import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -61,9 +59,9 @@ public final class SaucrQuorumPeer extends QuorumPeer {
 
     private final SaucrSettings settings;
     private final DiskWatch diskWatch;
-    private final Runnable onStart;
-    private final LogMetrics logMetrics = new LogMetrics();
-    private final ReplicationMetrics replicationMetrics = new ReplicationMetrics();
+    private final LogMetrics logMetrics;
+    private final ReplicationMetrics replicationMetrics;
+    private final Lifecycle lifecycle;
     private final int incarnation = Incarnation.draw();
 
     private final Queue<FolderLock> folderLocks = new ConcurrentLinkedQueue<>();
@@ -84,7 +82,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     private final AtomicInteger betweenRoles = new AtomicInteger();
 
     private volatile RecoveryAnswers answers;
-    private volatile SaucrStatus status;
+    private volatile boolean starting;
     private final Thread lastFlush = new Thread(this::flushForEver, "SaucrLastFlush");
 
     private final Object pinLock = new Object();
@@ -94,17 +92,37 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     private String pinReason = "";
     private SaucrLeader newestLeader;
 
-    public SaucrQuorumPeer(SaucrSettings settings) throws SaslException {
-        this(settings, () -> {});
+    /** Who is told of the life of a peer. Whoever creates the peer names it. */
+    public interface Lifecycle {
+        /**
+         * What the disk is worth is known, and nobody has been told of this server yet. Called by
+         * the thread that starts the peer, as is {@link #started}.
+         *
+         * @param txnSnapLog not open yet if the server recovers
+         */
+        void starting(SaucrQuorumPeer peer, SaucrTxnSnapLog txnSnapLog);
+
+        /** The peer has started; its client ports are bound. */
+        void started();
+
+        /** A peer that was {@link #starting} has been shut down. */
+        void stopped();
     }
 
     /**
-     * @param onStart called once the peer has started, with its client ports bound, on the thread
-     *     that starts it
+     * @param logMetrics written by the log
+     * @param replicationMetrics written by leaders
      */
-    public SaucrQuorumPeer(SaucrSettings settings, Runnable onStart) throws SaslException {
+    public SaucrQuorumPeer(
+            SaucrSettings settings,
+            LogMetrics logMetrics,
+            ReplicationMetrics replicationMetrics,
+            Lifecycle lifecycle)
+            throws SaslException {
         this.settings = settings;
-        this.onStart = onStart;
+        this.logMetrics = logMetrics;
+        this.replicationMetrics = replicationMetrics;
+        this.lifecycle = lifecycle;
         diskWatch = new DiskWatch(settings.diskTimeout(), LOG::warn);
     }
 
@@ -155,20 +173,13 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         answers = new RecoveryAnswers(this, txnSnapLog);
         answers.start();
         Runtime.getRuntime().addShutdownHook(lastFlush);
-        status =
-                new SaucrStatus(
-                        this,
-                        settings,
-                        txnSnapLog,
-                        logMetrics,
-                        replicationMetrics,
-                        new Maintenance(this, txnSnapLog));
-        status.publish();
+        starting = true;
+        lifecycle.starting(this, txnSnapLog);
         if (PortSecurity.of(this).open()) {
             LOG.warn(PortSecurity.OPEN);
         }
         super.start();
-        onStart.run();
+        lifecycle.started();
     }
 
     /** R15, R25, R26: what this server may do depends on what it still has. */
@@ -355,8 +366,8 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     @Override
     public void shutdown() {
         super.shutdown();
-        if (status != null) {
-            status.withdraw();
+        if (starting) {
+            lifecycle.stopped();
             answers.stop();
             endLastFlush();
         }
