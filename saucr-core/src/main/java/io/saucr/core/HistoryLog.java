@@ -23,14 +23,15 @@ public interface HistoryLog {
      * Where the log ends in each epoch. Its base is the oldest position after which no entry is
      * missing.
      */
-    LogOutline outline();
+    EpochEnds epochEnds();
 
     /**
-     * The entries after a zxid that the outline contains and that is not before its base, in order.
+     * The entries after a zxid that {@link #epochEnds} contains and that is not before its base, in
+     * order.
      */
     Iterator<Entry> after(long zxid);
 
-    /** The newest complete snapshot whose zxid is not before the outline's base. */
+    /** The newest complete snapshot whose zxid is not before the base of {@link #epochEnds}. */
     Optional<Snapshot> newestSnapshot();
 
     /** The snapshot with this zxid, if it still exists. */

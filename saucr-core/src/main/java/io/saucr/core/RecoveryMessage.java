@@ -112,10 +112,10 @@ public sealed interface RecoveryMessage {
     record NoAnswer(long nonce, long sender, boolean blank) implements RecoveryMessage {}
 
     /** "Where does your log end in each epoch?" */
-    record OutlineRequest(long nonce, long sender, long requestId) implements RecoveryMessage {}
+    record EpochEndsRequest(long nonce, long sender, long requestId) implements RecoveryMessage {}
 
     /** The source's log. */
-    record OutlineAnswer(long nonce, long sender, long requestId, LogOutline outline)
+    record EpochEndsAnswer(long nonce, long sender, long requestId, EpochEnds epochEnds)
             implements SourceAnswer {}
 
     /**

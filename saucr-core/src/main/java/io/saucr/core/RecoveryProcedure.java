@@ -5,13 +5,13 @@ import io.saucr.core.RecoveryMessage.EntriesAnswer;
 import io.saucr.core.RecoveryMessage.EntriesRequest;
 import io.saucr.core.RecoveryMessage.Entry;
 import io.saucr.core.RecoveryMessage.EntryPart;
+import io.saucr.core.RecoveryMessage.EpochEndsAnswer;
+import io.saucr.core.RecoveryMessage.EpochEndsRequest;
 import io.saucr.core.RecoveryMessage.LleAnswer;
 import io.saucr.core.RecoveryMessage.LleQuery;
 import io.saucr.core.RecoveryMessage.LostAnswer;
 import io.saucr.core.RecoveryMessage.LostQuery;
 import io.saucr.core.RecoveryMessage.NoAnswer;
-import io.saucr.core.RecoveryMessage.OutlineAnswer;
-import io.saucr.core.RecoveryMessage.OutlineRequest;
 import io.saucr.core.RecoveryMessage.SnapshotPart;
 import io.saucr.core.RecoveryMessage.SnapshotRequest;
 import io.saucr.core.RecoveryMessage.SourceAnswer;
@@ -40,9 +40,9 @@ import java.util.TreeSet;
  * <tr><td>QUERYING</td><td>R answers, own log not behind the source's</td><td>RECOVERED</td></tr>
  * <tr><td>QUERYING</td><td>an empty disk, and the ensemble is new</td><td>RECOVERED</td></tr>
  * <tr><td>QUERYING</td><td>R answers, own log behind</td><td>COMPARING</td></tr>
- * <tr><td>COMPARING</td><td>the source's outline, a common prefix, something to append</td><td>COPYING</td></tr>
- * <tr><td>COMPARING</td><td>the source's outline, a common prefix, nothing to append</td><td>RECOVERED</td></tr>
- * <tr><td>COMPARING</td><td>the source's outline, no common prefix</td><td>STAGING</td></tr>
+ * <tr><td>COMPARING</td><td>the source's epoch ends, a common prefix, something to append</td><td>COPYING</td></tr>
+ * <tr><td>COMPARING</td><td>the source's epoch ends, a common prefix, nothing to append</td><td>RECOVERED</td></tr>
+ * <tr><td>COMPARING</td><td>the source's epoch ends, no common prefix</td><td>STAGING</td></tr>
  * <tr><td>STAGING</td><td>the snapshot's last byte, entries follow it</td><td>COPYING</td></tr>
  * <tr><td>STAGING</td><td>the snapshot's last byte, nothing follows it</td><td>RECOVERED</td></tr>
  * <tr><td>COPYING</td><td>the last entry</td><td>RECOVERED</td></tr>
@@ -75,10 +75,9 @@ import java.util.TreeSet;
  *       So after the last answer the copy is a prefix of what the source had at that moment; and
  *       committed entries are never truncated.
  *   <li>The source may lose its buffer in a crash, and with it C, if it had not acked C yet: then
- *       its markers say "on disk", and it comes back with less. So two sources are not believed:
- *       one whose outline lacks the entry that it answered with, and one whose history ends before
- *       its outline did. All answers are asked for anew; the outline is checked before anything is
- *       truncated.
+ *       its markers say "on disk", and it comes back with less. So a source whose epoch ends lack
+ *       the entry that it answered with, or that ends its history before they did, is not believed:
+ *       all answers are asked for anew, the first time before anything is truncated.
  *   <li>The current epoch becomes the last entry's if that is newer. A log that reaches into an
  *       epoch holds that epoch's whole initial history, as a follower does that synchronised with
  *       its leader. It never becomes the source's own current epoch, whose initial history may
@@ -165,7 +164,7 @@ public final class RecoveryProcedure {
      */
     public record OnDisk(
             long currentEpoch,
-            LogOutline log,
+            EpochEnds log,
             Markers markers,
             Configuration committed,
             Optional<Configuration> pending) {}
@@ -280,7 +279,7 @@ public final class RecoveryProcedure {
     private final List<Decision> decisions = new ArrayList<>();
 
     /** The server's own log. */
-    private LogOutline log;
+    private EpochEnds log;
 
     private LleMap map;
     private final SortedMap<Long, LleAnswer> answers = new TreeMap<>();
@@ -325,7 +324,7 @@ public final class RecoveryProcedure {
     /** The last entry that the source said to have. */
     private long claimed;
 
-    /** The last entry up to {@link #through} that its outline said it has. */
+    /** The last entry up to {@link #through} that its epoch ends said it has. */
     private long promised;
 
     private long requestId;
@@ -338,7 +337,7 @@ public final class RecoveryProcedure {
 
     // While a snapshot is staged.
     private boolean staged;
-    private LogOutline stagedLog;
+    private EpochEnds stagedLog;
     private long stagedBytes;
     private SnapshotPart firstPart;
 
@@ -680,7 +679,7 @@ public final class RecoveryProcedure {
         through = loss == Loss.MEMORY ? recoveredLle : Math.max(recoveredLle, claimed);
         heardAt = now;
         enter(State.COMPARING);
-        ask(new OutlineRequest(nonce, self, ++requestId), now);
+        ask(new EpochEndsRequest(nonce, self, ++requestId), now);
     }
 
     private static boolean isBehind(long currentEpoch, long lastLogged, LleAnswer other) {
@@ -718,8 +717,8 @@ public final class RecoveryProcedure {
     private void sourceAnswered(SourceAnswer answer, long now) {
         if (answer instanceof Unavailable unavailable) {
             giveUp("server " + source + " cannot go on: " + unavailable.reason(), now);
-        } else if (answer instanceof OutlineAnswer outline && state == State.COMPARING) {
-            compare(outline.outline(), now);
+        } else if (answer instanceof EpochEndsAnswer theirs && state == State.COMPARING) {
+            compare(theirs.epochEnds(), now);
         } else if (answer instanceof SnapshotPart part && state == State.STAGING) {
             stage(part, now);
         } else if (answer instanceof EntriesAnswer entries && state == State.COPYING) {
@@ -731,14 +730,14 @@ public final class RecoveryProcedure {
         }
     }
 
-    private void compare(LogOutline theirs, long now) {
+    private void compare(EpochEnds theirs, long now) {
         if (!theirs.contains(claimed)) {
             giveUp(hasLost(claimed), now);
             return;
         }
         promised = theirs.lastUpTo(through);
         long common = log.commonPrefix(theirs);
-        if (common == LogOutline.NO_COMMON_PREFIX) {
+        if (common == EpochEnds.NO_COMMON_PREFIX) {
             enter(State.STAGING);
             stagedBytes = 0;
             firstPart = null;
@@ -774,7 +773,7 @@ public final class RecoveryProcedure {
             return;
         }
         staged = true;
-        stagedLog = LogOutline.startingAt(part.snapshot());
+        stagedLog = EpochEnds.startingAt(part.snapshot());
         decisions.add(
                 new StageSnapshot(
                         part.snapshot(),
@@ -798,7 +797,7 @@ public final class RecoveryProcedure {
             giveUp("server " + source + " sent neither entries nor the end", now);
             return;
         }
-        LogOutline longer = copied();
+        EpochEnds longer = copied();
         for (Entry entry : entries) {
             if (entry.zxid() > through || !longer.followedBy(entry.zxid())) {
                 giveUp(
@@ -876,11 +875,11 @@ public final class RecoveryProcedure {
         copy(List.of(whole), false, now);
     }
 
-    private LogOutline copied() {
+    private EpochEnds copied() {
         return staged ? stagedLog : log;
     }
 
-    private void extended(LogOutline longer) {
+    private void extended(EpochEnds longer) {
         if (staged) {
             stagedLog = longer;
         } else {

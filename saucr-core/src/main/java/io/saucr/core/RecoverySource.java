@@ -4,8 +4,8 @@ import io.saucr.core.RecoveryMessage.EntriesAnswer;
 import io.saucr.core.RecoveryMessage.EntriesRequest;
 import io.saucr.core.RecoveryMessage.Entry;
 import io.saucr.core.RecoveryMessage.EntryPart;
-import io.saucr.core.RecoveryMessage.OutlineAnswer;
-import io.saucr.core.RecoveryMessage.OutlineRequest;
+import io.saucr.core.RecoveryMessage.EpochEndsAnswer;
+import io.saucr.core.RecoveryMessage.EpochEndsRequest;
 import io.saucr.core.RecoveryMessage.Reason;
 import io.saucr.core.RecoveryMessage.SnapshotPart;
 import io.saucr.core.RecoveryMessage.SnapshotRequest;
@@ -44,17 +44,17 @@ public final class RecoverySource {
     }
 
     /** Where the log ends in each epoch. */
-    public SourceAnswer answer(OutlineRequest request, HistoryLog log) {
-        return new OutlineAnswer(request.nonce(), self, request.requestId(), log.outline());
+    public SourceAnswer answer(EpochEndsRequest request, HistoryLog log) {
+        return new EpochEndsAnswer(request.nonce(), self, request.requestId(), log.epochEnds());
     }
 
     /** The next entries, or a part of the next one if it is large. */
     public SourceAnswer answer(EntriesRequest request, HistoryLog log) {
-        LogOutline outline = log.outline();
-        if (!outline.contains(request.after())) {
+        EpochEnds epochEnds = log.epochEnds();
+        if (!epochEnds.contains(request.after())) {
             return new Unavailable(request.nonce(), self, request.requestId(), Reason.DIVERGED);
         }
-        if (request.after() < outline.base()) {
+        if (request.after() < epochEnds.base()) {
             return new Unavailable(request.nonce(), self, request.requestId(), Reason.GONE);
         }
         List<Entry> entries = new ArrayList<>();
@@ -96,7 +96,7 @@ public final class RecoverySource {
                 request.requestId(),
                 snapshot.zxid(),
                 snapshot.compression(),
-                log.outline().last(),
+                log.epochEnds().last(),
                 snapshot.length(),
                 request.offset(),
                 log.read(snapshot, request.offset(), length));

@@ -5,13 +5,13 @@ import io.saucr.core.RecoveryMessage.EntriesAnswer;
 import io.saucr.core.RecoveryMessage.EntriesRequest;
 import io.saucr.core.RecoveryMessage.Entry;
 import io.saucr.core.RecoveryMessage.EntryPart;
+import io.saucr.core.RecoveryMessage.EpochEndsAnswer;
+import io.saucr.core.RecoveryMessage.EpochEndsRequest;
 import io.saucr.core.RecoveryMessage.LleAnswer;
 import io.saucr.core.RecoveryMessage.LleQuery;
 import io.saucr.core.RecoveryMessage.LostAnswer;
 import io.saucr.core.RecoveryMessage.LostQuery;
 import io.saucr.core.RecoveryMessage.NoAnswer;
-import io.saucr.core.RecoveryMessage.OutlineAnswer;
-import io.saucr.core.RecoveryMessage.OutlineRequest;
 import io.saucr.core.RecoveryMessage.Reason;
 import io.saucr.core.RecoveryMessage.SnapshotPart;
 import io.saucr.core.RecoveryMessage.SnapshotRequest;
@@ -48,8 +48,8 @@ public final class RecoveryWire {
 
     private static final byte LLE_QUERY = 1;
     private static final byte LLE_ANSWER = 2;
-    private static final byte OUTLINE_REQUEST = 3;
-    private static final byte OUTLINE_ANSWER = 4;
+    private static final byte EPOCH_ENDS_REQUEST = 3;
+    private static final byte EPOCH_ENDS_ANSWER = 4;
     private static final byte ENTRIES_REQUEST = 5;
     private static final byte ENTRIES_ANSWER = 6;
     private static final byte ENTRY_PART = 7;
@@ -97,12 +97,12 @@ public final class RecoveryWire {
         } else if (message instanceof NoAnswer m) {
             header(out, NO_ANSWER, m, 0);
             out.put((byte) (m.blank() ? 1 : 0));
-        } else if (message instanceof OutlineRequest m) {
-            header(out, OUTLINE_REQUEST, m, m.requestId());
-        } else if (message instanceof OutlineAnswer m) {
-            header(out, OUTLINE_ANSWER, m, m.requestId());
-            long[] ends = m.outline().ends();
-            out.putLong(m.outline().base()).putInt(ends.length);
+        } else if (message instanceof EpochEndsRequest m) {
+            header(out, EPOCH_ENDS_REQUEST, m, m.requestId());
+        } else if (message instanceof EpochEndsAnswer m) {
+            header(out, EPOCH_ENDS_ANSWER, m, m.requestId());
+            long[] ends = m.epochEnds().ends();
+            out.putLong(m.epochEnds().base()).putInt(ends.length);
             for (long end : ends) {
                 out.putLong(end);
             }
@@ -189,10 +189,10 @@ public final class RecoveryWire {
             case NO_ANSWER:
                 in.expect(requestId == 0, "request id " + requestId);
                 return new NoAnswer(nonce, sender, in.flag("blank"));
-            case OUTLINE_REQUEST:
-                return new OutlineRequest(nonce, sender, requestId);
-            case OUTLINE_ANSWER:
-                return new OutlineAnswer(nonce, sender, requestId, in.outline());
+            case EPOCH_ENDS_REQUEST:
+                return new EpochEndsRequest(nonce, sender, requestId);
+            case EPOCH_ENDS_ANSWER:
+                return new EpochEndsAnswer(nonce, sender, requestId, in.epochEnds());
             case ENTRIES_REQUEST:
                 return new EntriesRequest(
                         nonce,
@@ -257,8 +257,8 @@ public final class RecoveryWire {
             length += 1 + 8 + length(m.answer());
         } else if (message instanceof NoAnswer) {
             length += 1;
-        } else if (message instanceof OutlineAnswer m) {
-            length += 8 + 4 + 8L * m.outline().ends().length;
+        } else if (message instanceof EpochEndsAnswer m) {
+            length += 8 + 4 + 8L * m.epochEnds().ends().length;
         } else if (message instanceof EntriesRequest) {
             length += 8 + 8 + 4;
         } else if (message instanceof EntriesAnswer m) {
@@ -420,15 +420,15 @@ public final class RecoveryWire {
                             : Optional.empty());
         }
 
-        LogOutline outline() {
-            long base = nonNegative("outline's base");
-            int size = count("outline's epochs", LogOutline.MAX_EPOCHS);
-            need(size * Long.BYTES, "outline");
+        EpochEnds epochEnds() {
+            long base = nonNegative("base of the epoch ends");
+            int size = count("epochs", EpochEnds.MAX_EPOCHS);
+            need(size * Long.BYTES, "epoch ends");
             long[] ends = new long[size];
             for (int i = 0; i < size; i++) {
                 ends[i] = buffer.getLong();
             }
-            return LogOutline.of(base, ends);
+            return EpochEnds.of(base, ends);
         }
 
         List<Entry> entries() {

@@ -7,13 +7,13 @@ import io.saucr.core.RecoveryMessage.EntriesAnswer;
 import io.saucr.core.RecoveryMessage.EntriesRequest;
 import io.saucr.core.RecoveryMessage.Entry;
 import io.saucr.core.RecoveryMessage.EntryPart;
+import io.saucr.core.RecoveryMessage.EpochEndsAnswer;
+import io.saucr.core.RecoveryMessage.EpochEndsRequest;
 import io.saucr.core.RecoveryMessage.LleAnswer;
 import io.saucr.core.RecoveryMessage.LleQuery;
 import io.saucr.core.RecoveryMessage.LostAnswer;
 import io.saucr.core.RecoveryMessage.LostQuery;
 import io.saucr.core.RecoveryMessage.NoAnswer;
-import io.saucr.core.RecoveryMessage.OutlineAnswer;
-import io.saucr.core.RecoveryMessage.OutlineRequest;
 import io.saucr.core.RecoveryMessage.Reason;
 import io.saucr.core.RecoveryMessage.SnapshotPart;
 import io.saucr.core.RecoveryMessage.SnapshotRequest;
@@ -48,12 +48,12 @@ class DecodingFuzzTest {
                     new LleQuery(9, 1),
                     new LleAnswer(
                             9, 1, 3, Zxid.of(3, 4), MAP, CONFIGURATION, Optional.of(CONFIGURATION)),
-                    new OutlineRequest(9, 1, 5),
-                    new OutlineAnswer(
+                    new EpochEndsRequest(9, 1, 5),
+                    new EpochEndsAnswer(
                             9,
                             1,
                             5,
-                            LogOutline.startingAt(0)
+                            EpochEnds.startingAt(0)
                                     .append(Zxid.of(1, 1))
                                     .through(Zxid.of(1, 9))
                                     .append(Zxid.of(4, 1))),

@@ -8,10 +8,10 @@ import io.saucr.core.RecoveryMessage.EntriesAnswer;
 import io.saucr.core.RecoveryMessage.EntriesRequest;
 import io.saucr.core.RecoveryMessage.Entry;
 import io.saucr.core.RecoveryMessage.EntryPart;
+import io.saucr.core.RecoveryMessage.EpochEndsAnswer;
+import io.saucr.core.RecoveryMessage.EpochEndsRequest;
 import io.saucr.core.RecoveryMessage.LleAnswer;
 import io.saucr.core.RecoveryMessage.LleQuery;
-import io.saucr.core.RecoveryMessage.OutlineAnswer;
-import io.saucr.core.RecoveryMessage.OutlineRequest;
 import io.saucr.core.RecoveryMessage.Reason;
 import io.saucr.core.RecoveryMessage.SnapshotPart;
 import io.saucr.core.RecoveryMessage.SnapshotRequest;
@@ -96,24 +96,24 @@ class RecoveryPropertyTest {
         return Bytes.wrap(content);
     }
 
-    private static LogOutline outline(List<Long> log) {
-        LogOutline outline = LogOutline.startingAt(Zxid.NONE);
+    private static EpochEnds epochEnds(List<Long> log) {
+        EpochEnds epochEnds = EpochEnds.startingAt(Zxid.NONE);
         for (long zxid : log) {
-            outline = outline.append(zxid);
+            epochEnds = epochEnds.append(zxid);
         }
-        return outline;
+        return epochEnds;
     }
 
     /** A log in memory that may have lost its beginning to a snapshot. */
     private record MemoryLog(List<Long> zxids, int purged, int maxLength) implements HistoryLog {
         @Override
-        public LogOutline outline() {
-            LogOutline outline =
-                    LogOutline.startingAt(purged == 0 ? Zxid.NONE : zxids.get(purged - 1));
+        public EpochEnds epochEnds() {
+            EpochEnds epochEnds =
+                    EpochEnds.startingAt(purged == 0 ? Zxid.NONE : zxids.get(purged - 1));
             for (long zxid : zxids.subList(purged, zxids.size())) {
-                outline = outline.append(zxid);
+                epochEnds = epochEnds.append(zxid);
             }
-            return outline;
+            return epochEnds;
         }
 
         @Override
@@ -126,7 +126,7 @@ class RecoveryPropertyTest {
 
         @Override
         public Optional<Snapshot> newestSnapshot() {
-            return Optional.of(new Snapshot(outline().base(), Compression.NONE, 100));
+            return Optional.of(new Snapshot(epochEnds().base(), Compression.NONE, 100));
         }
 
         @Override
@@ -141,7 +141,7 @@ class RecoveryPropertyTest {
     }
 
     @Property(tries = 400)
-    void commonPrefixOfOutlinesIsTheCommonPrefixOfLogs(@ForAll long seed) {
+    void commonPrefixOfEpochEndsIsTheCommonPrefixOfLogs(@ForAll long seed) {
         Random random = new Random(seed);
         List<List<Long>> histories = histories(random);
         List<Long> mine = prefix(random, histories.get(random.nextInt(5)));
@@ -151,26 +151,27 @@ class RecoveryPropertyTest {
                 && mine.get(shared).equals(theirs.get(shared))) {
             shared++;
         }
-        // Outlines are exact when both logs have an entry of the newest epoch they share; an older
+        // Epoch ends are exact when both logs have an entry of the newest epoch they share; an
+        // older
         // branch point is
         // exact too, since every epoch below it is complete in both.
-        long expected = shared == 0 ? LogOutline.NO_COMMON_PREFIX : mine.get(shared - 1);
-        long found = outline(mine).commonPrefix(outline(theirs));
+        long expected = shared == 0 ? EpochEnds.NO_COMMON_PREFIX : mine.get(shared - 1);
+        long found = epochEnds(mine).commonPrefix(epochEnds(theirs));
         if (found == Zxid.NONE) {
             assertThat(shared).isZero();
         } else {
             assertThat(found).isEqualTo(expected);
         }
         for (long zxid : mine) {
-            assertThat(outline(mine).contains(zxid)).isTrue();
-            assertThat(outline(theirs).contains(zxid)).isEqualTo(theirs.contains(zxid));
-            assertThat(outline(mine).truncate(zxid))
-                    .isEqualTo(outline(mine.subList(0, mine.indexOf(zxid) + 1)));
-            LogOutline left = outline(mine).startingFrom(zxid);
+            assertThat(epochEnds(mine).contains(zxid)).isTrue();
+            assertThat(epochEnds(theirs).contains(zxid)).isEqualTo(theirs.contains(zxid));
+            assertThat(epochEnds(mine).truncate(zxid))
+                    .isEqualTo(epochEnds(mine.subList(0, mine.indexOf(zxid) + 1)));
+            EpochEnds left = epochEnds(mine).startingFrom(zxid);
             assertThat(left.base())
                     .isEqualTo(mine.indexOf(zxid) == 0 ? 0 : mine.get(mine.indexOf(zxid) - 1));
-            assertThat(left.last()).isEqualTo(outline(mine).last());
-            assertThat(left).isEqualTo(LogOutline.of(left.base(), left.ends()));
+            assertThat(left.last()).isEqualTo(epochEnds(mine).last());
+            assertThat(left).isEqualTo(EpochEnds.of(left.base(), left.ends()));
             assertThat(left.contains(zxid)).isTrue();
         }
     }
@@ -206,7 +207,7 @@ class RecoveryPropertyTest {
                             nonce,
                             sid,
                             epoch,
-                            logs[sid].outline().last(),
+                            logs[sid].epochEnds().last(),
                             map,
                             configuration,
                             Optional.empty());
@@ -218,7 +219,7 @@ class RecoveryPropertyTest {
                         me,
                         nonce,
                         new RecoveryProcedure.OnDisk(
-                                ownEpoch, outline(own), markers, configuration, Optional.empty()),
+                                ownEpoch, epochEnds(own), markers, configuration, Optional.empty()),
                         new RecoveryProcedure.Patience(10, 100),
                         maxLength);
         List<RecoveryMessage> wire = new ArrayList<>();
@@ -241,7 +242,7 @@ class RecoveryPropertyTest {
                 } else if (decision instanceof RecoveryProcedure.StageSnapshot stage) {
                     staged.clear();
                     for (MemoryLog log : List.of(logs[1], logs[2], logs[3], logs[4])) {
-                        if (log.outline().base() == stage.zxid() && log.purged > 0) {
+                        if (log.epochEnds().base() == stage.zxid() && log.purged > 0) {
                             staged.clear();
                             staged.addAll(log.zxids.subList(0, log.purged));
                         }
@@ -274,7 +275,7 @@ class RecoveryPropertyTest {
         }
         assertThat(finish).as("recovered; now " + recovery.status()).isNotNull();
         List<Long> result = finish.staged() ? staged : own;
-        assertThat(outline(result).last()).isEqualTo(finish.lastLogged());
+        assertThat(epochEnds(result).last()).isEqualTo(finish.lastLogged());
         assertThat(finish.fastSwitch()).isLessThanOrEqualTo(finish.latestOnDisk());
         assertThat(finish.currentEpoch()).isGreaterThanOrEqualTo(Zxid.epoch(finish.lastLogged()));
         assertThat(finish.currentEpoch()).isGreaterThanOrEqualTo(ownEpoch);
@@ -308,7 +309,7 @@ class RecoveryPropertyTest {
         RecoveryMessage reply;
         if (request instanceof LleQuery) {
             reply = lle;
-        } else if (request instanceof OutlineRequest r) {
+        } else if (request instanceof EpochEndsRequest r) {
             reply = source.answer(r, log);
         } else if (request instanceof EntriesRequest r) {
             reply = source.answer(r, log);
@@ -347,10 +348,10 @@ class RecoveryPropertyTest {
                         configuration,
                         random.nextBoolean() ? Optional.of(configuration) : Optional.empty());
             case 2:
-                return new OutlineRequest(nonce, sender, id);
+                return new EpochEndsRequest(nonce, sender, id);
             case 3:
-                return new OutlineAnswer(
-                        nonce, sender, id, outline(histories(random).get(random.nextInt(5))));
+                return new EpochEndsAnswer(
+                        nonce, sender, id, epochEnds(histories(random).get(random.nextInt(5))));
             case 4:
                 return new EntriesRequest(nonce, sender, id, zxid, zxid + 5, random.nextInt(9));
             case 5:

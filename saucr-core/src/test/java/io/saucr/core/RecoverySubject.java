@@ -5,13 +5,13 @@ import io.saucr.core.RecoveryMessage.EntriesAnswer;
 import io.saucr.core.RecoveryMessage.EntriesRequest;
 import io.saucr.core.RecoveryMessage.Entry;
 import io.saucr.core.RecoveryMessage.EntryPart;
+import io.saucr.core.RecoveryMessage.EpochEndsAnswer;
+import io.saucr.core.RecoveryMessage.EpochEndsRequest;
 import io.saucr.core.RecoveryMessage.LleAnswer;
 import io.saucr.core.RecoveryMessage.LleQuery;
 import io.saucr.core.RecoveryMessage.LostAnswer;
 import io.saucr.core.RecoveryMessage.LostQuery;
 import io.saucr.core.RecoveryMessage.NoAnswer;
-import io.saucr.core.RecoveryMessage.OutlineAnswer;
-import io.saucr.core.RecoveryMessage.OutlineRequest;
 import io.saucr.core.RecoveryMessage.Reason;
 import io.saucr.core.RecoveryMessage.SnapshotPart;
 import io.saucr.core.RecoveryMessage.SnapshotRequest;
@@ -82,7 +82,7 @@ final class RecoverySubject implements ScenarioSubject {
             case "voted":
                 return show(recovery.voted(from, in.has("blank")));
             case "outline":
-                return receive(from, new OutlineAnswer(nonce, from, id, in.outline("log")));
+                return receive(from, new EpochEndsAnswer(nonce, from, id, in.epochEnds("log")));
             case "entries":
                 {
                     List<Entry> entries = new ArrayList<>();
@@ -152,7 +152,7 @@ final class RecoverySubject implements ScenarioSubject {
         RecoveryProcedure.OnDisk onDisk =
                 new RecoveryProcedure.OnDisk(
                         in.number("epoch", 0),
-                        in.outline("log"),
+                        in.epochEnds("log"),
                         new Markers(in.zxid("fastSwitch"), in.zxid("latestOnDisk"), in.map("map")),
                         configuration(in, "voters", "version"),
                         pending(in));
@@ -244,7 +244,7 @@ final class RecoverySubject implements ScenarioSubject {
     }
 
     private String show(RecoveryMessage message) {
-        if (message instanceof OutlineRequest m) {
+        if (message instanceof EpochEndsRequest m) {
             request = m.requestId();
             return "for its outline";
         }

@@ -80,10 +80,10 @@ final class ScenarioInput {
     }
 
     /** A log: its base and the end of each epoch, {@code 1.0/1.7,3.2}. */
-    LogOutline outline(String name) {
+    EpochEnds epochEnds(String name) {
         String[] sides = named.get(name).split("/");
         long[] ends = split(sides[1]).stream().mapToLong(ScenarioInput::parsed).toArray();
-        return LogOutline.of(parsed(sides[0]), ends);
+        return EpochEnds.of(parsed(sides[0]), ends);
     }
 
     /** All zxids of a list, where {@code 1.3-1.5} stands for three of them. */

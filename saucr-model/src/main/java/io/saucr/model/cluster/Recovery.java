@@ -1,13 +1,13 @@
 package io.saucr.model.cluster;
 
 import io.saucr.core.Configuration;
+import io.saucr.core.EpochEnds;
 import io.saucr.core.LleMap;
-import io.saucr.core.LogOutline;
 import io.saucr.core.Markers;
 import io.saucr.core.RecoveryMessage;
+import io.saucr.core.RecoveryMessage.EpochEndsAnswer;
 import io.saucr.core.RecoveryMessage.LleAnswer;
 import io.saucr.core.RecoveryMessage.LostAnswer;
-import io.saucr.core.RecoveryMessage.OutlineAnswer;
 import io.saucr.core.RecoveryMessage.SourceAnswer;
 import io.saucr.core.RecoveryProcedure;
 import io.saucr.core.RecoveryProcedure.Decision;
@@ -62,8 +62,8 @@ final class Recovery {
     /** Answers that were received since the procedure began, by server. */
     final LleAnswer[] received;
 
-    /** The source's outline, once it was received. */
-    OutlineAnswer outline;
+    /** The source's epoch ends, once they were received. */
+    EpochEndsAnswer epochEnds;
 
     /** What the source has not been asked yet, or null. */
     RecoveryMessage request;
@@ -80,7 +80,7 @@ final class Recovery {
             long sid,
             long nonce,
             long currentEpoch,
-            LogOutline log,
+            EpochEnds log,
             Markers markers,
             Configuration voters,
             boolean lost,
@@ -178,8 +178,8 @@ final class Recovery {
 
     /** Feeds the source's answer. */
     List<Decision> receive(SourceAnswer answer) {
-        if (answer instanceof OutlineAnswer theirs) {
-            outline = theirs;
+        if (answer instanceof EpochEndsAnswer theirs) {
+            epochEnds = theirs;
         }
         request = null;
         sourceAnswer = null;

@@ -4,9 +4,9 @@ import io.saucr.core.LleMap;
 import io.saucr.core.Markers;
 import io.saucr.core.RecoveryMessage;
 import io.saucr.core.RecoveryMessage.EntriesRequest;
+import io.saucr.core.RecoveryMessage.EpochEndsAnswer;
+import io.saucr.core.RecoveryMessage.EpochEndsRequest;
 import io.saucr.core.RecoveryMessage.LleAnswer;
-import io.saucr.core.RecoveryMessage.OutlineAnswer;
-import io.saucr.core.RecoveryMessage.OutlineRequest;
 import io.saucr.core.RecoveryProcedure;
 import io.saucr.core.RecoveryProcedure.Append;
 import io.saucr.core.RecoveryProcedure.Finish;
@@ -55,7 +55,7 @@ final class RecoverySteps {
                         s.sid,
                         s.incarnation,
                         neverAhead ? -1 : s.currentEpoch,
-                        s.outline(),
+                        s.epochEnds(),
                         new Markers(s.fastSwitch, s.latestOnDisk, map),
                         cluster.voters,
                         s.lost,
@@ -177,8 +177,8 @@ final class RecoverySteps {
         RecoverySource answering = recoverySources[source.index];
         ServerHistory log = new ServerHistory(source);
         RecoveryMessage request = s.recovery.request;
-        if (request instanceof OutlineRequest outline) {
-            s.recovery.sourceAnswer = answering.answer(outline, log);
+        if (request instanceof EpochEndsRequest r) {
+            s.recovery.sourceAnswer = answering.answer(r, log);
         } else if (request instanceof EntriesRequest after) {
             s.recovery.sourceAnswer = answering.answer(after, log);
         } else {
@@ -188,7 +188,7 @@ final class RecoverySteps {
 
     void historyReceived(Server s) {
         if (broken.contains(BrokenRule.R17_CUT_TO_L)
-                && s.recovery.sourceAnswer instanceof OutlineAnswer) {
+                && s.recovery.sourceAnswer instanceof EpochEndsAnswer) {
             copyAfterCuttingToL(s);
             return;
         }

@@ -1,10 +1,10 @@
 package io.saucr.model.cluster;
 
+import io.saucr.core.EpochEnds;
 import io.saucr.core.IncarnationFence;
 import io.saucr.core.LleKnowledge;
 import io.saucr.core.LleMap;
 import io.saucr.core.LogDurability;
-import io.saucr.core.LogOutline;
 import io.saucr.core.Markers;
 import io.saucr.core.Mode;
 import io.saucr.core.ModeController;
@@ -203,11 +203,11 @@ final class Server {
         return fastSwitch > latestOnDisk;
     }
 
-    LogOutline outline() {
-        return outline(log, length);
+    EpochEnds epochEnds() {
+        return epochEnds(log, length);
     }
 
-    static LogOutline outline(long[] entries, int length) {
+    static EpochEnds epochEnds(long[] entries, int length) {
         long[] ends = new long[length + 1];
         ends[0] = Zxid.NONE;
         int epochs = 1;
@@ -217,7 +217,7 @@ final class Server {
                 ends[epochs++] = zxid;
             }
         }
-        return LogOutline.of(Zxid.NONE, Arrays.copyOf(ends, epochs));
+        return EpochEnds.of(Zxid.NONE, Arrays.copyOf(ends, epochs));
     }
 
     void ensureLog(int needed) {

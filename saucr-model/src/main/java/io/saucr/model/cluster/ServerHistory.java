@@ -1,8 +1,8 @@
 package io.saucr.model.cluster;
 
 import io.saucr.core.Bytes;
+import io.saucr.core.EpochEnds;
 import io.saucr.core.HistoryLog;
-import io.saucr.core.LogOutline;
 import io.saucr.core.RecoveryMessage.Entry;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -21,8 +21,8 @@ final class ServerHistory implements HistoryLog {
     }
 
     @Override
-    public LogOutline outline() {
-        return server.outline();
+    public EpochEnds epochEnds() {
+        return server.epochEnds();
     }
 
     @Override

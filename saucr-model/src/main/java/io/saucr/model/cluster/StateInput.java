@@ -1,7 +1,7 @@
 package io.saucr.model.cluster;
 
+import io.saucr.core.EpochEnds;
 import io.saucr.core.LleMap;
-import io.saucr.core.LogOutline;
 import io.saucr.core.Mode;
 import io.saucr.core.ProposalTag;
 import io.saucr.core.Zxid;
@@ -128,13 +128,13 @@ final class StateInput {
         return ProposalTag.of(mode, members, map());
     }
 
-    LogOutline outline() {
+    EpochEnds epochEnds() {
         long[] ends = new long[number()];
         for (int i = 0; i < ends.length; i++) {
             ends[i] = zxid();
         }
         return ends.length == 1 && ends[0] == Zxid.NONE
-                ? LogOutline.startingAt(Zxid.NONE)
-                : LogOutline.of(Zxid.NONE, ends);
+                ? EpochEnds.startingAt(Zxid.NONE)
+                : EpochEnds.of(Zxid.NONE, ends);
     }
 }

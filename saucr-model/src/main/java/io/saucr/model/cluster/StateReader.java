@@ -1,16 +1,16 @@
 package io.saucr.model.cluster;
 
 import io.saucr.core.Configuration;
+import io.saucr.core.EpochEnds;
 import io.saucr.core.LleKnowledge;
 import io.saucr.core.LleMap;
 import io.saucr.core.LogDurability;
-import io.saucr.core.LogOutline;
 import io.saucr.core.Markers;
 import io.saucr.core.RecoveryMessage.EntriesAnswer;
 import io.saucr.core.RecoveryMessage.EntriesRequest;
+import io.saucr.core.RecoveryMessage.EpochEndsAnswer;
+import io.saucr.core.RecoveryMessage.EpochEndsRequest;
 import io.saucr.core.RecoveryMessage.LleAnswer;
-import io.saucr.core.RecoveryMessage.OutlineAnswer;
-import io.saucr.core.RecoveryMessage.OutlineRequest;
 import io.saucr.core.RecoveryMessage.Reason;
 import io.saucr.core.RecoveryMessage.Unavailable;
 import io.saucr.core.RecoveryProcedure.Finish;
@@ -195,7 +195,7 @@ final class StateReader {
         long currentEpoch = in.number() - 1L;
         int ledEpoch = in.optional();
         int heard = in.number();
-        LogOutline log = in.outline();
+        EpochEnds log = in.epochEnds();
         LleMap map = in.map();
         Recovery recovery =
                 new Recovery(
@@ -218,9 +218,10 @@ final class StateReader {
             }
         }
         if (in.number() == 1) {
-            long request = ((OutlineRequest) recovery.request).requestId();
+            long request = ((EpochEndsRequest) recovery.request).requestId();
             recovery.receive(
-                    new OutlineAnswer(s.incarnation, recovery.source + 1L, request, in.outline()));
+                    new EpochEndsAnswer(
+                            s.incarnation, recovery.source + 1L, request, in.epochEnds()));
         }
         readSourceAnswer(s);
     }
@@ -251,11 +252,12 @@ final class StateReader {
         Recovery recovery = s.recovery;
         long source = recovery.source + 1L;
         long request =
-                recovery.request instanceof OutlineRequest outline
-                        ? outline.requestId()
+                recovery.request instanceof EpochEndsRequest r
+                        ? r.requestId()
                         : ((EntriesRequest) recovery.request).requestId();
         if (kind == 1) {
-            recovery.sourceAnswer = new OutlineAnswer(s.incarnation, source, request, in.outline());
+            recovery.sourceAnswer =
+                    new EpochEndsAnswer(s.incarnation, source, request, in.epochEnds());
         } else if (kind <= 3) {
             int count = in.number();
             List<io.saucr.core.RecoveryMessage.Entry> entries = new ArrayList<>();

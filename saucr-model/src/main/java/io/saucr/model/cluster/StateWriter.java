@@ -1,12 +1,12 @@
 package io.saucr.model.cluster;
 
+import io.saucr.core.EpochEnds;
 import io.saucr.core.LleMap;
-import io.saucr.core.LogOutline;
 import io.saucr.core.Mode;
 import io.saucr.core.ProposalTag;
 import io.saucr.core.RecoveryMessage.EntriesAnswer;
+import io.saucr.core.RecoveryMessage.EpochEndsAnswer;
 import io.saucr.core.RecoveryMessage.LleAnswer;
-import io.saucr.core.RecoveryMessage.OutlineAnswer;
 import io.saucr.core.RecoveryMessage.SourceAnswer;
 import io.saucr.core.RecoveryMessage.Unavailable;
 import io.saucr.core.Zxid;
@@ -296,21 +296,21 @@ final class StateWriter {
         number((int) recovery.onDisk.currentEpoch() + 1);
         optional(recovery.ledEpoch);
         servers(recovery.heard);
-        outline(recovery.onDisk.log());
+        epochEnds(recovery.onDisk.log());
         map(recovery.onDisk.markers().lleMap());
         for (int i = 0; i < n; i++) {
             underway(recovery, order.serverAt(i));
             answer(recovery, order.serverAt(i), recovery.received[order.serverAt(i)]);
         }
-        number(recovery.outline == null ? 0 : 1);
-        if (recovery.outline != null) {
-            outline(recovery.outline.outline());
+        number(recovery.epochEnds == null ? 0 : 1);
+        if (recovery.epochEnds != null) {
+            epochEnds(recovery.epochEnds.epochEnds());
         }
         sourceAnswer(recovery.sourceAnswer);
     }
 
-    private void outline(LogOutline outline) {
-        long[] ends = outline.ends();
+    private void epochEnds(EpochEnds epochEnds) {
+        long[] ends = epochEnds.ends();
         number(ends.length);
         for (long end : ends) {
             zxid(end);
@@ -342,9 +342,9 @@ final class StateWriter {
     private void sourceAnswer(SourceAnswer answer) {
         if (answer == null) {
             number(0);
-        } else if (answer instanceof OutlineAnswer outline) {
+        } else if (answer instanceof EpochEndsAnswer a) {
             number(1);
-            outline(outline.outline());
+            epochEnds(a.epochEnds());
         } else if (answer instanceof EntriesAnswer entries) {
             number(entries.end() ? 2 : 3);
             number(entries.entries().size());

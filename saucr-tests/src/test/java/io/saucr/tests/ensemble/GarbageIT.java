@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.core.RecoveryMessage;
 import io.saucr.core.RecoveryMessage.EntriesRequest;
+import io.saucr.core.RecoveryMessage.EpochEndsRequest;
 import io.saucr.core.RecoveryMessage.LleAnswer;
 import io.saucr.core.RecoveryMessage.LleQuery;
-import io.saucr.core.RecoveryMessage.OutlineRequest;
 import io.saucr.core.RecoveryMessage.SnapshotRequest;
 import io.saucr.core.RecoveryWire;
 import java.io.ByteArrayOutputStream;
@@ -182,7 +182,7 @@ class GarbageIT {
     private RecoveryMessage wild() {
         return switch (random.nextInt(4)) {
             case 0 -> new LleQuery(number(), STRANGER);
-            case 1 -> new OutlineRequest(number(), STRANGER, number());
+            case 1 -> new EpochEndsRequest(number(), STRANGER, number());
             case 2 ->
                     new EntriesRequest(
                             number(),

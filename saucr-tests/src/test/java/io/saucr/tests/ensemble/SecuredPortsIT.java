@@ -3,10 +3,10 @@ package io.saucr.tests.ensemble;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.core.RecoveryMessage;
+import io.saucr.core.RecoveryMessage.EpochEndsAnswer;
+import io.saucr.core.RecoveryMessage.EpochEndsRequest;
 import io.saucr.core.RecoveryMessage.LleAnswer;
 import io.saucr.core.RecoveryMessage.LleQuery;
-import io.saucr.core.RecoveryMessage.OutlineAnswer;
-import io.saucr.core.RecoveryMessage.OutlineRequest;
 import io.saucr.crash.process.Ensemble;
 import io.saucr.crash.process.LoopbackHosting.Disk;
 import io.saucr.tests.ensemble.ElectionPortPeer.Authentication;
@@ -219,9 +219,9 @@ class SecuredPortsIT {
                         .isInstanceOf(LleAnswer.class);
             }
             try (ElectionPortPeer peer = greet(ensemble, server, connection, authentication)) {
-                assertThat(peer.ask(new OutlineRequest(7, RECOVERING, 8), PATIENCE))
+                assertThat(peer.ask(new EpochEndsRequest(7, RECOVERING, 8), PATIENCE))
                         .get()
-                        .isInstanceOf(OutlineAnswer.class);
+                        .isInstanceOf(EpochEndsAnswer.class);
             }
         }
     }
@@ -232,7 +232,7 @@ class SecuredPortsIT {
         for (int server = 1; server < RECOVERING; server++) {
             for (RecoveryMessage question :
                     new RecoveryMessage[] {
-                        new LleQuery(7, RECOVERING), new OutlineRequest(7, RECOVERING, 8)
+                        new LleQuery(7, RECOVERING), new EpochEndsRequest(7, RECOVERING, 8)
                     }) {
                 Optional<RecoveryMessage> answer;
                 try (ElectionPortPeer peer = greet(ensemble, server, connection, authentication)) {

@@ -1,6 +1,6 @@
 package org.apache.zookeeper.server.persistence;
 
-import io.saucr.core.LogOutline;
+import io.saucr.core.EpochEnds;
 import io.saucr.core.Zxid;
 import java.io.BufferedInputStream;
 import java.io.Closeable;
@@ -49,12 +49,12 @@ public final class LogHistory {
     /**
      * What a scan found.
      *
-     * @param outline of everything after the newest usable snapshot
+     * @param epochEnds of everything after the newest usable snapshot
      * @param damage null if the log is sound to its end
      * @param before the last entry that the snapshot covers and the newest of its files holds, -1
      *     if it holds none
      */
-    public record Scan(LogOutline outline, Damage damage, long before) {}
+    public record Scan(EpochEnds epochEnds, Damage damage, long before) {}
 
     /** One entry: its zxid and its bytes as they are in the log, without checksum and length. */
     @SuppressWarnings("ArrayRecordComponent") // the bytes are handed on, never compared or kept
@@ -158,16 +158,16 @@ public final class LogHistory {
      * @param onDisk the latest-on-disk marker: files that end before it were forced whole
      */
     public Scan scan(long onDisk) throws IOException {
-        LogOutline outline = LogOutline.startingAt(Math.max(snapshotZxid, 0));
-        long last = outline.last();
+        EpochEnds epochEnds = EpochEnds.startingAt(Math.max(snapshotZxid, 0));
+        long last = epochEnds.last();
         try (Reader reader = new Reader(files(), last, onDisk)) {
             for (Entry entry = reader.next(); entry != null; entry = reader.next()) {
                 if (Zxid.epoch(entry.zxid()) != Zxid.epoch(last)) {
-                    outline = outline.through(last).append(entry.zxid());
+                    epochEnds = epochEnds.through(last).append(entry.zxid());
                 }
                 last = entry.zxid();
             }
-            return new Scan(outline.through(last), reader.damage, reader.before);
+            return new Scan(epochEnds.through(last), reader.damage, reader.before);
         }
     }
 

@@ -1,6 +1,6 @@
 package org.apache.zookeeper.server.persistence;
 
-import io.saucr.core.LogOutline;
+import io.saucr.core.EpochEnds;
 import io.saucr.core.RecoveryMessage;
 import io.saucr.core.RecoveryMessage.Compression;
 import io.saucr.core.RecoveryProcedure.Append;
@@ -66,13 +66,13 @@ public final class RecoveryStore implements Closeable {
      *
      * @param currentEpoch of the last leader that this server acknowledged
      */
-    public LogOutline prepare(long currentEpoch) throws IOException {
-        LogOutline outline = prepareWhole();
-        if (Zxid.epoch(outline.last()) <= currentEpoch || outline.last() == outline.base()) {
-            return outline;
+    public EpochEnds prepare(long currentEpoch) throws IOException {
+        EpochEnds epochEnds = prepareWhole();
+        if (Zxid.epoch(epochEnds.last()) <= currentEpoch || epochEnds.last() == epochEnds.base()) {
+            return epochEnds;
         }
-        long keep = outline.base();
-        for (long end : outline.ends()) {
+        long keep = epochEnds.base();
+        for (long end : epochEnds.ends()) {
             if (Zxid.epoch(end) <= currentEpoch) {
                 keep = end;
             }
@@ -83,33 +83,33 @@ public final class RecoveryStore implements Closeable {
                 Zxid.toString(keep));
         markers.lowerExtent(keep);
         new LogHistory(logs, snapshots).truncateAfter(keep);
-        return outline.truncate(keep);
+        return epochEnds.truncate(keep);
     }
 
-    /** Cuts what is damaged, discards what was staged, and returns what is left. */
-    public LogOutline prepareWhole() throws IOException {
+    /** Cuts what is damaged, forgets what was staged, and says what is left. */
+    public EpochEnds prepareWhole() throws IOException {
         discardStaged();
         LogHistory history = new LogHistory(logs, snapshots);
         LogHistory.Scan scan = history.scan(markers.read().latestOnDisk());
         if (scan.damage() != null) {
             LOG.warn(
                     "The log is cut after {}, byte {} of {}: {}. What followed comes from the others",
-                    Zxid.toString(scan.outline().last()),
+                    Zxid.toString(scan.epochEnds().last()),
                     scan.damage().offset(),
                     scan.damage().file(),
                     scan.damage().what());
             history.cut(scan.damage());
         }
-        return scan.outline();
+        return scan.epochEnds();
     }
 
     /**
      * After the loss of a disk the log may have gaps, so only the snapshot is believed. The log
      * stays until something replaces it.
      */
-    public LogOutline prepareLost() throws IOException {
+    public EpochEnds prepareLost() throws IOException {
         discardStaged();
-        return LogOutline.startingAt(Math.max(new LogHistory(logs, snapshots).snapshotZxid(), 0));
+        return EpochEnds.startingAt(Math.max(new LogHistory(logs, snapshots).snapshotZxid(), 0));
     }
 
     /** After the loss of a disk: removes the log before a history is copied. */

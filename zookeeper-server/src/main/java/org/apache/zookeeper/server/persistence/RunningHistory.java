@@ -1,8 +1,8 @@
 package org.apache.zookeeper.server.persistence;
 
 import io.saucr.core.Bytes;
+import io.saucr.core.EpochEnds;
 import io.saucr.core.HistoryLog;
-import io.saucr.core.LogOutline;
 import io.saucr.core.RecoveryMessage;
 import io.saucr.core.RecoveryMessage.Compression;
 import io.saucr.core.Zxid;
@@ -55,9 +55,9 @@ public final class RunningHistory implements HistoryLog, Closeable {
      * start, and the snapshots before them.
      */
     @Override
-    public LogOutline outline() {
+    public EpochEnds epochEnds() {
         try {
-            return txnSnapLog.readableOutline();
+            return txnSnapLog.readableEpochEnds();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -66,7 +66,7 @@ public final class RunningHistory implements HistoryLog, Closeable {
     @Override
     public Iterator<RecoveryMessage.Entry> after(long zxid) {
         try {
-            expected = outline().last();
+            expected = epochEnds().last();
             txnSnapLog.log().makeReadable();
             long now = txnSnapLog.log().truncations();
             boolean goesOn = reader != null && truncations == now;

@@ -1,9 +1,9 @@
 package org.apache.zookeeper.server.persistence;
 
+import io.saucr.core.EpochEnds;
 import io.saucr.core.LleKnowledge;
 import io.saucr.core.LleMap;
 import io.saucr.core.LogDurability;
-import io.saucr.core.LogOutline;
 import io.saucr.core.Markers;
 import io.saucr.core.Mode;
 import io.saucr.core.ProposalTag;
@@ -107,7 +107,7 @@ public final class SaucrTxnLog implements TxnLog {
     private volatile long lastAppended;
 
     // Behind lastAppended, if at all, only within its newest epoch.
-    private LogOutline outline;
+    private EpochEnds epochEnds;
 
     private long truncations;
     private long lastAppendNanos = System.nanoTime();
@@ -138,7 +138,7 @@ public final class SaucrTxnLog implements TxnLog {
      * @param directory where the log's files are
      * @param snapshots where the snapshots are
      * @param markers what the marker files say, of a server that did not crash in fast mode
-     * @param outline of the log on disk
+     * @param epochEnds of the log on disk
      * @param proof kept true of the page cache
      * @param files creates the log's files
      */
@@ -147,7 +147,7 @@ public final class SaucrTxnLog implements TxnLog {
             Path snapshots,
             MarkerStore markerStore,
             Markers markers,
-            LogOutline outline,
+            EpochEnds epochEnds,
             ProofOfCache proof,
             LogFile.Opener files,
             SaucrSettings settings,
@@ -164,9 +164,9 @@ public final class SaucrTxnLog implements TxnLog {
         this.marked = markers;
         this.shownMap = markers.lleMap();
         this.knowledge = new LleKnowledge(markers.lleMap());
-        this.outline = outline;
-        this.lastAppended = outline.last();
-        this.forcedThrough = outline.last();
+        this.epochEnds = epochEnds;
+        this.lastAppended = epochEnds.last();
+        this.forcedThrough = epochEnds.last();
         this.flusher =
                 new CriticalThread("SaucrBackgroundFlush", this::flushInBackground, () -> closed);
         flusher.start();
@@ -257,7 +257,7 @@ public final class SaucrTxnLog implements TxnLog {
                         }
                         file.append(bytes);
                     });
-            outlineGrows(zxid);
+            epochEndsGrow(zxid);
             lastAppended = zxid;
             lastAppendNanos = System.nanoTime();
             if (current != null) {
@@ -268,19 +268,19 @@ public final class SaucrTxnLog implements TxnLog {
         }
     }
 
-    private void outlineGrows(long zxid) {
-        if (zxid == lastAppended + 1 && Zxid.epoch(zxid) == Zxid.epoch(outline.last())) {
+    private void epochEndsGrow(long zxid) {
+        if (zxid == lastAppended + 1 && Zxid.epoch(zxid) == Zxid.epoch(epochEnds.last())) {
             return;
         }
-        LogOutline before = outlineNow();
-        outline =
+        EpochEnds before = epochEndsNow();
+        epochEnds =
                 before.followedBy(zxid)
                         ? before.append(zxid)
-                        : LogOutline.startingAt(zxid - 1).append(zxid);
+                        : EpochEnds.startingAt(zxid - 1).append(zxid);
     }
 
-    private LogOutline outlineNow() {
-        return lastAppended > outline.last() ? outline.through(lastAppended) : outline;
+    private EpochEnds epochEndsNow() {
+        return lastAppended > epochEnds.last() ? epochEnds.through(lastAppended) : epochEnds;
     }
 
     /**
@@ -705,7 +705,7 @@ public final class SaucrTxnLog implements TxnLog {
         try {
             forceAndMark(FlushCause.LOG, "truncation to 0x" + Long.toHexString(zxid));
             LogHistory history = LogHistory.upTo(directory, snapshots, zxid);
-            LogOutline whole = history.scan(Long.MAX_VALUE).outline();
+            EpochEnds whole = history.scan(Long.MAX_VALUE).epochEnds();
             if (zxid < whole.base() || !whole.contains(zxid) || !history.isComplete()) {
                 return false;
             }
@@ -714,7 +714,7 @@ public final class SaucrTxnLog implements TxnLog {
                         historyWillEndAt(zxid);
                         LogHistory.removeSnapshotsAfter(snapshots, zxid);
                         history.truncateAfter(zxid);
-                        outline = whole.truncate(zxid);
+                        epochEnds = whole.truncate(zxid);
                         lastAppended = zxid;
                     });
             return true;
@@ -740,13 +740,13 @@ public final class SaucrTxnLog implements TxnLog {
                         forceAndMark(FlushCause.LOG, "replaced by a snapshot");
                         changeFiles(
                                 () -> {
-                                    historyWillEndAt(outlineNow().lastUpTo(zxid));
+                                    historyWillEndAt(epochEndsNow().lastUpTo(zxid));
                                     LogHistory.removeSnapshotsAfter(snapshots, zxid);
                                     LogHistory.upTo(directory, snapshots, zxid).truncateAfter(zxid);
                                     publish.run();
                                     LogHistory.removeLogs(directory);
                                     LogHistory.removeSnapshotsBefore(snapshots, zxid);
-                                    outline = LogOutline.startingAt(zxid);
+                                    epochEnds = EpochEnds.startingAt(zxid);
                                     lastAppended = zxid;
                                 });
                     } finally {
@@ -828,10 +828,10 @@ public final class SaucrTxnLog implements TxnLog {
     // ---- What others may know ----
 
     /** Where the log ends in each epoch, on disk or not. */
-    public LogOutline outline() {
+    public EpochEnds epochEnds() {
         appendLock.lock();
         try {
-            return outlineNow();
+            return epochEndsNow();
         } finally {
             appendLock.unlock();
         }

@@ -1,7 +1,7 @@
 package org.apache.zookeeper.server.persistence;
 
+import io.saucr.core.EpochEnds;
 import io.saucr.core.LogIdentity;
-import io.saucr.core.LogOutline;
 import io.saucr.core.Markers;
 import io.saucr.core.Zxid;
 import io.saucr.server.FlushCause;
@@ -113,10 +113,10 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
         LogHistory history = history();
         LogHistory.Damage damage = scan.damage();
         if (damage != null
-                && !isTornEnd(getDataLogDir().toPath(), damage, scan.outline().last(), markers)) {
+                && !isTornEnd(getDataLogDir().toPath(), damage, scan.epochEnds().last(), markers)) {
             throw new DamagedLogException(
                     "The transaction log is damaged after "
-                            + Zxid.toString(scan.outline().last())
+                            + Zxid.toString(scan.epochEnds().last())
                             + ": "
                             + damage.what()
                             + ", at byte "
@@ -132,7 +132,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
             // Slow entries are forced before they are acked: this one was not.
             LOG.warn(
                     "Cutting what was never acked after {}: {}",
-                    Zxid.toString(scan.outline().last()),
+                    Zxid.toString(scan.epochEnds().last()),
                     damage);
             history.cut(damage);
         }
@@ -140,7 +140,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
             LOG.warn(
                     "The log ends before the snapshot at {}, which came from a leader: its files"
                             + " go",
-                    Zxid.toString(scan.outline().last()));
+                    Zxid.toString(scan.epochEnds().last()));
             LogHistory.removeLogs(getDataLogDir().toPath());
         }
         // What a killed process wrote may be in the page cache alone; from now on this server votes
@@ -153,7 +153,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
                         getSnapDir().toPath(),
                         markerStore,
                         markers,
-                        scan.outline(),
+                        scan.epochEnds(),
                         proof,
                         files,
                         settings,
@@ -165,8 +165,8 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
      * to follow the log's end. An epoch's beginning (counter 0) is the name of no entry.
      */
     private static boolean endsBeforeSnapshot(LogHistory.Scan scan) {
-        long snapshot = scan.outline().base();
-        return scan.outline().last() == snapshot
+        long snapshot = scan.epochEnds().base();
+        return scan.epochEnds().last() == snapshot
                 && Zxid.counter(snapshot) != 0
                 && scan.before() < snapshot;
     }
@@ -304,7 +304,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
      * An older snapshot was loaded, as a newer one is unusable: the log must lead on from there.
      */
     private void requireNoHoleAfter(long loaded) throws IOException {
-        long base = log().outline().base();
+        long base = log().epochEnds().base();
         if (loaded >= base) {
             return;
         }
@@ -341,12 +341,12 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     }
 
     /**
-     * Whether everything after the zxid can be read. Before its outline's base the log may have
-     * holes that only a snapshot covers, and and a reader would go on behind them as if nothing
+     * Whether everything after the zxid can be read. Before the base of its epoch ends the log may
+     * have holes that only a snapshot covers, and over which a reader would go on as if nothing
      * were missing.
      */
     private boolean isReadable(long zxid) throws IOException {
-        long base = readableOutline().base();
+        long base = readableEpochEnds().base();
         if (zxid != base) {
             return zxid > base;
         }
@@ -360,10 +360,12 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
      * The outline of what can still be read: without the log files that were purged since the
      * start, and the snapshots before them.
      */
-    LogOutline readableOutline() throws IOException {
-        LogOutline outline = log().outline();
+    EpochEnds readableEpochEnds() throws IOException {
+        EpochEnds epochEnds = log().epochEnds();
         List<Path> files = LogHistory.logFiles(getDataLogDir().toPath());
-        return files.isEmpty() ? outline : outline.startingFrom(TxnLogFormat.zxidOf(files.get(0)));
+        return files.isEmpty()
+                ? epochEnds
+                : epochEnds.startingFrom(TxnLogFormat.zxidOf(files.get(0)));
     }
 
     /** An empty log: a leader that finds nothing to send from its log sends a snapshot. */
@@ -513,7 +515,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
                                 + " only in a snapshot of {}, together with what comes after. It"
                                 + " stops, and gets its history from the others when it starts",
                         Zxid.toString(zxid),
-                        Zxid.toString(log().outline().base()));
+                        Zxid.toString(log().epochEnds().base()));
                 giveUpHistory();
             }
             return reached;

@@ -44,7 +44,7 @@ public final class StartExamination {
             throws IOException {
         Markers markers = markerStore.read();
         scan = new LogHistory(logs, snapshots).scan(markers.latestOnDisk());
-        long last = scan.outline().last();
+        long last = scan.epochEnds().last();
         boolean damaged =
                 scan.damage() != null
                         && !SaucrTxnSnapLog.isTornEnd(logs, scan.damage(), last, markers);

@@ -110,7 +110,7 @@ public final class StoppedServer {
         return new Findings(
                 assess(),
                 found,
-                scan.outline().last(),
+                scan.epochEnds().last(),
                 history.snapshotZxid(),
                 describe(scan.damage()),
                 Math.max(least, RecoveryStore.epochIn(snapshots, RecoveryStore.CURRENT_EPOCH)),

@@ -1,6 +1,6 @@
 package org.apache.zookeeper.server.quorum;
 
-import io.saucr.core.LogOutline;
+import io.saucr.core.EpochEnds;
 import io.saucr.core.Markers;
 import io.saucr.core.RecoveryMessage;
 import io.saucr.core.RecoveryMessage.LostQuery;
@@ -68,7 +68,7 @@ final class CrashRecovery {
     private final MarkerStore markerStore;
     private final RecoveryStore store;
     private final long currentEpoch;
-    private final LogOutline outline;
+    private final EpochEnds epochEnds;
     private final Markers markers;
     private final Loss loss;
     private final StartAssessment assessment;
@@ -115,7 +115,7 @@ final class CrashRecovery {
         if (loss == Loss.DISK) {
             markLost();
         }
-        this.outline =
+        this.epochEnds =
                 switch (loss) {
                     case MEMORY -> store.prepare(currentEpoch);
                     case DISK -> store.prepareLost();
@@ -149,7 +149,7 @@ final class CrashRecovery {
         OnDisk onDisk =
                 new OnDisk(
                         Math.max(0, currentEpoch),
-                        outline,
+                        epochEnds,
                         markers,
                         RecoveryAnswers.configuration(committed),
                         newest != null && newest.getVersion() > committed.getVersion()
@@ -171,7 +171,7 @@ final class CrashRecovery {
                             + " had logged, and takes part in nothing before it has that",
                     assessment.reason(),
                     loss == Loss.MEMORY
-                            ? "its log ends at " + Zxid.toString(outline.last())
+                            ? "its log ends at " + Zxid.toString(epochEnds.last())
                             : "it builds on nothing that it has");
         }
         long reportAt = System.nanoTime() + REPORT_NANOS;

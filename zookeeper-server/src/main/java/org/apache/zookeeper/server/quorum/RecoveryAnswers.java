@@ -3,12 +3,12 @@ package org.apache.zookeeper.server.quorum;
 import io.saucr.core.Configuration;
 import io.saucr.core.RecoveryMessage;
 import io.saucr.core.RecoveryMessage.EntriesRequest;
+import io.saucr.core.RecoveryMessage.EpochEndsRequest;
 import io.saucr.core.RecoveryMessage.LleAnswer;
 import io.saucr.core.RecoveryMessage.LleQuery;
 import io.saucr.core.RecoveryMessage.LostAnswer;
 import io.saucr.core.RecoveryMessage.LostQuery;
 import io.saucr.core.RecoveryMessage.NoAnswer;
-import io.saucr.core.RecoveryMessage.OutlineRequest;
 import io.saucr.core.RecoveryMessage.SnapshotRequest;
 import io.saucr.core.RecoverySource;
 import io.saucr.core.RecoveryWire;
@@ -230,7 +230,7 @@ final class RecoveryAnswers {
     }
 
     private void answerRequest(RecoveryMessage message) {
-        if (message instanceof OutlineRequest request) {
+        if (message instanceof EpochEndsRequest request) {
             peer.send(request.sender(), source.answer(request, history));
         } else if (message instanceof EntriesRequest request) {
             peer.send(request.sender(), source.answer(request, history));

@@ -260,7 +260,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         }
         LOG.info("This server is complete: {}", assessment.reason());
         // A process that was killed while it wrote leaves a torn entry behind this one.
-        long last = scan.outline().last();
+        long last = scan.epochEnds().last();
         LleMap map = markers.lleMap();
         for (long voter : getView().keySet()) {
             map = map.with(voter, Math.max(map.get(voter), last));

@@ -164,7 +164,7 @@ class HistoryReplacementTest {
         assertThat(entries()).isEqualTo(Transactions.zxids(1, 1, 20));
         log.append(Transactions.create(second));
         log.commit();
-        assertThat(log.outline().ends()).containsExactly(zxid(20), second);
+        assertThat(log.epochEnds().ends()).containsExactly(zxid(20), second);
     }
 
     // ---- SNAP ----
@@ -181,7 +181,7 @@ class HistoryReplacementTest {
         assertThat(log.lastAppended()).isEqualTo(zxid(50));
         write(51, 60);
         open();
-        assertThat(log.outline().base()).isEqualTo(zxid(50));
+        assertThat(log.epochEnds().base()).isEqualTo(zxid(50));
         assertThat(log.lastAppended()).isEqualTo(zxid(60));
     }
 
@@ -203,7 +203,7 @@ class HistoryReplacementTest {
         log.truncate(zxid(10));
         synchronise(30, false);
         assertThat(names("snapshot")).containsExactly("snapshot.10000001e");
-        assertThat(log.outline().base()).isEqualTo(zxid(30));
+        assertThat(log.epochEnds().base()).isEqualTo(zxid(30));
         write(31, 31);
         assertThat(entriesAfter(zxid(30))).containsExactly(zxid(31));
     }
@@ -241,7 +241,7 @@ class HistoryReplacementTest {
             other.shutdownNow();
         }
         assertThat(metrics.forces()).isGreaterThan(forces);
-        assertThat(log.outline().base()).isZero();
+        assertThat(log.epochEnds().base()).isZero();
         assertThat(entries()).hasSize(25);
     }
 

@@ -5,7 +5,7 @@ import static org.apache.zookeeper.server.persistence.Transactions.zxids;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.saucr.core.LogOutline;
+import io.saucr.core.EpochEnds;
 import io.saucr.core.Zxid;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -116,30 +116,30 @@ class LogHistoryTest {
     /** The scan ends there; after the cut the log is sound and ends there. */
     private void assertEndsWith(long last, String what) throws IOException {
         Scan scan = scan();
-        assertThat(scan.outline().last()).as(what).isEqualTo(last);
+        assertThat(scan.epochEnds().last()).as(what).isEqualTo(last);
         LogHistory history = new LogHistory(logs, logs);
         history.cut(scan.damage());
         Scan again = scan();
         assertThat(again.damage()).as(what).isNull();
-        assertThat(again.outline()).as(what).isEqualTo(scan.outline());
+        assertThat(again.epochEnds()).as(what).isEqualTo(scan.epochEnds());
         assertThat(Transactions.read(logs, logs, 0)).as(what).isEqualTo(through(last));
-        assertThat(scan.outline()).as(what).isEqualTo(outlineOf(through(last)));
+        assertThat(scan.epochEnds()).as(what).isEqualTo(epochEndsOf(through(last)));
     }
 
-    private static LogOutline outlineOf(List<Long> zxids) {
-        LogOutline outline = LogOutline.startingAt(0);
+    private static EpochEnds epochEndsOf(List<Long> zxids) {
+        EpochEnds epochEnds = EpochEnds.startingAt(0);
         for (long zxid : zxids) {
-            outline = outline.append(zxid);
+            epochEnds = epochEnds.append(zxid);
         }
-        return outline;
+        return epochEnds;
     }
 
     @Test
     void aSoundLogIsReadToItsEnd() throws IOException {
         Scan scan = scan();
         assertThat(scan.damage()).isNull();
-        assertThat(scan.outline()).isEqualTo(outlineOf(ALL));
-        assertThat(scan.outline().ends())
+        assertThat(scan.epochEnds()).isEqualTo(epochEndsOf(ALL));
+        assertThat(scan.epochEnds().ends())
                 .containsExactly(0, Zxid.of(1, 7), Zxid.of(2, 2), Zxid.of(4, 3));
     }
 
@@ -238,7 +238,7 @@ class LogHistoryTest {
                 .isEqualTo(whole.length);
         Scan forced = new LogHistory(logs, logs).scan(Zxid.of(4, 1));
         assertThat(forced.damage()).isNull();
-        assertThat(forced.outline()).isEqualTo(outlineOf(ALL));
+        assertThat(forced.epochEnds()).isEqualTo(epochEndsOf(ALL));
         filled[whole.length + 100_000] = 1;
         Files.write(logs.resolve(name), filled);
         assertThat(new LogHistory(logs, logs).scan(Zxid.of(4, 1)).damage().offset())
@@ -295,7 +295,7 @@ class LogHistoryTest {
         for (String stranger : strangers) {
             Files.writeString(logs.resolve(stranger), "no log at all, but long enough for one");
         }
-        assertThat(scan().outline()).isEqualTo(outlineOf(ALL));
+        assertThat(scan().epochEnds()).isEqualTo(epochEndsOf(ALL));
         assertThat(scan().damage()).isNull();
         new LogHistory(logs, logs).truncateAfter(Zxid.of(1, 2));
         assertThat(Transactions.read(logs, logs, 0)).isEqualTo(zxids(1, 1, 2));
@@ -312,7 +312,7 @@ class LogHistoryTest {
             new LogHistory(logs, logs).truncateAfter(last);
             assertThat(Transactions.read(logs, logs, 0)).isEqualTo(ALL.subList(0, kept));
             assertThat(scan().damage()).isNull();
-            assertThat(scan().outline().last()).isEqualTo(last);
+            assertThat(scan().epochEnds().last()).isEqualTo(last);
         }
     }
 
@@ -348,14 +348,14 @@ class LogHistoryTest {
         assertThat(history.snapshotZxid()).isEqualTo(Zxid.of(2, 1));
         Scan scan = history.scan(0);
         assertThat(scan.damage()).isNull();
-        assertThat(scan.outline().base()).isEqualTo(Zxid.of(2, 1));
-        assertThat(scan.outline().ends()).containsExactly(Zxid.of(2, 2), Zxid.of(4, 3));
+        assertThat(scan.epochEnds().base()).isEqualTo(Zxid.of(2, 1));
+        assertThat(scan.epochEnds().ends()).containsExactly(Zxid.of(2, 2), Zxid.of(4, 3));
 
         // What the snapshot holds need not be in the log any more.
         Files.delete(logs.resolve(Util.makeLogName(Zxid.of(1, 1))));
         assertThat(new LogHistory(logs, logs).scan(0)).isEqualTo(scan);
         Files.delete(logs.resolve(Util.makeLogName(Zxid.of(1, 5))));
-        assertThat(new LogHistory(logs, logs).scan(0).outline().last()).isEqualTo(Zxid.of(4, 3));
+        assertThat(new LogHistory(logs, logs).scan(0).epochEnds().last()).isEqualTo(Zxid.of(4, 3));
     }
 
     private void snapshot(long zxid) throws IOException {

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.core.Bytes;
 import io.saucr.core.Configuration;
+import io.saucr.core.EpochEnds;
 import io.saucr.core.LleMap;
-import io.saucr.core.LogOutline;
 import io.saucr.core.Markers;
 import io.saucr.core.RecoveryMessage;
 import io.saucr.core.RecoveryMessage.Compression;
@@ -14,10 +14,10 @@ import io.saucr.core.RecoveryMessage.EntriesAnswer;
 import io.saucr.core.RecoveryMessage.EntriesRequest;
 import io.saucr.core.RecoveryMessage.Entry;
 import io.saucr.core.RecoveryMessage.EntryPart;
+import io.saucr.core.RecoveryMessage.EpochEndsAnswer;
+import io.saucr.core.RecoveryMessage.EpochEndsRequest;
 import io.saucr.core.RecoveryMessage.LleAnswer;
 import io.saucr.core.RecoveryMessage.LleQuery;
-import io.saucr.core.RecoveryMessage.OutlineAnswer;
-import io.saucr.core.RecoveryMessage.OutlineRequest;
 import io.saucr.core.RecoveryMessage.Reason;
 import io.saucr.core.RecoveryMessage.SnapshotPart;
 import io.saucr.core.RecoveryMessage.SnapshotRequest;
@@ -130,9 +130,9 @@ class RecoveryGarbageTest {
         return Bytes.wrap(bytes);
     }
 
-    private LogOutline outline() {
-        LogOutline outline = LogOutline.startingAt(Zxid.of(1, random.nextInt(30)));
-        return outline.through(outline.last() + random.nextInt(1000));
+    private EpochEnds epochEnds() {
+        EpochEnds epochEnds = EpochEnds.startingAt(Zxid.of(1, random.nextInt(30)));
+        return epochEnds.through(epochEnds.last() + random.nextInt(1000));
     }
 
     /** Sound as a packet; with luck it is even what the other side waits for. */
@@ -146,9 +146,9 @@ class RecoveryGarbageTest {
                 return new LleAnswer(
                         NONCE, sender, wild(), wild(), MAP, CONFIGURATION, Optional.empty());
             case 2:
-                return new OutlineRequest(wild(), sender, wild());
+                return new EpochEndsRequest(wild(), sender, wild());
             case 3:
-                return new OutlineAnswer(NONCE, sender, request, outline());
+                return new EpochEndsAnswer(NONCE, sender, request, epochEnds());
             case 4:
                 return new EntriesRequest(wild(), sender, wild(), wild(), wild(), wildInt());
             case 5:
@@ -221,7 +221,7 @@ class RecoveryGarbageTest {
                         NONCE,
                         new OnDisk(
                                 1,
-                                LogOutline.startingAt(0).append(Zxid.of(1, 1)),
+                                EpochEnds.startingAt(0).append(Zxid.of(1, 1)),
                                 new Markers(Zxid.of(1, 3), Zxid.of(1, 1), MAP),
                                 CONFIGURATION,
                                 Optional.empty()),
@@ -231,7 +231,7 @@ class RecoveryGarbageTest {
     }
 
     private Optional<RecoveryMessage> answer(RecoveryMessage message) {
-        if (message instanceof OutlineRequest request) {
+        if (message instanceof EpochEndsRequest request) {
             return Optional.of(source.answer(request, history));
         } else if (message instanceof EntriesRequest request) {
             return Optional.of(source.answer(request, history));

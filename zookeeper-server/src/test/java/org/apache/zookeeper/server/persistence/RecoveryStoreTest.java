@@ -5,15 +5,15 @@ import static org.apache.zookeeper.server.persistence.Transactions.zxids;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.core.Configuration;
+import io.saucr.core.EpochEnds;
 import io.saucr.core.LleMap;
-import io.saucr.core.LogOutline;
 import io.saucr.core.Markers;
 import io.saucr.core.RecoveryMessage;
 import io.saucr.core.RecoveryMessage.EntriesRequest;
 import io.saucr.core.RecoveryMessage.EntryPart;
+import io.saucr.core.RecoveryMessage.EpochEndsRequest;
 import io.saucr.core.RecoveryMessage.LleAnswer;
 import io.saucr.core.RecoveryMessage.LleQuery;
-import io.saucr.core.RecoveryMessage.OutlineRequest;
 import io.saucr.core.RecoveryMessage.SnapshotPart;
 import io.saucr.core.RecoveryMessage.SnapshotRequest;
 import io.saucr.core.RecoveryProcedure;
@@ -178,11 +178,11 @@ class RecoveryStoreTest {
                                 query.nonce(),
                                 sid,
                                 currentEpoch,
-                                history.outline().last(),
+                                history.epochEnds().last(),
                                 map,
                                 CONFIGURATION,
                                 Optional.empty());
-            } else if (message instanceof OutlineRequest request) {
+            } else if (message instanceof EpochEndsRequest request) {
                 answer = answerer.answer(request, history);
             } else if (message instanceof EntriesRequest request) {
                 answer = answerer.answer(request, history);
@@ -251,16 +251,16 @@ class RecoveryStoreTest {
         }
         long currentEpoch = RecoveryStore.epochIn(directory, RecoveryStore.CURRENT_EPOCH);
         try (RecoveryStore store = new RecoveryStore(directory, directory, markerStore)) {
-            LogOutline outline = store.prepare(currentEpoch);
+            EpochEnds epochEnds = store.prepare(currentEpoch);
             // Else ZooKeeper refuses to load what is there, and that comes first (H10).
-            assertThat(Zxid.epoch(outline.last())).isLessThanOrEqualTo(currentEpoch);
+            assertThat(Zxid.epoch(epochEnds.last())).isLessThanOrEqualTo(currentEpoch);
             RecoveryProcedure procedure =
                     new RecoveryProcedure(
                             ASKER,
                             nonce,
                             new OnDisk(
                                     currentEpoch,
-                                    outline,
+                                    epochEnds,
                                     markers,
                                     CONFIGURATION,
                                     Optional.empty()),
@@ -332,7 +332,7 @@ class RecoveryStoreTest {
         LogHistory history = new LogHistory(directory, directory);
         LogHistory.Scan scan = history.scan(0);
         assertThat(scan.damage()).as(what).isNull();
-        long last = scan.outline().last();
+        long last = scan.epochEnds().last();
         assertThat(last).as(what).isGreaterThanOrEqualTo(atLeast);
         assertThat(markers.latestOnDisk()).as(what).isGreaterThanOrEqualTo(last);
         assertThat(RecoveryStore.epochIn(directory, RecoveryStore.CURRENT_EPOCH))
@@ -374,7 +374,7 @@ class RecoveryStoreTest {
         List<Source> all = List.of(others);
         start(asker, 1, all);
         assertRecovered("without a crash", asker, last, all);
-        assertThat(new LogHistory(asker, asker).scan(0).outline().last()).isEqualTo(last);
+        assertThat(new LogHistory(asker, asker).scan(0).epochEnds().last()).isEqualTo(last);
     }
 
     // ---- Whole recoveries ----

@@ -3,20 +3,20 @@ package io.saucr.core;
 import java.util.Arrays;
 
 /**
- * Where a log ends in each epoch. Two outlines tell the longest history that two logs share,
- * without a look at the entries.
+ * Where a log ends in each epoch. The epoch ends of two logs tell the longest history that both
+ * share, without a look at the entries.
  *
  * <p>Why that is exact: one leader alone proposes in an epoch, counting from 1 without gaps, and
  * whoever logs its entry (e, c) has its whole earlier history and (e, 1) to (e, c - 1). So a log
  * holds a prefix of every epoch that it has entries of, the same zxid is the same entry with the
  * same past (S2), and the longest common prefix ends in the newest epoch that both logs have, at
  * the smaller of the two ends. Whatever is older than {@link #base()} is in a snapshot and no
- * longer known entry by entry. A log with a gap has no outline: {@link #append} refuses.
+ * longer known entry by entry. Of a log with a gap there are none: {@link #append} refuses.
  *
  * <p>Immutable.
  */
-public final class LogOutline {
-    /** The most epochs in one outline. Older ones are dropped: the base moves up. */
+public final class EpochEnds {
+    /** Older epochs than this many are forgotten: the base moves up. */
     public static final int MAX_EPOCHS = 1024;
 
     /** The two logs share no position that both can be cut to. */
@@ -31,7 +31,7 @@ public final class LogOutline {
 
     private final long last;
 
-    private LogOutline(long base, long[] earlierEnds, long last) {
+    private EpochEnds(long base, long[] earlierEnds, long last) {
         this.base = base;
         this.earlierEnds = earlierEnds;
         this.last = last;
@@ -43,27 +43,27 @@ public final class LogOutline {
      * @param base the zxid of the oldest snapshot from which the log can be replayed, {@link
      *     Zxid#NONE} if that is the empty one
      */
-    public static LogOutline startingAt(long base) {
+    public static EpochEnds startingAt(long base) {
         if (base < 0) {
             throw new IllegalArgumentException("negative zxid " + Zxid.toString(base));
         }
-        return new LogOutline(base, new long[0], base);
+        return new EpochEnds(base, new long[0], base);
     }
 
     /**
-     * An outline as it was sent.
+     * As they were sent.
      *
      * @param ends what {@link #ends} returned
      * @throws IllegalArgumentException when that cannot be
      */
-    public static LogOutline of(long base, long[] ends) {
+    public static EpochEnds of(long base, long[] ends) {
         if (ends.length == 0 || ends.length > MAX_EPOCHS) {
             throw new IllegalArgumentException(
-                    "a log outline has 1 to " + MAX_EPOCHS + " epochs, not " + ends.length);
+                    "1 to " + MAX_EPOCHS + " epoch ends are expected, not " + ends.length);
         }
         if (base < 0 || ends[0] < base) {
             throw new IllegalArgumentException(
-                    "a log outline from "
+                    "epoch ends from "
                             + Zxid.toString(base)
                             + " cannot begin with "
                             + Zxid.toString(ends[0]));
@@ -71,13 +71,13 @@ public final class LogOutline {
         for (int i = 1; i < ends.length; i++) {
             if (Zxid.epoch(ends[i]) <= Zxid.epoch(ends[i - 1]) || Zxid.counter(ends[i]) == 0) {
                 throw new IllegalArgumentException(
-                        "in a log outline "
+                        "among epoch ends "
                                 + Zxid.toString(ends[i])
                                 + " cannot follow "
                                 + Zxid.toString(ends[i - 1]));
             }
         }
-        return new LogOutline(base, Arrays.copyOf(ends, ends.length - 1), ends[ends.length - 1]);
+        return new EpochEnds(base, Arrays.copyOf(ends, ends.length - 1), ends[ends.length - 1]);
     }
 
     /** Entries up to here are only in a snapshot. */
@@ -105,11 +105,11 @@ public final class LogOutline {
     }
 
     /**
-     * The outline with one more entry.
+     * The same with one more entry.
      *
      * @throws IllegalArgumentException when the entry leaves a gap or goes back
      */
-    public LogOutline append(long zxid) {
+    public EpochEnds append(long zxid) {
         if (!followedBy(zxid)) {
             throw new IllegalArgumentException(
                     "the log ends with "
@@ -119,25 +119,25 @@ public final class LogOutline {
                             + " cannot follow");
         }
         if (Zxid.epoch(zxid) == Zxid.epoch(last)) {
-            return new LogOutline(base, earlierEnds, zxid);
+            return new EpochEnds(base, earlierEnds, zxid);
         }
         long[] ends = ends();
         return ends.length < MAX_EPOCHS
-                ? new LogOutline(base, ends, zxid)
-                : new LogOutline(ends[0], Arrays.copyOfRange(ends, 1, ends.length), zxid);
+                ? new EpochEnds(base, ends, zxid)
+                : new EpochEnds(ends[0], Arrays.copyOfRange(ends, 1, ends.length), zxid);
     }
 
     /**
-     * The outline with every entry up to this one of its newest epoch.
+     * The same with every entry up to this one of the newest epoch.
      *
      * @throws IllegalArgumentException when that is another epoch, or goes back
      */
-    public LogOutline through(long zxid) {
+    public EpochEnds through(long zxid) {
         if (Zxid.epoch(zxid) != Zxid.epoch(last) || zxid < last) {
             throw new IllegalArgumentException(
                     this + " does not reach " + Zxid.toString(zxid) + " within its last epoch");
         }
-        return zxid == last ? this : new LogOutline(base, earlierEnds, zxid);
+        return zxid == last ? this : new EpochEnds(base, earlierEnds, zxid);
     }
 
     /** Whether the zxid is in this history: as an entry, or as an epoch's beginning (counter 0). */
@@ -172,7 +172,7 @@ public final class LogOutline {
      *
      * @return a zxid that both contain, or {@link #NO_COMMON_PREFIX}
      */
-    public long commonPrefix(LogOutline other) {
+    public long commonPrefix(EpochEnds other) {
         long[] mine = ends();
         long[] theirs = other.ends();
         int i = mine.length - 1;
@@ -192,11 +192,11 @@ public final class LogOutline {
     }
 
     /**
-     * The outline of the log cut after an entry.
+     * Of the log cut after an entry.
      *
      * @throws IllegalArgumentException when the log does not contain it, or only in its snapshot
      */
-    public LogOutline truncate(long zxid) {
+    public EpochEnds truncate(long zxid) {
         if (zxid < base || !contains(zxid)) {
             throw new IllegalArgumentException(
                     this + " cannot be truncated to " + Zxid.toString(zxid));
@@ -205,15 +205,15 @@ public final class LogOutline {
         while (kept < earlierEnds.length && Zxid.epoch(earlierEnds[kept]) < Zxid.epoch(zxid)) {
             kept++;
         }
-        return new LogOutline(base, Arrays.copyOf(earlierEnds, kept), zxid);
+        return new EpochEnds(base, Arrays.copyOf(earlierEnds, kept), zxid);
     }
 
     /**
-     * The outline of what is left when everything before an entry has been purged.
+     * Of what is left when everything before an entry has been purged.
      *
      * @param first the oldest entry that can still be read, or any one before the base
      */
-    public LogOutline startingFrom(long first) {
+    public EpochEnds startingFrom(long first) {
         long[] ends = ends();
         int kept = 0;
         while (kept < ends.length - 1 && ends[kept] < first) {
@@ -226,7 +226,7 @@ public final class LogOutline {
         }
         return before <= base
                 ? this
-                : new LogOutline(
+                : new EpochEnds(
                         Math.min(before, last),
                         Arrays.copyOfRange(earlierEnds, kept, earlierEnds.length),
                         last);
@@ -234,7 +234,7 @@ public final class LogOutline {
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof LogOutline that
+        return other instanceof EpochEnds that
                 && base == that.base
                 && last == that.last
                 && Arrays.equals(earlierEnds, that.earlierEnds);
