@@ -113,7 +113,8 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
         LogHistory history = history();
         LogHistory.Damage damage = scan.damage();
         if (damage != null
-                && !isTornEnd(getDataLogDir().toPath(), damage, scan.epochEnds().last(), markers)) {
+                && !TornTail.explains(
+                        damage, getDataLogDir().toPath(), scan.epochEnds().last(), markers)) {
             throw new DamagedLogException(
                     "The transaction log is damaged after "
                             + Zxid.toString(scan.epochEnds().last())
@@ -172,24 +173,8 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     }
 
     /**
-     * Slow entries are forced before they are acked: what a power cut leaves after the last of them
-     * was not acked.
-     */
-    static boolean isTornEnd(Path logs, LogHistory.Damage damage, long last, Markers markers)
-            throws IOException {
-        List<Path> files = LogHistory.logFiles(logs);
-        int damaged = files.indexOf(damage.file());
-        for (int i = damaged; i < files.size(); i++) {
-            if (LaterEntries.exist(files.get(i), i == damaged ? damage.offset() : 0, last)) {
-                return false;
-            }
-        }
-        return last >= markers.latestOnDisk();
-    }
-
-    /**
-     * Sets whether loading the database ignores the disk, because a server that lost a part of its
-     * disk and has not recovered may have gaps (R26).
+     * Whether what is on the disk is not loaded, because it may have gaps: of a server that lost a
+     * part of it and has not recovered (R26).
      */
     public void believeNothing(boolean nothing) {
         nothingBelieved = nothing;

@@ -46,8 +46,7 @@ public final class StartExamination {
         scan = new LogHistory(logs, snapshots).scan(markers.latestOnDisk());
         long last = scan.epochEnds().last();
         boolean damaged =
-                scan.damage() != null
-                        && !SaucrTxnSnapLog.isTornEnd(logs, scan.damage(), last, markers);
+                scan.damage() != null && !TornTail.explains(scan.damage(), logs, last, markers);
         return StartAssessment.of(findings(ensemble, sid, markers, last, damaged, provenThrough));
     }
 

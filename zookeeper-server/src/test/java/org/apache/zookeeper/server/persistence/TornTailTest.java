@@ -17,9 +17,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * H2 for a server whose markers say "on disk": a torn end is cut, anything else stops the start.
+ * H2 for a server whose markers say "on disk": a torn tail is cut, anything else stops the start.
  */
-class LaterEntriesTest {
+class TornTailTest {
     private static final int ENTRIES = 20;
     private static final int ENTRY_BYTES = 300;
     private static final int OVERHEAD = 13;
@@ -106,7 +106,7 @@ class LaterEntriesTest {
     }
 
     @Test
-    void aTornEndFarFromTheEndOfAHugeFileIsCorruption() throws Exception {
+    void aTornTailFarFromTheEndOfAHugeFileIsCorruption() throws Exception {
         zero(offset(ENTRIES) + 100, offset(ENTRIES + 1));
         try (RandomAccessFile log = new RandomAccessFile(file.toFile(), "rw")) {
             log.setLength(3L << 30);
