@@ -176,7 +176,7 @@ public final class LocalEnsemble {
 
     /** The bare majority: so many servers must run for the ensemble to serve. */
     public int majority() {
-        return servers.size() / 2 + 1;
+        return Majority.of(servers.size());
     }
 
     public List<ServerReport> reports() {
@@ -186,7 +186,8 @@ public final class LocalEnsemble {
     /** True when a leader serves and a majority follows or leads. */
     public static boolean serves(List<ServerReport> reports) {
         long serving = reports.stream().filter(ServerReport::serves).count();
-        return reports.stream().anyMatch(ServerReport::leads) && serving > reports.size() / 2;
+        return reports.stream().anyMatch(ServerReport::leads)
+                && serving >= Majority.of(reports.size());
     }
 
     /**

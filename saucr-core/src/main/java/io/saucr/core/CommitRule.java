@@ -383,11 +383,11 @@ public final class CommitRule {
     }
 
     private static int bareMajority(long of) {
-        return Long.bitCount(of) / 2 + 1;
+        return Quorums.bareMajority(Long.bitCount(of));
     }
 
     private static int fastQuorum(long of) {
-        return bareMajority(of) + 1;
+        return Quorums.fastQuorum(Long.bitCount(of));
     }
 
     private boolean leaveEverySet(int slot) {

@@ -20,24 +20,18 @@ public record Configuration(long version, List<Long> voters) {
         }
     }
 
-    /**
-     * R: how many recovered voters must answer. Never less than 1: nobody recovers from nothing.
-     */
+    /** R: how many recovered voters must answer. */
     public int recoveryQuorum() {
-        return Math.max(1, voters.size() - bareMajority());
+        return Quorums.recoveryQuorum(voters.size());
     }
 
-    /**
-     * How many recovered voters must answer one that lost its disk (R26): n - B + 1. A durable ack
-     * of the lost disk counted together with those of at least B - 1 others; among the n - 1
-     * others, any n - B + 1 include one of these.
-     */
+    /** How many recovered voters must answer one that lost its disk (R26). */
     public int lostDiskQuorum() {
-        return voters.size() - bareMajority() + 1;
+        return Quorums.lostDiskQuorum(voters.size());
     }
 
     /** B: the smallest majority. */
     public int bareMajority() {
-        return voters.size() / 2 + 1;
+        return Quorums.bareMajority(voters.size());
     }
 }

@@ -259,6 +259,6 @@ public final class ModeController {
     }
 
     private int bareMajority() {
-        return voters < 3 ? voters : voters / 2 + 1;
+        return Quorums.bareMajority(voters);
     }
 }

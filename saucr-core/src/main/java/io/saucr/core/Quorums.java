@@ -1,34 +1,37 @@
 package io.saucr.core;
 
 /**
- * Quorum arithmetic for {@code voters} voters (section 3 of the paper: bare majority, fast quorum,
- * recovery quorum). Immutable.
- *
- * @param voters number of voters, at least 3: smaller ensembles have no fast quorum
+ * How many of {@code voters} voters are enough for what. The only place with this arithmetic, and
+ * the same for every number of voters from 1: of fewer than 3 the fast quorum is more than there
+ * are, so such an ensemble never gets fast.
  */
-public record Quorums(int voters) {
-
-    /**
-     * @throws IllegalArgumentException if there are fewer than 3 voters
-     */
-    public Quorums {
-        if (voters < 3) {
-            throw new IllegalArgumentException("SAUCR needs at least 3 voters, not " + voters);
-        }
-    }
+public final class Quorums {
+    private Quorums() {}
 
     /** B: the smallest majority. */
-    public int bareMajority() {
+    public static int bareMajority(int voters) {
         return voters / 2 + 1;
     }
 
     /** F: how many must hold a fast entry before it commits. */
-    public int fastQuorum() {
-        return bareMajority() + 1;
+    public static int fastQuorum(int voters) {
+        return bareMajority(voters) + 1;
     }
 
-    /** R: how many recovered voters must answer a recovering one. */
-    public int recoveryQuorum() {
-        return voters - bareMajority();
+    /**
+     * R: how many recovered voters must answer a recovering one (R16). Never less than 1: nobody
+     * recovers from nothing.
+     */
+    public static int recoveryQuorum(int voters) {
+        return Math.max(1, voters - bareMajority(voters));
+    }
+
+    /**
+     * How many recovered voters must answer one that lost its disk (R26): n - B + 1. A durable ack
+     * counted together with those of B - 1 others at least, and of n - 1 others so many include one
+     * of them.
+     */
+    public static int lostDiskQuorum(int voters) {
+        return voters - bareMajority(voters) + 1;
     }
 }

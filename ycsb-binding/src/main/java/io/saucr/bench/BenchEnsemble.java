@@ -5,6 +5,7 @@ import io.saucr.crash.process.FsyncShim;
 import io.saucr.crash.process.LoopbackHosting;
 import io.saucr.crash.process.ServerProcess;
 import io.saucr.crash.process.Signal;
+import io.saucr.ensemble.Majority;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -157,7 +158,7 @@ final class BenchEnsemble implements MeasuredEnsemble {
         if (!configuration.situationAware()) {
             return;
         }
-        boolean fast = !pinned && running().size() > ensemble.size() / 2 + 1;
+        boolean fast = !pinned && running().size() > Majority.of(ensemble.size());
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (mode() != (fast ? 1 : 0)) {
             if (System.nanoTime() > deadline) {

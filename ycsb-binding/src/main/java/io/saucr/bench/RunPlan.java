@@ -1,5 +1,6 @@
 package io.saucr.bench;
 
+import io.saucr.ensemble.Majority;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -51,7 +52,7 @@ public record RunPlan(
         require(!cases.isEmpty(), "a run without a case");
         for (Case each : cases) {
             require(
-                    failedServers == 0 || failedServers <= (each.voters() - 1) / 2,
+                    failedServers == 0 || failedServers <= Majority.spares(each.voters()),
                     failedServers + " failed of " + each.voters() + " servers leave no majority");
         }
         require(cases.stream().distinct().count() == cases.size(), "a case that is given twice");

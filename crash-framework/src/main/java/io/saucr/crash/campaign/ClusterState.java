@@ -1,5 +1,6 @@
 package io.saucr.crash.campaign;
 
+import io.saucr.ensemble.Majority;
 import java.util.Collections;
 import java.util.SortedSet;
 import java.util.TreeSet;
@@ -54,7 +55,7 @@ public record ClusterState(SortedSet<Integer> alive) {
     }
 
     public boolean hasMajorityOf(int n) {
-        return alive.size() > n / 2;
+        return alive.size() >= Majority.of(n);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.saucr.crash.campaign;
 
+import io.saucr.ensemble.Majority;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.function.IntPredicate;
@@ -29,7 +30,7 @@ public final class MemoryModel {
             forgetful.addAll(before.without(state));
             if (state.hasMajorityOf(n)) {
                 long up = state.alive().stream().filter(forgetful::contains).count();
-                if (up > n / 2) {
+                if (up >= Majority.of(n)) {
                     return true;
                 }
                 if (served.test(i)) {
@@ -56,7 +57,7 @@ public final class MemoryModel {
         for (ClusterState state : sequence.states()) {
             recovering.addAll(before.without(state));
             long normal = state.alive().stream().filter(id -> !recovering.contains(id)).count();
-            serves = normal > n / 2;
+            serves = normal >= Majority.of(n);
             if (serves) {
                 recovering.removeAll(state.alive());
             }

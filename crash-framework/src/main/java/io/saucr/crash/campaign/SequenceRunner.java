@@ -6,6 +6,7 @@ import io.saucr.crash.process.Ensemble;
 import io.saucr.crash.process.Explanation;
 import io.saucr.crash.process.ServerProcess;
 import io.saucr.crash.process.Signal;
+import io.saucr.ensemble.Majority;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -273,6 +274,7 @@ public final class SequenceRunner {
         long deadline = System.nanoTime() + limit.toNanos();
         long stuckSince = 0;
         long lookAgain = System.nanoTime();
+        int needed = Majority.of(sequence.servers());
         while (true) {
             Map<Integer, String> roles = new LinkedHashMap<>();
             int ended = 0;
@@ -283,9 +285,9 @@ public final class SequenceRunner {
                 roles.put(id, alive ? server.role() : "");
             }
             long serving = roles.values().stream().filter(role -> !role.isEmpty()).count();
-            boolean majority = serving > sequence.servers() / 2 && roles.containsValue("leader");
+            boolean majority = serving >= needed && roles.containsValue("leader");
             boolean complete = serving == state.alive().size() - ended;
-            boolean hopeless = state.alive().size() - ended <= sequence.servers() / 2;
+            boolean hopeless = state.alive().size() - ended < needed;
             if (!majority && System.nanoTime() > lookAgain) {
                 lookAgain = System.nanoTime() + STUCK_FOR.toNanos() / 4;
                 boolean stuck = tooFew(recovering(describe(state)), state);
@@ -308,7 +310,7 @@ public final class SequenceRunner {
      * fewer than a recovery needs answers from.
      */
     private boolean tooFew(List<Integer> recovering, ClusterState state) {
-        int needed = sequence.servers() - (sequence.servers() / 2 + 1);
+        int needed = Majority.spares(sequence.servers());
         return !recovering.isEmpty() && state.alive().size() - recovering.size() < needed;
     }
 

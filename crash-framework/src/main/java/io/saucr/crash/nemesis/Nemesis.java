@@ -8,6 +8,7 @@ import io.saucr.crash.process.Explanation;
 import io.saucr.crash.process.FsyncShim.WriteError;
 import io.saucr.crash.process.ServerProcess;
 import io.saucr.crash.process.Signal;
+import io.saucr.ensemble.Majority;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -185,12 +186,12 @@ final class Nemesis {
     }
 
     private int minority() {
-        return (plan.servers() - 1) / 2;
+        return Majority.spares(plan.servers());
     }
 
     private void partition() throws IOException, InterruptedException {
         List<Integer> ids = shuffled();
-        List<Integer> few = ids.subList(0, 1 + random.nextInt(plan.servers() / 2));
+        List<Integer> few = ids.subList(0, 1 + random.nextInt(Majority.of(plan.servers()) - 1));
         separate(few);
         hold(500, 9000);
         heal();
@@ -228,7 +229,7 @@ final class Nemesis {
         int minority = 1 + random.nextInt(minority());
         switch (random.nextInt(3)) {
             case 0 -> crashAtOnce(kind, ids.subList(0, minority));
-            case 1 -> crashAtOnce(kind, ids.subList(0, plan.servers() / 2 + 1));
+            case 1 -> crashAtOnce(kind, ids.subList(0, Majority.of(plan.servers())));
             default -> {
                 for (int id : ids) {
                     crashAtOnce(kind, List.of(id));

@@ -9,6 +9,7 @@ import io.saucr.crash.fault.FaultBackend;
 import io.saucr.crash.fault.PowerCut;
 import io.saucr.crash.process.Ensemble;
 import io.saucr.crash.process.ServerProcess;
+import io.saucr.ensemble.Majority;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -113,7 +114,6 @@ public final class ReactionCampaign implements Workbench.Kind<ReactionPlan, Reac
 
     private ReactionPoint point(
             ReactionPlan plan, String backend, double measuredGapMillis, int safe) {
-        int majority = plan.servers() / 2 + 1;
         return new ReactionPoint(
                 system.distribution().version(),
                 plan.servers(),
@@ -124,7 +124,7 @@ public final class ReactionCampaign implements Workbench.Kind<ReactionPlan, Reac
                 plan.round(),
                 backend,
                 safe,
-                plan.servers() - majority);
+                Majority.spares(plan.servers()));
     }
 
     /** The measured gap in milliseconds. */

@@ -8,6 +8,7 @@ import io.saucr.crash.campaign.ClusterState;
 import io.saucr.crash.campaign.Expectation;
 import io.saucr.crash.campaign.Outcome;
 import io.saucr.crash.campaign.Verdict;
+import io.saucr.ensemble.Majority;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -249,7 +250,7 @@ final class SequenceSection {
         boolean labelled = n <= 5;
         places.forEach(
                 (name, place) -> {
-                    boolean majority = alive(name) > n / 2;
+                    boolean majority = alive(name) >= Majority.of(n);
                     page.append(
                             String.format(
                                     Locale.ROOT,

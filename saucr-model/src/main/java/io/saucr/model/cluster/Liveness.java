@@ -1,5 +1,6 @@
 package io.saucr.model.cluster;
 
+import io.saucr.core.Quorums;
 import io.saucr.model.cluster.Step.Kind;
 import java.util.Arrays;
 
@@ -32,7 +33,7 @@ public final class Liveness {
     public Liveness(ModelCluster cluster) {
         this.cluster = cluster;
         this.n = cluster.servers();
-        this.bareMajority = n / 2 + 1;
+        this.bareMajority = Quorums.bareMajority(n);
     }
 
     /**
@@ -50,7 +51,7 @@ public final class Liveness {
             lost += cluster.up(i) && cluster.lost(i) ? 1 : 0;
         }
         return up >= bareMajority
-                && recovered >= n - bareMajority
+                && recovered >= Quorums.recoveryQuorum(n)
                 && (lost == 0 || up - lost >= bareMajority || (up == n && lost < bareMajority));
     }
 

@@ -1,6 +1,7 @@
 package io.saucr.model.cluster;
 
 import io.saucr.core.Mode;
+import io.saucr.core.Quorums;
 import java.util.Arrays;
 import java.util.Set;
 
@@ -33,8 +34,8 @@ final class LooseAckCount implements AckCount {
     LooseAckCount(long self, int voters, long epochStart, Set<BrokenRule> broken) {
         this.self = (int) self - 1;
         this.epochStart = epochStart;
-        bareMajority = voters / 2 + 1;
-        fastQuorum = bareMajority + 1;
+        bareMajority = Quorums.bareMajority(voters);
+        fastQuorum = Quorums.fastQuorum(voters);
         rejoinedInEverySet = broken.contains(BrokenRule.R2_REJOINED_IN_EVERY_SET);
         durableCountsTowardsF = broken.contains(BrokenRule.R4_DURABLE_ACK_COUNTS_TOWARDS_F);
         oldConnectionCounts = broken.contains(BrokenRule.R21_OLD_CONNECTION_COUNTS);

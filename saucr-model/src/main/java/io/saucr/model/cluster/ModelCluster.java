@@ -3,6 +3,7 @@ package io.saucr.model.cluster;
 import io.saucr.core.Configuration;
 import io.saucr.core.LleMap;
 import io.saucr.core.Mode;
+import io.saucr.core.Quorums;
 import io.saucr.model.cluster.Server.Role;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -84,8 +85,8 @@ public final class ModelCluster {
             throw new IllegalArgumentException("3 to " + MAX_SERVERS + " voters, not " + voters);
         }
         this.n = voters;
-        this.bareMajority = voters / 2 + 1;
-        this.fastQuorum = bareMajority + 1;
+        this.bareMajority = Quorums.bareMajority(voters);
+        this.fastQuorum = Quorums.fastQuorum(voters);
         this.bounds = bounds;
         this.broken = Set.copyOf(broken);
         int capacity = (int) Math.min(32, (long) bounds.entries() + bounds.noops() + 1);

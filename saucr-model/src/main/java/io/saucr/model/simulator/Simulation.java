@@ -1,6 +1,7 @@
 package io.saucr.model.simulator;
 
 import io.saucr.core.AckProgress;
+import io.saucr.core.Quorums;
 import io.saucr.model.cluster.Bounds;
 import io.saucr.model.cluster.BrokenRule;
 import io.saucr.model.cluster.Liveness;
@@ -136,8 +137,8 @@ final class Simulation {
         this.powerAlone = powerAlone;
         cluster = new ModelCluster(servers, Bounds.none(), broken);
         n = servers;
-        bareMajority = n / 2 + 1;
-        recoveryQuorum = n - bareMajority;
+        bareMajority = Quorums.bareMajority(n);
+        recoveryQuorum = Quorums.recoveryQuorum(n);
         liveness = new Liveness(cluster);
         pausedUntil = new int[n];
         diskBusyUntil = new int[n];

@@ -1,5 +1,6 @@
 package io.saucr.tests.powercut;
 
+import io.saucr.core.Quorums;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -57,7 +58,7 @@ enum PowerCutScenario {
                 followers.add(id);
             }
         }
-        int majority = n / 2 + 1;
+        int majority = Quorums.bareMajority(n);
         return switch (this) {
             case FOLLOWER -> followers.subList(0, 1);
             case LEADER -> List.of(leader);

@@ -29,7 +29,7 @@ class CrashReactionIT {
     @ValueSource(ints = {3, 5, 7})
     void r6AtABareMajorityEverythingIsOnDiskBeforeTheNextAckAndR5FastOnceAllHaveRecovered(
             int voters) throws Exception {
-        int fastQuorum = new Quorums(voters).fastQuorum();
+        int fastQuorum = Quorums.fastQuorum(voters);
         try (SaucrEnsemble ensemble =
                 SaucrEnsemble.start(
                         SaucrEnsemble.describe("crash-reaction-" + voters, voters)

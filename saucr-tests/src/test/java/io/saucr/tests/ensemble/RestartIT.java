@@ -16,7 +16,7 @@ class RestartIT {
     @ParameterizedTest
     @ValueSource(ints = {3, 5, 7})
     void r5SlowWithABareMajorityAndFastAgainOnceTheyAreBack(int voters) throws Exception {
-        int tolerated = voters - new Quorums(voters).bareMajority();
+        int tolerated = voters - Quorums.bareMajority(voters);
         try (SaucrEnsemble ensemble =
                 SaucrEnsemble.start(
                         SaucrEnsemble.describe("restart-" + voters, voters)

@@ -9,6 +9,7 @@ import io.saucr.core.ModeController;
 import io.saucr.core.ModeController.Decision;
 import io.saucr.core.ModeController.Pin;
 import io.saucr.core.ProposalTag;
+import io.saucr.core.Quorums;
 import io.saucr.core.ReplicationSet;
 import io.saucr.core.SyncBarrier;
 import io.saucr.server.CriticalThread;
@@ -1010,7 +1011,7 @@ final class SaucrLeader extends Leader {
     }
 
     private int bareMajority() {
-        return voters.size() / 2 + 1;
+        return Quorums.bareMajority(voters.size());
     }
 
     // ---- What others may know ----
