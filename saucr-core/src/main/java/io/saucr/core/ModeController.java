@@ -131,8 +131,7 @@ public final class ModeController {
             boolean nearlyOnDisks,
             long now) {
         if (promptVoters <= bareMajority() || !pins.isEmpty()) {
-            forgiveIfFastLasted(now);
-            return turnSlow();
+            return tooFewPrompt(now);
         }
         switch (state) {
             case FAST:
@@ -160,6 +159,12 @@ public final class ModeController {
                 return Decision.NONE;
         }
         throw new AssertionError(state);
+    }
+
+    /** At most a bare majority of voters is prompt (R6). */
+    public Decision tooFewPrompt(long now) {
+        forgiveIfFastLasted(now);
+        return turnSlow();
     }
 
     /** Looks at a drain that is under way: it ends in fast mode, or when its time is over. */

@@ -48,6 +48,8 @@ final class ModeControllerSubject implements ScenarioSubject {
                 return controller
                         .drain(in.hasWord() && "onDisks".equals(in.word()), in.number("at", 0))
                         .toString();
+            case "tooFewPrompt":
+                return controller.tooFewPrompt(in.number("at", 0)).toString();
             case "overdue":
                 return controller.overdue(in.number("at", 0)).toString();
             case "probe":

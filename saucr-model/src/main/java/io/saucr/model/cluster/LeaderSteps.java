@@ -242,7 +242,7 @@ final class LeaderSteps {
             act(l, l.controller.stuck());
         }
         if (prompt(l) <= bareMajority) {
-            act(l, l.controller.promptness(0, false, false, 0));
+            act(l, l.controller.tooFewPrompt(0));
         }
     }
 
@@ -310,6 +310,6 @@ final class LeaderSteps {
 
     /** Too few followers are prompt: turns to slow mode. */
     void suspect(Server l) {
-        act(l, l.controller.promptness(bareMajority, false, false, 0));
+        act(l, l.controller.tooFewPrompt(0));
     }
 }

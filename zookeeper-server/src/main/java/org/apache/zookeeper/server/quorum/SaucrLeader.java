@@ -335,7 +335,7 @@ final class SaucrLeader extends Leader {
         }
         if (promptVoters(System.nanoTime()) <= bareMajority()) {
             act(
-                    controller.promptness(0, false, false, System.nanoTime()),
+                    controller.tooFewPrompt(System.nanoTime()),
                     "the connection of server " + link.sid + " is gone");
         }
     }
@@ -882,12 +882,12 @@ final class SaucrLeader extends Leader {
             } else if (late) {
                 act(controller.overdue(now), "only " + reason + ", others acknowledge too late");
             } else if (prompt <= bareMajority()) {
-                act(controller.promptness(prompt, false, false, now), "only " + reason);
+                act(controller.tooFewPrompt(now), "only " + reason);
             }
             return;
         }
         if (prompt <= bareMajority()) {
-            act(controller.promptness(prompt, false, false, now), "only " + reason);
+            act(controller.tooFewPrompt(now), "only " + reason);
         } else if (now - lastConfirmation >= confirmationNanos) {
             confirm(now);
         }
