@@ -6,7 +6,7 @@ import io.saucr.core.ModeController;
 import io.saucr.core.ModeController.Decision;
 import io.saucr.core.ProposalTag;
 import io.saucr.core.ReplicationSet;
-import io.saucr.core.SyncBarrier;
+import io.saucr.core.ReadIndex;
 import io.saucr.core.Zxid;
 import io.saucr.model.cluster.Server.Role;
 import java.util.OptionalLong;
@@ -77,7 +77,7 @@ final class LeaderSteps {
         l.set = new ReplicationSet(l.sid, l.knowledge.snapshot(), start);
         l.controller = new ModeController(n, CONFIRMATIONS, 1);
         l.fence = new IncarnationFence();
-        l.syncs = new SyncBarrier<>(l.sid);
+        l.syncs = new ReadIndex<>(l.sid);
     }
 
     private AckCount newCount(long sid, long epochStart) {

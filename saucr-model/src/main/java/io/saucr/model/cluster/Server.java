@@ -9,8 +9,8 @@ import io.saucr.core.Markers;
 import io.saucr.core.Mode;
 import io.saucr.core.ModeController;
 import io.saucr.core.ProposalTag;
+import io.saucr.core.ReadIndex;
 import io.saucr.core.ReplicationSet;
-import io.saucr.core.SyncBarrier;
 import io.saucr.core.Zxid;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -137,7 +137,7 @@ final class Server {
     final Link[] links;
 
     /** What answers its clients' syncs, and what that has been told. */
-    SyncBarrier<ClientSync> syncs;
+    ReadIndex<ClientSync> syncs;
 
     /** The syncs that wait, in order. */
     final ArrayDeque<ClientSync> waiting = new ArrayDeque<>();

@@ -27,7 +27,7 @@
  * <h2>What is the product's own</h2>
  *
  * CommitRule, ReplicationSet, ModeController, LogDurability, LleKnowledge with LleMap and
- * ProposalTag, RecoveryProcedure, RecoverySource, IncarnationFence and SyncBarrier decide; the
+ * ProposalTag, RecoveryProcedure, RecoverySource, IncarnationFence and ReadIndex decide; the
  * cluster does what the server does around them, in the same order.
  *
  * <h2>What is modelled</h2>

@@ -10,8 +10,8 @@ import io.saucr.core.ModeController.Decision;
 import io.saucr.core.ModeController.Pin;
 import io.saucr.core.ProposalTag;
 import io.saucr.core.Quorums;
+import io.saucr.core.ReadIndex;
 import io.saucr.core.ReplicationSet;
-import io.saucr.core.SyncBarrier;
 import io.saucr.server.CriticalThread;
 import io.saucr.server.FlushCause;
 import io.saucr.server.ReplicationMetrics;
@@ -113,7 +113,7 @@ final class SaucrLeader extends Leader {
     private List<Long> voters;
     private ReplicationSet set;
     private ProposalTag tag;
-    private final SyncBarrier<LearnerSyncRequest> syncs;
+    private final ReadIndex<LearnerSyncRequest> syncs;
     private long lastQuestion;
     private long lastConfirmation;
     private long lastBroadcast;
@@ -189,7 +189,7 @@ final class SaucrLeader extends Leader {
         this.configuration = self.getQuorumVerifier();
         this.voters = List.copyOf(configuration.getVotingMembers().keySet());
         this.rule = new CommitRule(self.getMyId(), voters);
-        this.syncs = new SyncBarrier<>(self.getMyId());
+        this.syncs = new ReadIndex<>(self.getMyId());
         this.diskTimeoutNanos = settings.diskTimeout().toNanos();
         this.progress = new AckProgress(detector.ackBoundNanos());
         this.own = progress.add();

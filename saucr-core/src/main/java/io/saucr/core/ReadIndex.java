@@ -9,11 +9,12 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * Which clients' syncs a leader may answer (R22). One that was replaced and has not noticed, behind
- * a cut link or after a long pause, must answer none: its client would read what is older than what
- * others were told long ago. So a sync waits until a majority has shown, after it came in, that it
- * still follows: by an answer to a question that was asked since, or by acks of an entry that was
- * proposed since. A later leader needs one of them, who then cannot have left before.
+ * Confirms reads (etcd: ReadIndex): which clients' syncs a leader may answer (R22). One that was
+ * replaced and has not noticed, behind a cut link or after a long pause, must answer none: its
+ * client would read what is older than what others were told long ago. So a sync waits until a
+ * majority has shown, after it came in, that it still follows: by an answer to a question that was
+ * asked since, or by acks of an entry that was proposed since. A later leader needs one of them,
+ * who then cannot have left before.
  *
  * <p>A question serves all syncs that came in before it, and so does an answer to any later one.
  *
@@ -24,7 +25,7 @@ import java.util.function.Predicate;
  *
  * @param <S> a sync
  */
-public final class SyncBarrier<S> {
+public final class ReadIndex<S> {
     /**
      * @param question the first one that serves it
      * @param lastProposed the last entry before it
@@ -41,7 +42,7 @@ public final class SyncBarrier<S> {
     /**
      * @param self the leader, who follows itself
      */
-    public SyncBarrier(long self) {
+    public ReadIndex(long self) {
         answered.put(self, Long.MAX_VALUE);
     }
 

@@ -14,95 +14,93 @@ import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 
 /** R22: a leader answers a sync only when a majority has followed since it came in. */
-class SyncBarrierTest {
+class ReadIndexTest {
     private static final long SELF = 1;
     private static final int SERVERS = 5;
 
-    private final SyncBarrier<String> barrier = new SyncBarrier<>(SELF);
+    private final ReadIndex<String> index = new ReadIndex<>(SELF);
 
     private static boolean majority(Set<Long> sids) {
         return sids.size() > SERVERS / 2;
     }
 
     private String next(long committed) {
-        return barrier.next(committed, SyncBarrierTest::majority);
+        return index.next(committed, ReadIndexTest::majority);
     }
 
     @Test
     void aSyncWaitsForAMajorityThatAnswersAQuestionAskedSince() {
-        barrier.answered(2, barrier.ask());
-        barrier.answered(3, 1);
-        barrier.add("sync", 7);
-        assertThat(barrier.questionDue()).isTrue();
+        index.answered(2, index.ask());
+        index.answered(3, 1);
+        index.add("sync", 7);
+        assertThat(index.questionDue()).isTrue();
         assertThat(next(7)).as("answers to an earlier question").isNull();
 
-        long question = barrier.ask();
-        assertThat(barrier.questionDue()).isFalse();
-        barrier.answered(2, question);
-        barrier.answered(2, question);
+        long question = index.ask();
+        assertThat(index.questionDue()).isFalse();
+        index.answered(2, question);
+        index.answered(2, question);
         assertThat(next(7)).as("itself and one more").isNull();
-        barrier.answered(4, question);
+        index.answered(4, question);
         assertThat(next(7)).isEqualTo("sync");
         assertThat(next(7)).isNull();
-        assertThat(barrier.size()).isZero();
+        assertThat(index.size()).isZero();
     }
 
     @Test
     void anAnswerToALaterQuestionServesAndOneToAQuestionNeverAskedDoesNot() {
-        barrier.add("first", 7);
-        barrier.ask();
-        barrier.answered(2, 2);
-        barrier.answered(3, Long.MAX_VALUE);
+        index.add("first", 7);
+        index.ask();
+        index.answered(2, 2);
+        index.answered(3, Long.MAX_VALUE);
         assertThat(next(7)).isNull();
-        long later = barrier.ask();
-        barrier.answered(2, later);
-        barrier.answered(3, 1);
+        long later = index.ask();
+        index.answered(2, later);
+        index.answered(3, 1);
         assertThat(next(7)).isEqualTo("first");
     }
 
     @Test
     void oneQuestionServesAllThatCameBeforeItAndNoneThatCameLater() {
-        barrier.add("first", 7);
-        long one = barrier.ask();
-        barrier.add("second", 7);
-        barrier.add("third", 7);
-        barrier.answered(2, one);
-        barrier.answered(3, one);
+        index.add("first", 7);
+        long one = index.ask();
+        index.add("second", 7);
+        index.add("third", 7);
+        index.answered(2, one);
+        index.answered(3, one);
         assertThat(next(7)).isEqualTo("first");
         assertThat(next(7)).isNull();
-        assertThat(barrier.questionDue()).isTrue();
-        long two = barrier.ask();
-        barrier.answered(2, two);
-        barrier.answered(3, two);
+        assertThat(index.questionDue()).isTrue();
+        long two = index.ask();
+        index.answered(2, two);
+        index.answered(3, two);
         assertThat(next(7)).isEqualTo("second");
         assertThat(next(7)).isEqualTo("third");
     }
 
     @Test
     void aSyncStandsBetweenTheEntriesBeforeAndAfterIt() {
-        barrier.add("sync", 7);
-        long question = barrier.ask();
-        barrier.answered(2, question);
-        barrier.answered(3, question);
+        index.add("sync", 7);
+        long question = index.ask();
+        index.answered(2, question);
+        index.answered(3, question);
         assertThat(next(6)).as("an entry before it is under way").isNull();
-        assertThat(barrier.nextBefore(7)).isNull();
+        assertThat(index.nextBefore(7)).isNull();
         assertThat(next(7)).isEqualTo("sync");
 
-        barrier.add("other", 7);
-        assertThat(barrier.needsAnswers(7)).isTrue();
-        assertThat(barrier.needsAnswers(8)).isFalse();
-        assertThat(barrier.nextBefore(8))
-                .as("acks of a later entry say it, too")
-                .isEqualTo("other");
-        assertThat(barrier.nextBefore(8)).isNull();
-        assertThat(barrier.needsAnswers(7)).isFalse();
+        index.add("other", 7);
+        assertThat(index.needsAnswers(7)).isTrue();
+        assertThat(index.needsAnswers(8)).isFalse();
+        assertThat(index.nextBefore(8)).as("acks of a later entry say it, too").isEqualTo("other");
+        assertThat(index.nextBefore(8)).isNull();
+        assertThat(index.needsAnswers(7)).isFalse();
     }
 
     /** Against a list of everything that happened: who showed what after which sync came in. */
     @Property(tries = 2000)
     void noSyncIsAnsweredWithoutAMajoritySinceItCame(@ForAll long seed) {
         Random random = new Random(seed);
-        SyncBarrier<Integer> syncs = new SyncBarrier<>(SELF);
+        ReadIndex<Integer> syncs = new ReadIndex<>(SELF);
         List<Integer> came = new ArrayList<>();
         List<Long> entriesBefore = new ArrayList<>();
         Map<Integer, Set<Long>> shown = new HashMap<>();
@@ -141,9 +139,9 @@ class SyncBarrierTest {
                     }
                 }
             }
-            for (Integer sync = syncs.next(committed, SyncBarrierTest::majority);
+            for (Integer sync = syncs.next(committed, ReadIndexTest::majority);
                     sync != null;
-                    sync = syncs.next(committed, SyncBarrierTest::majority)) {
+                    sync = syncs.next(committed, ReadIndexTest::majority)) {
                 assertThat(sync).as("in their order").isEqualTo(answered);
                 assertThat(shown.get(sync)).hasSizeGreaterThan(SERVERS / 2);
                 assertThat(entriesBefore.get(sync)).isLessThanOrEqualTo(committed);
