@@ -95,10 +95,10 @@ public record FailureDetector(long intervalNanos, long toleranceNanos) {
 
     /**
      * What an observer that overslept takes for the time at which it last heard its peer: one
-     * silent interval ago, however long it slept, for it may not have heard what came (H11).
+     * interval ago, however long it slept, so that the peer has one tolerance to be heard in (H11).
      */
     public long heardBeforeSleep(long heard, long now) {
-        return Math.max(heard, now - intervalNanos - toleranceNanos);
+        return Math.max(heard, now - intervalNanos);
     }
 
     /**

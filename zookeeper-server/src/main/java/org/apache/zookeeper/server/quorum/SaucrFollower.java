@@ -249,11 +249,14 @@ final class SaucrFollower extends Follower {
             if (!synced || !leaderSendsHeartbeats) {
                 planned = now + detector.intervalNanos();
             } else {
-                if (detector.overslept(planned, now)) {
+                // H11: the leader may have gone meanwhile. This server flushes at once, and
+                // counts silent intervals from now on.
+                boolean wokeUp = detector.overslept(planned, now) && detector.suspected(heard, now);
+                if (wokeUp) {
                     excused = detector.heardBeforeSleep(heard, now);
                 }
                 long since = Math.max(heard, excused);
-                int silent = detector.silentIntervals(since, now);
+                int silent = wokeUp ? 1 : detector.silentIntervals(since, now);
                 if (silent > reactedTo) {
                     react(silent);
                 }

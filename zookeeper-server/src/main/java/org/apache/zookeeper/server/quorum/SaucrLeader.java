@@ -824,7 +824,7 @@ final class SaucrLeader extends Leader {
             }
             if (overslept) {
                 // H11: nobody could be heard meanwhile; each has one tolerance to answer.
-                link.heard = Math.max(link.heard, now - detector.intervalNanos());
+                link.heard = detector.heardBeforeSleep(link.heard, now);
             }
             if (link.toldOfHeartbeats) {
                 link.pinged = Math.max(link.pinged, tickPings);
