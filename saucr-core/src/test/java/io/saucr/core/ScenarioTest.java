@@ -36,6 +36,7 @@ class ScenarioTest {
                     "recovery", RecoverySubject::new,
                     "restart-fence", RestartFenceSubject::new,
                     "knowledge", KnowledgeSubject::new,
+                    "leader-state", LeaderStateSubject::new,
                     "ack-progress", AckProgressSubject::new);
 
     @TestFactory

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -18,58 +19,84 @@ class SteadyStateAllocationTest {
     private static final double MOST_BYTES_PER_PROPOSAL = 0.5;
 
     private final CommitRule rule = new CommitRule(1, List.of(1L, 2L, 3L, 4L, 5L));
-    private final ReplicationSet set = new ReplicationSet(1, LleMap.empty(), EPOCH);
-    private final ModeController controller = new ModeController(5, 3, 20_000_000);
-    private final AckProgress progress = new AckProgress(1_000);
-    private final AckProgress.Peer acker = progress.add();
+    private final LeaderState<String, String> leader =
+            new LeaderState<>(
+                    1,
+                    new FailureDetector(1_000_000_000, 1_000_000),
+                    1_000_000_000,
+                    rule,
+                    new ModeController(5, 3, 20_000_000),
+                    new ReadIndex<>(1),
+                    sids -> true,
+                    0);
+    private final List<FollowerConnection<String>> followers = new ArrayList<>();
     private final LleKnowledge knowledge = new LleKnowledge(LleMap.empty());
-    private final long[] connections = new long[6];
+    private ProposalTag tag;
+    private long now;
     private long zxid = EPOCH;
+    private long committed = EPOCH;
 
     private static long allocated() {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         return threads.getCurrentThreadAllocatedBytes();
     }
 
-    private void propose(Mode mode) {
+    private void propose() {
         zxid++;
-        ProposalTag tag = set.propose(zxid, mode);
-        tag.encode();
-        rule.propose(zxid, mode);
-        progress.proposed(zxid, zxid);
-        acker.acked(zxid, zxid);
-        knowledge.appended(tag, zxid);
-        rule.ack(1, CommitRule.SELF, zxid);
-        for (int sid = 2; sid <= 5; sid++) {
-            rule.ack(sid, connections[sid], zxid);
-            rule.committableThrough();
+        now += 1_000;
+        ProposalTag next = leader.propose(zxid, now);
+        leader.sent(now);
+        if (next != null) {
+            tag = next;
         }
-        rule.committed(rule.committableThrough());
-        controller.promptness(
-                5, rule.lastSlowOnFastQuorumOfDisks(), !rule.slowEntriesCommitted(), zxid);
+        tag.encode();
+        knowledge.appended(tag, zxid);
+        commit(leader.ackedByLeader(zxid, now));
+        for (int i = 0; i < followers.size(); i++) {
+            followers.get(i).heard(now);
+            commit(leader.acked(followers.get(i), zxid, now));
+        }
+        leader.decisions().clear();
     }
 
-    private double bytesPerProposal(Mode mode) {
+    private void commit(long through) {
+        for (; committed < through; committed++) {
+            if (leader.nextSyncBefore(committed + 1) != null) {
+                throw new AssertionError("nobody asked for a sync");
+            }
+            leader.committed(committed + 1, now);
+        }
+        leader.settled(now);
+    }
+
+    private double bytesPerProposal() {
         for (int i = 0; i < PROPOSALS; i++) {
-            propose(mode);
+            propose();
         }
         long before = allocated();
         for (int i = 0; i < PROPOSALS; i++) {
-            propose(mode);
+            propose();
         }
         return (double) (allocated() - before) / PROPOSALS;
     }
 
     @Test
     void nothingIsAllocatedForAProposal() {
-        rule.startEpoch(EPOCH);
+        leader.startEpoch(new ReplicationSet(1, LleMap.empty(), EPOCH), EPOCH, 0);
         for (int sid = 2; sid <= 5; sid++) {
-            connections[sid] = rule.connect(sid, true);
-            rule.join(sid, connections[sid]);
-            set.join(sid);
+            FollowerConnection<String> follower = leader.connected("", sid, true, sid, 0);
+            leader.forwarded(follower);
+            leader.synced(follower);
+            followers.add(follower);
         }
-        assertThat(bytesPerProposal(Mode.SLOW)).isLessThan(MOST_BYTES_PER_PROPOSAL);
-        assertThat(bytesPerProposal(Mode.FAST)).isLessThan(MOST_BYTES_PER_PROPOSAL);
+        leader.pin("an operator asks", 0);
+        assertThat(bytesPerProposal()).isLessThan(MOST_BYTES_PER_PROPOSAL);
+        assertThat(leader.mode()).isEqualTo(Mode.SLOW);
+        leader.unpin();
+        bytesPerProposal();
+        assertThat(leader.mode()).isEqualTo(Mode.FAST);
+        assertThat(bytesPerProposal()).isLessThan(MOST_BYTES_PER_PROPOSAL);
+        assertThat(leader.mode()).isEqualTo(Mode.FAST);
         assertThat(rule.outstanding()).isZero();
     }
 }

@@ -1,15 +1,17 @@
 package org.apache.zookeeper.server.quorum;
 
-import io.saucr.core.AckProgress;
 import io.saucr.core.CommitRule;
 import io.saucr.core.FailureDetector;
+import io.saucr.core.FollowerConnection;
 import io.saucr.core.IncarnationFence;
+import io.saucr.core.LeaderDecisions;
+import io.saucr.core.LeaderDecisions.Closing;
+import io.saucr.core.LeaderDecisions.Turn;
+import io.saucr.core.LeaderDecisions.Why;
+import io.saucr.core.LeaderState;
 import io.saucr.core.Mode;
 import io.saucr.core.ModeController;
-import io.saucr.core.ModeController.Decision;
-import io.saucr.core.ModeController.Pin;
 import io.saucr.core.ProposalTag;
-import io.saucr.core.Quorums;
 import io.saucr.core.ReadIndex;
 import io.saucr.core.ReplicationSet;
 import io.saucr.server.CriticalThread;
@@ -20,17 +22,14 @@ import io.saucr.server.VoterView;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
-import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Supplier;
 import org.apache.zookeeper.DeleteContainerRequest;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.data.Id;
@@ -46,13 +45,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A leader that replicates situation-aware: it tags proposals (R1, R2), counts acks per connection
- * (R3, R4, R21), chooses the mode (R5 to R7), watches its followers (R9) and everybody's acks
- * (R24), and answers syncs (R22).
+ * A leader that replicates situation-aware: what {@link LeaderState} decides is carried out here,
+ * with ZooKeeper's packets, threads and clock. Tags go out with proposals (R1), commits are
+ * ZooKeeper's, heartbeats have a thread of their own (R9).
  *
- * <p>Everything that decides is guarded by this leader's monitor, the lock that ZooKeeper's own
- * leader proposes and counts acks under. Learners are removed by threads that must not wait for it;
- * they leave a note in {@code removed}, which is read first thing whenever the lock is taken.
+ * <p>This leader's monitor guards the state: the lock that ZooKeeper's own leader proposes and
+ * counts acks under. Whoever tells the state of an event carries out what it has decided before the
+ * monitor is free again; only connections are closed later, because that may take time. Learners
+ * are removed by threads that must not wait for the monitor; they leave a note in {@code removed},
+ * which is read first thing whenever it is taken.
  */
 final class SaucrLeader extends Leader {
     private static final Logger LOG = LoggerFactory.getLogger(SaucrLeader.class);
@@ -89,9 +90,6 @@ final class SaucrLeader extends Leader {
     private final SaucrQuorumPeer peer;
     private final SaucrTxnLog log;
     private final ReplicationMetrics metrics;
-    private final FailureDetector detector;
-    private final long confirmationNanos;
-    private final long diskTimeoutNanos;
     private final Thread heartbeats;
     private volatile boolean stopped;
 
@@ -101,75 +99,20 @@ final class SaucrLeader extends Leader {
     /** When ZooKeeper's own loop last pinged everyone, which it does twice a tick. */
     private volatile long tickPings = System.nanoTime();
 
-    private final ConcurrentHashMap<LearnerHandler, Link> links = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<LearnerHandler, FollowerConnection<LearnerHandler>>
+            connections = new ConcurrentHashMap<>();
     private final Queue<LearnerHandler> removed = new ConcurrentLinkedQueue<>();
 
+    /** Those that are to be closed by a thread that holds no lock. */
+    private final Queue<Closing<LearnerHandler>> closing = new ConcurrentLinkedQueue<>();
+
     // Guarded by this.
-    private LearnerHandler[] forwarding = new LearnerHandler[0];
-    private final CommitRule rule;
-    private final IncarnationFence fence = new IncarnationFence();
-    private final ModeController controller;
+    private final LeaderState<LearnerHandler, LearnerSyncRequest> state;
+    private final LeaderDecisions<LearnerHandler, LearnerSyncRequest> decisions;
     private QuorumVerifier configuration;
-    private List<Long> voters;
-    private ReplicationSet set;
-    private ProposalTag tag;
-    private final ReadIndex<LearnerSyncRequest> syncs;
-    private long lastQuestion;
-    private long lastConfirmation;
-    private long lastBroadcast;
-
-    // R24: who acks in time, this server's own log among them; how long entries wait.
-    private final AckProgress progress;
-    private final AckProgress.Peer own;
-    private final AckProgress.Peer commits;
-
-    /** Since when this server's own disk has been late; 0 if it is in time. */
-    private long ownDiskLateSince;
-
-    /** When the heartbeat thread meant to look again, or what was made up for since (H11). */
-    private long awakeThrough = System.nanoTime();
 
     // The heartbeat thread.
-    private boolean steppingDown;
-    private final List<LearnerHandler> hopeless = new ArrayList<>();
-
-    // For the metrics, 0 for none: when the drain that is under way began; when the mode turned to
-    // slow, until that is durable; the last fast entry before it.
-    private long drainStarted;
-    private long slowSince;
-    private long lastFast;
-
-    /** One connection of a follower. */
-    private static final class Link {
-        final LearnerHandler handler;
-        final long sid;
-        final long connection;
-        final boolean situationAware;
-
-        /** When a packet last came in; written by the handler's thread. */
-        volatile long heard = System.nanoTime();
-
-        /** Whether the follower has everything up to UPTODATE and may count as prompt (H5). */
-        boolean synced;
-
-        boolean joined;
-        boolean toldOfHeartbeats;
-        long pinged = heard;
-
-        /** Whether its acks come in time (R24); null before it is synced, and of Apache's. */
-        AckProgress.Peer acks;
-
-        Link(LearnerHandler handler, long connection, boolean situationAware) {
-            this.handler = handler;
-            this.sid = handler.getSid();
-            this.connection = connection;
-            this.situationAware = situationAware;
-        }
-
-        boolean acksInTime(long now) {
-            return acks == null || acks.inTime(now);
-        }
-    }
+    private long lateNanos;
 
     SaucrLeader(
             SaucrQuorumPeer self,
@@ -182,24 +125,26 @@ final class SaucrLeader extends Leader {
         this.peer = self;
         this.log = log;
         this.metrics = metrics;
-        this.detector =
+        this.configuration = self.getQuorumVerifier();
+        Set<Long> voters = configuration.getVotingMembers().keySet();
+        FailureDetector detector =
                 new FailureDetector(
                         settings.heartbeatInterval().toNanos(), settings.tolerance().toNanos());
-        this.confirmationNanos = Math.min(detector.intervalNanos(), detector.toleranceNanos());
-        this.configuration = self.getQuorumVerifier();
-        this.voters = List.copyOf(configuration.getVotingMembers().keySet());
-        this.rule = new CommitRule(self.getMyId(), voters);
-        this.syncs = new ReadIndex<>(self.getMyId());
-        this.diskTimeoutNanos = settings.diskTimeout().toNanos();
-        this.progress = new AckProgress(detector.ackBoundNanos());
-        this.own = progress.add();
-        this.commits = progress.add();
-        this.controller =
-                new ModeController(
-                        voters.size(),
-                        settings.fastModeConfirmations(),
-                        Math.min(detector.ackBoundNanos(), LONGEST_DRAIN_NANOS),
-                        confirmationNanos);
+        this.state =
+                new LeaderState<>(
+                        self.getMyId(),
+                        detector,
+                        settings.diskTimeout().toNanos(),
+                        new CommitRule(self.getMyId(), voters),
+                        new ModeController(
+                                voters.size(),
+                                settings.fastModeConfirmations(),
+                                Math.min(detector.ackBoundNanos(), LONGEST_DRAIN_NANOS),
+                                LeaderState.confirmationNanos(detector)),
+                        new ReadIndex<>(self.getMyId()),
+                        this::majority,
+                        System.nanoTime());
+        this.decisions = state.decisions();
         this.heartbeats =
                 new CriticalThread(
                         "SaucrHeartbeats:" + self.getMyId(), this::sendHeartbeats, () -> stopped);
@@ -245,59 +190,45 @@ final class SaucrLeader extends Leader {
             throws InterruptedException, IOException {
         if (Thread.currentThread() instanceof LearnerHandler handler
                 && handler.getLearnerType() == LearnerType.PARTICIPANT) {
-            for (LearnerHandler old : accept(handler)) {
-                LOG.info("Server {} has connected anew, closing its old connection", sid);
-                old.closeSocket();
-            }
+            accept(handler);
+            close();
         }
         return super.getEpochToPropose(sid, lastAcceptedEpoch);
     }
 
-    /** R21: one live connection per server. Returns those that the new one replaces. */
-    private synchronized List<LearnerHandler> accept(LearnerHandler handler) {
+    /** R21: one live connection per server. */
+    private synchronized void accept(LearnerHandler handler) {
         readRemovals();
-        List<LearnerHandler> replaced = new ArrayList<>();
-        for (Link link : links.values()) {
-            if (link.sid == handler.getSid() && link.handler != handler) {
-                replaced.add(link.handler);
-            }
-        }
-        replaced.forEach(this::forget);
         boolean situationAware = Incarnation.announcedBy(handler.getVersion());
-        long connection = rule.connect(handler.getSid(), situationAware);
-        fence.connected(
-                handler.getSid(),
-                connection,
-                situationAware ? Incarnation.of(handler.getVersion()) : IncarnationFence.UNKNOWN);
-        links.put(handler, new Link(handler, connection, situationAware));
-        return replaced;
+        connections.put(
+                handler,
+                state.connected(
+                        handler,
+                        handler.getSid(),
+                        situationAware,
+                        situationAware
+                                ? Incarnation.of(handler.getVersion())
+                                : IncarnationFence.UNKNOWN,
+                        System.nanoTime()));
+        carryOut();
     }
 
     @Override
     public synchronized long startForwarding(LearnerHandler handler, long lastSeenZxid) {
         readRemovals();
         startEpoch();
-        Link link = links.get(handler);
-        if (link != null && !rule.voter(link.sid) && !set.admits(link.sid)) {
+        FollowerConnection<LearnerHandler> connection = connections.get(handler);
+        if (connection != null && !state.admits(connection.sid())) {
             throw new IllegalStateException(
                     "Server "
-                            + link.sid
+                            + connection.sid()
                             + " is in no configuration, and more such servers have been here than"
                             + " can be remembered");
         }
         long result = super.startForwarding(handler, lastSeenZxid);
-        if (link != null) {
-            if (link.situationAware) {
-                // Before UPTODATE: whoever has not got it by then follows a leader without SAUCR.
-                handler.queuePacket(new QuorumPacket(PING, lastProposed, null, HEARTBEAT_INFO));
-                link.toldOfHeartbeats = true;
-            }
-            forwarding = Arrays.copyOf(forwarding, forwarding.length + 1);
-            forwarding[forwarding.length - 1] = handler;
-            link.joined = true;
-            set.join(link.sid);
-            // The next proposal says it to everyone, the newcomer too.
-            tag = null;
+        if (connection != null) {
+            state.forwarded(connection);
+            carryOut();
         }
         return result;
     }
@@ -311,41 +242,28 @@ final class SaucrLeader extends Leader {
 
     private void readRemovals() {
         for (LearnerHandler gone = removed.poll(); gone != null; gone = removed.poll()) {
-            forget(gone);
-        }
-    }
-
-    private void forget(LearnerHandler handler) {
-        Link link = links.remove(handler);
-        if (link == null) {
-            return;
-        }
-        fence.disconnected(link.sid, link.connection);
-        progress.remove(link.acks);
-        boolean stuck = rule.disconnect(link.sid, link.connection);
-        if (link.joined) {
-            forwarding =
-                    Arrays.stream(forwarding)
-                            .filter(each -> each != handler)
-                            .toArray(LearnerHandler[]::new);
-            set.leave(link.sid);
-        }
-        if (stuck) {
-            act(controller.stuck(), "an entry lost an acker that it needs, server " + link.sid);
-        }
-        if (promptVoters(System.nanoTime()) <= bareMajority()) {
-            act(
-                    controller.tooFewPrompt(System.nanoTime()),
-                    "the connection of server " + link.sid + " is gone");
+            FollowerConnection<LearnerHandler> connection = connections.remove(gone);
+            if (connection != null) {
+                state.disconnected(connection, System.nanoTime());
+                carryOut();
+            }
         }
     }
 
     private void startEpoch() {
-        if (set == null) {
-            rule.startEpoch(lastProposed);
-            progress.startEpoch(lastProposed, System.nanoTime());
-            set = new ReplicationSet(self.getMyId(), log.lleMap(), lastProposed);
+        if (!state.started()) {
+            state.startEpoch(
+                    new ReplicationSet(self.getMyId(), log.lleMap(), lastProposed),
+                    lastProposed,
+                    System.nanoTime());
         }
+    }
+
+    /** The connection of the handler that this thread is, null if there is none. */
+    private FollowerConnection<LearnerHandler> ownConnection() {
+        return Thread.currentThread() instanceof LearnerHandler handler
+                ? connections.get(handler)
+                : null;
     }
 
     // ---- Fencing (R20) ----
@@ -365,29 +283,12 @@ final class SaucrLeader extends Leader {
      * more.
      */
     void restarted(long sid, long nonce) {
-        LearnerHandler dropped = fence(sid, nonce);
-        if (dropped != null) {
-            LOG.info("Server {} has restarted, closing the connection of its earlier process", sid);
-            dropped.closeSocket();
+        synchronized (this) {
+            readRemovals();
+            state.restarted(sid, nonce, System.nanoTime());
+            carryOut();
         }
-    }
-
-    private synchronized LearnerHandler fence(long sid, long nonce) {
-        readRemovals();
-        OptionalLong stale = fence.restarted(sid, nonce);
-        for (Link link : links.values()) {
-            if (link.sid == sid) {
-                if (stale.isEmpty()) {
-                    return null;
-                }
-                // In this order: the one that takes the connection away learns what is stuck (R6).
-                forget(link.handler);
-                rule.restarted(sid);
-                return link.handler;
-            }
-        }
-        rule.restarted(sid);
-        return null;
+        close();
     }
 
     // ---- Proposals (R1, R2, R7) ----
@@ -400,15 +301,14 @@ final class SaucrLeader extends Leader {
 
     /** While slow entries drain, the next proposal waits for the mode that it will have. */
     private synchronized void awaitDrain() {
-        while (controller.draining() && !stopped) {
+        while (state.draining() && !stopped) {
             long now = System.nanoTime();
-            act(
-                    controller.drain(rule.lastSlowOnFastQuorumOfDisks(), now),
-                    "the last slow entry is on disk");
-            if (controller.draining()) {
+            state.drain(now);
+            carryOut();
+            if (state.draining()) {
                 try {
                     TimeUnit.NANOSECONDS.timedWait(
-                            this, Math.max(100_000, controller.drainEnds() - now));
+                            this, Math.max(100_000, state.drainEnds() - now));
                 } catch (InterruptedException e) {
                     Thread.currentThread().interrupt();
                     return;
@@ -424,10 +324,10 @@ final class SaucrLeader extends Leader {
             if (packet.getType() == PROPOSAL) {
                 tag(packet, now);
             }
-            for (LearnerHandler handler : forwarding) {
-                handler.queuePacket(packet);
+            for (int i = 0; i < state.forwardings(); i++) {
+                state.forwarding(i).queuePacket(packet);
             }
-            lastBroadcast = now;
+            state.sent(now);
         }
     }
 
@@ -435,20 +335,15 @@ final class SaucrLeader extends Leader {
      * R1: the tag goes with the first proposal that it is true of; those that follow without one
      * mean the same.
      */
-    @SuppressWarnings("ReferenceEquality") // the same tag object means the same bytes
     private void tag(QuorumPacket proposal, long now) {
         readRemovals();
         startEpoch();
-        followConfiguration();
+        followConfiguration(now);
         long zxid = proposal.getZxid();
-        Mode mode = controller.mode();
-        ProposalTag next = set.propose(zxid, mode);
-        rule.propose(zxid, mode);
-        progress.proposed(zxid, now);
-        if (next != tag) {
-            tag = next;
-            log.announce(zxid, next);
-            proposal.setAuthinfo(List.of(new Id(SCHEME, next.encode())));
+        ProposalTag tag = state.propose(zxid, now);
+        if (tag != null) {
+            log.announce(zxid, tag);
+            proposal.setAuthinfo(List.of(new Id(SCHEME, tag.encode())));
         }
         log.proposed(zxid, proposal.getData());
     }
@@ -457,20 +352,19 @@ final class SaucrLeader extends Leader {
      * R7: slow while a reconfiguration is pending; and the voters are always those of the current
      * configuration.
      */
-    private void followConfiguration() {
+    private void followConfiguration(long now) {
+        if (state.reconfiguring()) {
+            return;
+        }
         QuorumVerifier current = self.getQuorumVerifier();
         QuorumVerifier newest = self.getLastSeenQuorumVerifier();
-        if (!rule.reconfiguring()) {
-            if (current != configuration) {
-                configuration = current;
-                voters = List.copyOf(current.getVotingMembers().keySet());
-                rule.voters(voters);
-                controller.voters(voters.size());
-            }
-            if (newest != null && newest.getVersion() > current.getVersion()) {
-                act(controller.pin(Pin.RECONFIGURATION), "a reconfiguration is proposed");
-                rule.reconfigure(newest.getVotingMembers().keySet());
-            }
+        if (current != configuration) {
+            configuration = current;
+            state.configured(current.getVotingMembers().keySet());
+        }
+        if (newest != null && newest.getVersion() > current.getVersion()) {
+            state.reconfigure(newest.getVotingMembers().keySet(), now);
+            carryOut();
         }
     }
 
@@ -493,10 +387,10 @@ final class SaucrLeader extends Leader {
     /** An operator forbids fast mode, or allows it again. */
     synchronized void pinSlow(boolean pinned, String reason) {
         if (pinned) {
-            act(controller.pin(Pin.OPERATOR), reason);
-            notifyAll();
+            state.pin(reason, System.nanoTime());
+            carryOut();
         } else {
-            controller.unpin(Pin.OPERATOR);
+            state.unpin();
         }
     }
 
@@ -504,47 +398,29 @@ final class SaucrLeader extends Leader {
 
     @Override
     public synchronized void processAck(long sid, long zxid, SocketAddress followerAddr) {
-        Link link = null;
-        if (sid != self.getMyId()) {
-            link =
-                    Thread.currentThread() instanceof LearnerHandler handler
-                            ? links.get(handler)
-                            : null;
-            if (link == null) {
-                return;
-            }
+        FollowerConnection<LearnerHandler> connection = ownConnection();
+        boolean own = sid == self.getMyId();
+        if (!own && connection == null) {
+            return;
         }
         readRemovals();
-        if (!allowedToCommit || set == null) {
+        if (!allowedToCommit || !state.started()) {
             return;
         }
         if ((zxid & LOW_BITS) == 0) {
-            if (link != null && !link.synced) {
-                link.synced = true;
-                if (link.situationAware) {
-                    link.acks = progress.add();
-                }
-                // H5: what it was sent before UPTODATE it took for slow, so that its markers do
-                // not say "fast" and its map on disk may lack what these entries taught it.
-                rule.join(sid, link.connection);
+            if (!own) {
+                state.synced(connection);
             }
             return;
         }
         traceAck(sid, zxid);
         long now = System.nanoTime();
-        excuseSleep(now);
-        AckProgress.Peer acker = link == null ? own : link.acks;
-        if (acker != null) {
-            acker.acked(zxid, now);
-        }
-        rule.ack(sid, link == null ? CommitRule.SELF : link.connection, zxid);
-        commit(followerAddr);
-        commits.acked(lastCommitted, now);
-        if (syncs.size() > 0) {
-            // Their answers may have come before the commit.
-            answerSyncs();
-        }
-        considerFastMode(now);
+        commit(
+                own ? state.ackedByLeader(zxid, now) : state.acked(connection, zxid, now),
+                followerAddr,
+                now);
+        state.settled(now);
+        carryOut();
     }
 
     private void traceAck(long sid, long zxid) {
@@ -558,27 +434,25 @@ final class SaucrLeader extends Leader {
         }
     }
 
-    private void commit(SocketAddress followerAddr) {
-        long through = rule.committableThrough();
+    private void commit(long through, SocketAddress followerAddr, long now) {
         while (allowedToCommit && lastCommitted < through) {
             long zxid = lastCommitted + 1;
-            answer(() -> syncs.nextBefore(zxid));
+            for (LearnerSyncRequest sync = state.nextSyncBefore(zxid);
+                    sync != null;
+                    sync = state.nextSyncBefore(zxid)) {
+                sendSync(sync);
+            }
             Proposal proposal = outstandingProposals.get(zxid);
             tellSupporters(proposal, zxid);
             boolean reconfiguration = proposal.request.getHdr().getType() == OpCode.reconfig;
-            metrics.committed(rule.mode(zxid));
+            metrics.committed(state.mode(zxid));
             if (!super.tryToCommit(proposal, zxid, followerAddr)) {
                 throw new IllegalStateException(
                         "ZooKeeper does not commit 0x" + Long.toHexString(zxid));
             }
-            rule.committed(zxid);
-            if (slowSince != 0 && zxid > lastFast) {
-                metrics.slowIsDurable(System.nanoTime() - slowSince);
-                slowSince = 0;
-            }
+            state.committed(zxid, now);
             if (reconfiguration) {
-                rule.activate();
-                controller.unpin(Pin.RECONFIGURATION);
+                state.reconfigured();
             }
         }
     }
@@ -589,75 +463,92 @@ final class SaucrLeader extends Leader {
     private void tellSupporters(Proposal proposal, long zxid) {
         for (QuorumVerifierAcksetPair pair : proposal.qvAcksetPairs) {
             for (Long voter : pair.getQuorumVerifier().getVotingMembers().keySet()) {
-                if (rule.supports(voter, zxid)) {
+                if (state.supports(voter, zxid)) {
                     proposal.addAck(voter);
                 }
             }
         }
     }
 
-    /** In slow mode every ack may be the one that shows that fast mode is safe (R5). */
-    private void considerFastMode(long now) {
-        if (controller.mode() == Mode.FAST) {
-            return;
-        }
-        if (controller.draining()) {
-            act(
-                    controller.drain(rule.lastSlowOnFastQuorumOfDisks(), now),
-                    "the last slow entry is on disk");
-            if (!controller.draining()) {
-                notifyAll();
-            }
-        } else if (now - lastConfirmation >= confirmationNanos) {
-            confirm(now);
-        }
-    }
+    // ---- What the state has decided ----
 
-    private void confirm(long now) {
-        lastConfirmation = now;
-        // R5 needs the leader's own disk, too.
-        int prompt = own.inTime(now) ? promptVoters(now) : 0;
-        boolean onDisks = rule.lastSlowOnFastQuorumOfDisks();
-        boolean inFlight = !rule.slowEntriesCommitted();
-        boolean nearlyOnDisks = rule.onFastQuorumOfDisks(progress.recent());
-        act(
-                controller.promptness(prompt, onDisks, inFlight, nearlyOnDisks, now),
-                prompt + " of " + voters.size() + " voters are prompt");
-    }
-
-    private void act(Decision decision, String reason) {
-        long now = System.nanoTime();
-        switch (decision) {
-            case NONE -> {}
-            case TURN_FAST -> {
-                metrics.turnedFast(
-                        reason, lastProposed, drainStarted == 0 ? 0 : now - drainStarted);
-                LOG.info(
-                        "Turned to fast mode after 0x{}: {}",
-                        Long.toHexString(lastProposed),
-                        reason);
-            }
-            case TURN_SLOW -> {
-                metrics.turnedSlow(reason, lastProposed);
-                slowSince = now;
-                lastFast = lastProposed;
-                LOG.info(
-                        "Turned to slow mode after 0x{}: {}",
-                        Long.toHexString(lastProposed),
-                        reason);
-                submitNoop();
-            }
-            case PROPOSE_NOOP -> submitNoop();
+    /** Carries it out under the monitor, but for {@link #close()}. */
+    private void carryOut() {
+        if (decisions.slowDurableNanos() > 0) {
+            metrics.slowIsDurable(decisions.slowDurableNanos());
         }
-        boolean drainEnded = drainStarted != 0 && !controller.draining();
-        if (drainEnded) {
-            drainStarted = 0;
-        } else if (controller.draining() && drainStarted == 0) {
-            drainStarted = now;
+        for (int i = 0; i < decisions.turns().size(); i++) {
+            tell(decisions.turns().get(i));
         }
-        if (drainEnded || decision != Decision.NONE) {
+        if (decisions.drainOver() || !decisions.turns().isEmpty() || decisions.noops() > 0) {
             // Whoever waits for a drain looks again.
             notifyAll();
+        }
+        for (int i = 0; i < decisions.noops(); i++) {
+            submitNoop();
+        }
+        ping(decisions.greetings(), HEARTBEAT_INFO);
+        ping(decisions.pings(), null);
+        for (int i = 0; i < decisions.answers().size(); i++) {
+            sendSync(decisions.answers().get(i));
+        }
+        if (decisions.question() != 0) {
+            ping(decisions.asked(), List.of(new Id(SCHEME, Long.toString(decisions.question()))));
+        }
+        for (int i = 0; i < decisions.closings().size(); i++) {
+            Closing<LearnerHandler> each = decisions.closings().get(i);
+            if (each.why() != Why.ACKS_TOO_LATE) {
+                // What still comes in is of a connection that is gone.
+                connections.remove(each.connection().endpoint());
+            }
+            closing.add(each);
+        }
+        if (decisions.stepDownNanos() > 0) {
+            lateNanos = decisions.stepDownNanos();
+        }
+        decisions.clear();
+    }
+
+    private void tell(Turn turn) {
+        String after = Long.toHexString(turn.lastProposed());
+        if (turn.mode() == Mode.FAST) {
+            metrics.turnedFast(turn.reason(), turn.lastProposed(), turn.heldBackNanos());
+            LOG.info("Turned to fast mode after 0x{}: {}", after, turn.reason());
+        } else {
+            metrics.turnedSlow(turn.reason(), turn.lastProposed());
+            LOG.info("Turned to slow mode after 0x{}: {}", after, turn.reason());
+        }
+    }
+
+    private void ping(List<FollowerConnection<LearnerHandler>> followers, List<Id> says) {
+        for (int i = 0; i < followers.size(); i++) {
+            followers
+                    .get(i)
+                    .endpoint()
+                    .queuePacket(new QuorumPacket(PING, lastProposed, null, says));
+        }
+    }
+
+    /** Closes what is to be closed. The caller holds no lock: it may take time. */
+    private void close() {
+        for (Closing<LearnerHandler> each = closing.poll(); each != null; each = closing.poll()) {
+            long sid = each.connection().sid();
+            switch (each.why()) {
+                case REPLACED ->
+                        LOG.info("Server {} has connected anew, closing its old connection", sid);
+                case RESTARTED ->
+                        LOG.info(
+                                "Server {} has restarted, closing the connection of its earlier"
+                                        + " process",
+                                sid);
+                case ACKS_TOO_LATE ->
+                        LOG.warn(
+                                "Server {} has not acknowledged for {} ms what others have:"
+                                        + " closing its connection. Is its disk slow?",
+                                sid,
+                                TimeUnit.NANOSECONDS.toMillis(each.lateNanos()));
+            }
+            each.connection().endpoint().closeSocket();
         }
     }
 
@@ -682,21 +573,8 @@ final class SaucrLeader extends Leader {
         if (request instanceof SaucrLeaderServer.OwnSync own) {
             own.enqueue();
         }
-        syncs.add(request, lastProposed);
-        answerSyncs();
-    }
-
-    private void answerSyncs() {
-        answer(() -> syncs.next(lastCommitted, this::majority));
-        if (syncs.questionDue()) {
-            askWhoFollows();
-        }
-    }
-
-    private void answer(Supplier<LearnerSyncRequest> next) {
-        for (LearnerSyncRequest sync = next.get(); sync != null; sync = next.get()) {
-            sendSync(sync);
-        }
+        state.sync(request, System.nanoTime());
+        carryOut();
     }
 
     @Override
@@ -710,35 +588,15 @@ final class SaucrLeader extends Leader {
 
     @Override
     public synchronized int getNumPendingSyncs() {
-        return syncs.size();
-    }
-
-    private void askWhoFollows() {
-        QuorumPacket question =
-                new QuorumPacket(
-                        PING,
-                        lastProposed,
-                        null,
-                        List.of(new Id(SCHEME, Long.toString(syncs.ask()))));
-        lastQuestion = System.nanoTime();
-        for (Link link : links.values()) {
-            if (link.synced && link.situationAware && rule.voter(link.sid)) {
-                link.handler.queuePacket(question);
-                link.toldOfHeartbeats = true;
-                link.pinged = lastQuestion;
-            }
-        }
+        return state.waitingSyncs();
     }
 
     private synchronized void stillFollowing(long question) {
         readRemovals();
-        Link link =
-                Thread.currentThread() instanceof LearnerHandler handler
-                        ? links.get(handler)
-                        : null;
-        if (link != null && rule.voter(link.sid)) {
-            syncs.answered(link.sid, question);
-            answerSyncs();
+        FollowerConnection<LearnerHandler> connection = ownConnection();
+        if (connection != null) {
+            state.stillFollowing(connection, question, System.nanoTime());
+            carryOut();
         }
     }
 
@@ -755,19 +613,6 @@ final class SaucrLeader extends Leader {
         return verifier.containsQuorum(among);
     }
 
-    /**
-     * An answer may be lost with its connection, and servers without SAUCR give none: another
-     * question, and an entry whose acks say the same.
-     */
-    private void askAgain(long now) {
-        if (now - lastQuestion >= detector.intervalNanos() && syncs.size() > 0) {
-            askWhoFollows();
-            if (syncs.needsAnswers(lastProposed)) {
-                submitNoop();
-            }
-        }
-    }
-
     // ---- Heartbeats (R9, R6) ----
 
     /**
@@ -776,11 +621,9 @@ final class SaucrLeader extends Leader {
      */
     @Override
     public int getTickOfNextAckDeadline() {
-        if (Thread.currentThread() instanceof LearnerHandler handler) {
-            Link link = links.get(handler);
-            if (link != null) {
-                link.heard = System.nanoTime();
-            }
+        FollowerConnection<LearnerHandler> connection = ownConnection();
+        if (connection != null) {
+            connection.heard(System.nanoTime());
         }
         return super.getTickOfNextAckDeadline();
     }
@@ -795,178 +638,31 @@ final class SaucrLeader extends Leader {
     }
 
     private void sendHeartbeats() {
-        long planned = System.nanoTime();
         while (!stopped) {
-            planned = round(planned);
-            if (steppingDown) {
+            long again = round();
+            close();
+            if (lateNanos > 0) {
+                LOG.error(
+                        "This server's log has been late for {} ms, and others' are not: stepping"
+                                + " down. Is its disk slow or gone? It serves again when the disk"
+                                + " does",
+                        TimeUnit.NANOSECONDS.toMillis(lateNanos));
                 leave();
                 return;
             }
-            hopeless.forEach(LearnerHandler::closeSocket);
-            hopeless.clear();
-            long wait = planned - System.nanoTime();
+            long wait = again - System.nanoTime();
             if (wait > 0) {
                 LockSupport.parkNanos(this, wait);
             }
         }
     }
 
-    /** Pings who is due, looks at who is silent, and returns when to look again. */
-    private synchronized long round(long planned) {
+    private synchronized long round() {
         readRemovals();
         long now = System.nanoTime();
-        boolean overslept = detector.overslept(planned, now);
-        excuseSleep(now);
-        long next = now + detector.intervalNanos();
-        for (Link link : links.values()) {
-            if (!link.synced) {
-                continue;
-            }
-            if (overslept) {
-                // H11: nobody could be heard meanwhile; each has one tolerance to answer.
-                link.heard = detector.heardBeforeSleep(link.heard, now);
-            }
-            if (link.toldOfHeartbeats) {
-                link.pinged = Math.max(link.pinged, tickPings);
-            }
-            long sent = Math.max(lastBroadcast, link.pinged);
-            if (detector.pingDue(link.heard, sent, link.pinged, now)) {
-                link.pinged = now;
-                sent = now;
-                link.handler.queuePacket(
-                        new QuorumPacket(
-                                PING,
-                                lastProposed,
-                                null,
-                                link.toldOfHeartbeats ? null : HEARTBEAT_INFO));
-                link.toldOfHeartbeats = true;
-            }
-            next = Math.min(next, detector.pingAt(link.heard, sent, link.pinged));
-            if (!detector.suspected(link.heard, now)) {
-                next = Math.min(next, detector.suspectedAt(link.heard));
-            }
-        }
-        if (set == null || !zk.isRunning()) {
-            return now + detector.intervalNanos();
-        }
-        askAgain(now);
-        chooseMode(now);
-        closeHopeless(now);
-        considerSteppingDown(now);
-        long again = Math.max(next, now + detector.intervalNanos() / 8);
-        awakeThrough = again;
+        long again = state.round(now, tickPings, log.diskSilence(now), zk.isRunning());
+        carryOut();
         return again;
-    }
-
-    /** H11: while the whole process stood still, nobody's acks were late. */
-    private void excuseSleep(long now) {
-        if (detector.overslept(awakeThrough, now)) {
-            progress.stoodStill(now - awakeThrough, now);
-            awakeThrough = now;
-        }
-    }
-
-    // ---- Acks in time (R24) ----
-
-    private void chooseMode(long now) {
-        int prompt = promptVoters(now);
-        String reason = prompt + " of " + voters.size() + " voters are prompt";
-        boolean late = prompt <= bareMajority() && heardVoters(now) > bareMajority();
-        if (controller.mode() == Mode.FAST) {
-            if (commits.owedFor(now) > detector.ackBoundNanos()) {
-                act(
-                        controller.overdue(now),
-                        "an entry has waited for "
-                                + TimeUnit.NANOSECONDS.toMillis(commits.owedFor(now))
-                                + " ms");
-            } else if (late) {
-                act(controller.overdue(now), "only " + reason + ", others acknowledge too late");
-            } else if (prompt <= bareMajority()) {
-                act(controller.tooFewPrompt(now), "only " + reason);
-            }
-            return;
-        }
-        if (prompt <= bareMajority()) {
-            act(controller.tooFewPrompt(now), "only " + reason);
-        } else if (now - lastConfirmation >= confirmationNanos) {
-            confirm(now);
-        }
-        if ((late || own.lateAndIdle()) && somebodyIsLateAndIdle()) {
-            act(controller.probe(now), reason);
-        }
-    }
-
-    private boolean somebodyIsLateAndIdle() {
-        if (own.lateAndIdle()) {
-            return true;
-        }
-        for (Link link : links.values()) {
-            if (link.acks != null && link.acks.lateAndIdle()) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /**
-     * What a follower has not logged fills its memory. Others commit without it, so it is sent away
-     * until it has done what it has.
-     */
-    private void closeHopeless(long now) {
-        for (Link link : links.values()) {
-            if (link.acks != null
-                    && link.acks.owedFor(now) > diskTimeoutNanos
-                    && commits.owedFor(now) <= detector.ackBoundNanos()) {
-                LOG.warn(
-                        "Server {} has not acknowledged for {} ms what others have: closing its"
-                                + " connection. Is its disk slow?",
-                        link.sid,
-                        TimeUnit.NANOSECONDS.toMillis(link.acks.owedFor(now)));
-                hopeless.add(link.handler);
-            }
-        }
-    }
-
-    /** Only for others who can do without this server: else nobody would lead, or serve reads. */
-    private void considerSteppingDown(long now) {
-        long silence = log.diskSilence(now);
-        if (controller.mode() == Mode.FAST && silence > diskTimeoutNanos) {
-            // Slow entries show whose disks answer.
-            act(
-                    controller.overdue(now),
-                    "the leader's disk has not answered for "
-                            + TimeUnit.NANOSECONDS.toMillis(silence)
-                            + " ms");
-        }
-        if (own.inTime(now)) {
-            ownDiskLateSince = 0;
-            return;
-        }
-        if (ownDiskLateSince == 0) {
-            ownDiskLateSince = now - Math.max(own.owedFor(now), silence);
-        }
-        if (now - ownDiskLateSince < diskTimeoutNanos || othersOnDisk(now) < bareMajority()) {
-            return;
-        }
-        steppingDown = true;
-        LOG.error(
-                "This server's log has been late for {} ms, and others' are not: stepping down. Is"
-                        + " its disk slow or gone? It serves again when the disk does",
-                TimeUnit.NANOSECONDS.toMillis(now - ownDiskLateSince));
-    }
-
-    private int othersOnDisk(long now) {
-        int count = 0;
-        for (Link link : links.values()) {
-            if (link.synced
-                    && rule.voter(link.sid)
-                    && heard(link, now)
-                    && link.acksInTime(now)
-                    && rule.durableThrough(link.sid) >= progress.recent()) {
-                count++;
-            }
-        }
-        return count;
     }
 
     /**
@@ -974,69 +670,35 @@ final class SaucrLeader extends Leader {
      * clients. The log comes last, and may never answer.
      */
     private void leave() {
-        for (LearnerHandler handler : links.keySet()) {
+        for (LearnerHandler handler : connections.keySet()) {
             handler.closeSocket();
         }
         shutdown("The disk of this server is late");
     }
 
-    private boolean heard(Link link, long now) {
-        return !detector.suspected(link.heard, now);
-    }
-
-    /** Voters whose acks count towards F and who answer heartbeats, in time or not. */
-    private int heardVoters(long now) {
-        int count = rule.voter(self.getMyId()) ? 1 : 0;
-        for (Link link : links.values()) {
-            if (link.synced && link.situationAware && rule.voter(link.sid) && heard(link, now)) {
-                count++;
-            }
-        }
-        return count;
-    }
-
-    /** Of them, those whose acks come in time. */
-    private int promptVoters(long now) {
-        int count = rule.voter(self.getMyId()) && own.inTime(now) ? 1 : 0;
-        for (Link link : links.values()) {
-            if (link.synced
-                    && link.situationAware
-                    && rule.voter(link.sid)
-                    && heard(link, now)
-                    && link.acksInTime(now)) {
-                count++;
-            }
-        }
-        return count;
-    }
-
-    private int bareMajority() {
-        return Quorums.bareMajority(voters.size());
-    }
-
     // ---- What others may know ----
 
     private synchronized Mode mode() {
-        return controller.mode();
+        return state.mode();
     }
 
     private synchronized List<VoterView> followersNow() {
         long now = System.nanoTime();
         List<VoterView> views = new ArrayList<>();
-        for (Link link : links.values()) {
+        for (FollowerConnection<LearnerHandler> each : state.connections()) {
             views.add(
                     new VoterView(
-                            link.sid,
-                            rule.voter(link.sid),
-                            link.situationAware,
-                            link.synced,
-                            heard(link, now) && link.acksInTime(now),
-                            TimeUnit.NANOSECONDS.toMillis(now - link.heard)));
+                            each.sid(),
+                            state.voter(each.sid()),
+                            each.situationAware(),
+                            each.synced(),
+                            state.answersInTime(each, now),
+                            TimeUnit.NANOSECONDS.toMillis(now - each.lastHeard())));
         }
         return views;
     }
 
     private synchronized int promptVotersNow() {
-        return promptVoters(System.nanoTime());
+        return state.promptVoters(System.nanoTime());
     }
 }

@@ -1,0 +1,81 @@
+package io.saucr.core;
+
+/**
+ * A leader's end of one connection of a follower (R21), and what {@link LeaderState} knows of it.
+ * Owned by the leader's lock, but for {@link #heard(long)}, which the thread calls that reads the
+ * connection.
+ *
+ * @param <C> what the leader's shell reads and writes
+ */
+public final class FollowerConnection<C> {
+    private final C endpoint;
+    private final long sid;
+    private final long number;
+    private final boolean situationAware;
+
+    private volatile long heard;
+
+    /** Whether the follower has everything up to UPTODATE and may count as prompt (H5). */
+    boolean synced;
+
+    /** Whether every proposal is put into it. */
+    boolean joined;
+
+    boolean toldOfHeartbeats;
+    long pinged;
+
+    /** Whether its acks come in time (R24); null before it is synced, and of Apache's. */
+    AckProgress.Peer acks;
+
+    /**
+     * @param number from {@link CommitRule#connect}
+     * @param situationAware whether the follower announced SAUCR (H12)
+     */
+    FollowerConnection(C endpoint, long sid, long number, boolean situationAware, long now) {
+        this.endpoint = endpoint;
+        this.sid = sid;
+        this.number = number;
+        this.situationAware = situationAware;
+        this.heard = now;
+        this.pinged = now;
+    }
+
+    /** What the shell reads and writes. */
+    public C endpoint() {
+        return endpoint;
+    }
+
+    /** The follower. */
+    public long sid() {
+        return sid;
+    }
+
+    /** Its number, unique in the leader's epoch. */
+    public long number() {
+        return number;
+    }
+
+    /** Whether the follower announced SAUCR (H12). */
+    public boolean situationAware() {
+        return situationAware;
+    }
+
+    /** Whether the follower has everything up to UPTODATE (H5). */
+    public boolean synced() {
+        return synced;
+    }
+
+    /** A packet came in: any packet is a heartbeat (R9). */
+    public void heard(long now) {
+        heard = now;
+    }
+
+    /** When a packet last came in. */
+    public long lastHeard() {
+        return heard;
+    }
+
+    boolean acksInTime(long now) {
+        return acks == null || acks.inTime(now);
+    }
+}

@@ -1,0 +1,779 @@
+package io.saucr.core;
+
+import io.saucr.core.LeaderDecisions.Closing;
+import io.saucr.core.LeaderDecisions.Turn;
+import io.saucr.core.LeaderDecisions.Why;
+import io.saucr.core.ModeController.Decision;
+import io.saucr.core.ModeController.Pin;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/**
+ * All that a leader decides in its epoch; the shell around it has the packets, the threads and the
+ * clock, and the model checker and the simulator stand in the shell's place. Owns who is connected
+ * (R21, R2), the acks that count ({@link CommitRule}: R3, R4), the mode with its pins and its drain
+ * ({@link ModeController}: R5 to R7), who is alive ({@link FailureDetector}: R9, H11) and who acks
+ * in time ({@link AckProgress}: R24), which process is behind a connection ({@link
+ * IncarnationFence}: R20), and the syncs that wait ({@link ReadIndex}: R22).
+ *
+ * <p>Guarantees to the shell: a proposal is fast only while more than a bare majority of voters
+ * answers and acks in time, none of whom is without SAUCR (H12) or still synchronising (H5), while
+ * no pin is set, and after F disks had everything before; whatever takes that away is followed by a
+ * no-op that makes it durable.
+ *
+ * <table>
+ * <caption>Events, and what may come of them</caption>
+ * <tr><th>event</th><th>decisions</th></tr>
+ * <tr><td>{@link #connected}</td><td>close the earlier connection, turn slow</td></tr>
+ * <tr><td>{@link #forwarded}</td><td>greet</td></tr>
+ * <tr><td>{@link #disconnected}</td><td>turn slow</td></tr>
+ * <tr><td>{@link #restarted}</td><td>close the earlier process's connection, turn slow</td></tr>
+ * <tr><td>{@link #reconfigure}, {@link #pin}</td><td>turn slow</td></tr>
+ * <tr><td>{@link #propose}</td><td>the tag that goes with it, or none</td></tr>
+ * <tr><td>{@link #acked}, {@link #ackedByLeader}</td><td>commit through a zxid</td></tr>
+ * <tr><td>{@link #committed}</td><td>slow is durable</td></tr>
+ * <tr><td>{@link #settled}</td><td>answer syncs, ask, turn fast, a no-op</td></tr>
+ * <tr><td>{@link #drain}</td><td>turn fast, the drain is over</td></tr>
+ * <tr><td>{@link #sync}, {@link #stillFollowing}</td><td>answer syncs, ask</td></tr>
+ * <tr><td>{@link #round}</td><td>ping, ask, turn, a no-op, close, step down</td></tr>
+ * </table>
+ *
+ * <p>What comes of an event is in {@link #decisions()} when the method returns, unless the method
+ * returns it. Not thread-safe: owned by the leader's lock, but for {@link
+ * FollowerConnection#heard}. Times are monotonic nanoseconds. Nothing is allocated for a proposal
+ * or an ack.
+ *
+ * @param <C> what the leader's shell reads and writes
+ * @param <S> a sync
+ */
+public final class LeaderState<C, S> {
+    private final long self;
+    private final FailureDetector detector;
+    private final long confirmationNanos;
+    private final long diskTimeoutNanos;
+    private final CommitRule rule;
+    private final ModeController controller;
+    private final ReadIndex<S> syncs;
+    private final Predicate<Set<Long>> majority;
+    private final IncarnationFence fence = new IncarnationFence();
+    private final LeaderDecisions<C, S> decisions = new LeaderDecisions<>();
+
+    private final List<FollowerConnection<C>> connections = new ArrayList<>();
+    private final List<FollowerConnection<C>> forwarding = new ArrayList<>();
+    private ReplicationSet set;
+    private ProposalTag tag;
+    private long lastProposed;
+    private long lastCommitted;
+    private int voters;
+
+    // R24: who acks in time, this server's own log among them; how long entries wait.
+    private final AckProgress progress;
+    private final AckProgress.Peer own;
+    private final AckProgress.Peer commits;
+
+    private long lastQuestion;
+    private long lastConfirmation;
+    private long lastBroadcast;
+
+    /** When the next round was meant to be, or what was made up for since (H11). */
+    private long awakeThrough;
+
+    private boolean ownDiskLate;
+    private long ownDiskLateSince;
+
+    private boolean draining;
+    private long drainStarted;
+
+    // When the mode turned to slow, until that is durable; the last fast entry before it.
+    private boolean slowNotDurable;
+    private long slowSince;
+    private long lastFast;
+
+    /** Why the mode turns; a number goes with it. */
+    private enum Reason {
+        PROMPT,
+        TOO_FEW_PROMPT,
+        ACKS_LATE,
+        GONE,
+        STUCK,
+        ENTRY_WAITS,
+        DISK_SILENT,
+        DRAINED,
+        RECONFIGURATION
+    }
+
+    /**
+     * The leader is elected; its epoch is not known yet.
+     *
+     * @param self the leader's sid
+     * @param diskTimeoutNanos how long a log may be late before its server is left out (R24)
+     * @param rule of this leader's epoch, which has not started
+     * @param controller for as many voters
+     * @param majority whether a new leader needs one of these servers; they may be no voters (R22)
+     */
+    public LeaderState(
+            long self,
+            FailureDetector detector,
+            long diskTimeoutNanos,
+            CommitRule rule,
+            ModeController controller,
+            ReadIndex<S> syncs,
+            Predicate<Set<Long>> majority,
+            long now) {
+        this.self = self;
+        this.detector = detector;
+        this.confirmationNanos = confirmationNanos(detector);
+        this.diskTimeoutNanos = diskTimeoutNanos;
+        this.rule = rule;
+        this.controller = controller;
+        this.syncs = syncs;
+        this.majority = majority;
+        this.voters = rule.voters();
+        this.progress = new AckProgress(detector.ackBoundNanos());
+        this.own = progress.add();
+        this.commits = progress.add();
+        this.lastQuestion = now;
+        this.lastConfirmation = now;
+        this.lastBroadcast = now;
+        this.awakeThrough = now;
+    }
+
+    /** How often promptness is looked at, and the first backoff of fast mode. */
+    public static long confirmationNanos(FailureDetector detector) {
+        return Math.min(detector.intervalNanos(), detector.toleranceNanos());
+    }
+
+    /** What has to be done since it was last cleared. */
+    public LeaderDecisions<C, S> decisions() {
+        return decisions;
+    }
+
+    // ---- Followers come and go (R2, R21) ----
+
+    /**
+     * The epoch is known. Connections may be older than that, proposals not.
+     *
+     * @param newSet the leader alone
+     * @param zxid the zxid before the epoch's first proposal
+     */
+    public void startEpoch(ReplicationSet newSet, long zxid, long now) {
+        rule.startEpoch(zxid);
+        progress.startEpoch(zxid, now);
+        set = newSet;
+        lastProposed = zxid;
+        lastCommitted = zxid;
+    }
+
+    /** Whether the epoch is known. */
+    public boolean started() {
+        return set != null;
+    }
+
+    /**
+     * A follower's connection is accepted; it replaces an earlier one (R21).
+     *
+     * @param situationAware whether it announced SAUCR (H12)
+     * @param nonce of its process, {@link IncarnationFence#UNKNOWN} if it announced none (R20)
+     */
+    public FollowerConnection<C> connected(
+            C endpoint, long sid, boolean situationAware, long nonce, long now) {
+        FollowerConnection<C> earlier = connectionOf(sid);
+        if (earlier != null) {
+            disconnected(earlier, now);
+            decisions.closings.add(new Closing<>(earlier, Why.REPLACED, 0));
+        }
+        long number = rule.connect(sid, situationAware);
+        fence.connected(sid, number, nonce);
+        FollowerConnection<C> connection =
+                new FollowerConnection<>(endpoint, sid, number, situationAware, now);
+        connections.add(connection);
+        return connection;
+    }
+
+    /** Whether a server that may be no voter may be sent proposals. */
+    public boolean admits(long sid) {
+        return rule.voter(sid) || set.admits(sid);
+    }
+
+    /** Every proposal from now on is put into the connection. */
+    public void forwarded(FollowerConnection<C> connection) {
+        if (connection.situationAware()) {
+            // Before UPTODATE: whoever has not got it by then follows a leader without SAUCR.
+            decisions.greetings.add(connection);
+            connection.toldOfHeartbeats = true;
+        }
+        forwarding.add(connection);
+        connection.joined = true;
+        set.join(connection.sid());
+        // The next proposal says it to everyone, the newcomer too.
+        tag = null;
+    }
+
+    /** The follower has acked UPTODATE. Said twice is said once. */
+    public void synced(FollowerConnection<C> connection) {
+        if (connection.synced) {
+            return;
+        }
+        connection.synced = true;
+        if (connection.situationAware()) {
+            connection.acks = progress.add();
+        }
+        // H5: what it was sent before UPTODATE it took for slow, so that its markers do not say
+        // "fast" and its map on disk may lack what these entries taught it.
+        rule.join(connection.sid(), connection.number());
+    }
+
+    /** The connection is gone. Ignored if it was gone before. */
+    public void disconnected(FollowerConnection<C> connection, long now) {
+        if (!connections.remove(connection)) {
+            return;
+        }
+        long sid = connection.sid();
+        fence.disconnected(sid, connection.number());
+        progress.remove(connection.acks);
+        boolean stuck = rule.disconnect(sid, connection.number());
+        if (connection.joined) {
+            forwarding.remove(connection);
+            set.leave(sid);
+        }
+        if (stuck) {
+            act(controller.stuck(), now, Reason.STUCK, sid);
+        }
+        if (promptVoters(now) <= bareMajority()) {
+            act(controller.tooFewPrompt(now), now, Reason.GONE, sid);
+        }
+    }
+
+    /**
+     * The server recovers as process {@code nonce}: what an earlier one acked must not count any
+     * more (R20).
+     */
+    public void restarted(long sid, long nonce, long now) {
+        OptionalLong stale = fence.restarted(sid, nonce);
+        FollowerConnection<C> earlier = connectionOf(sid);
+        if (earlier != null) {
+            if (stale.isEmpty()) {
+                return;
+            }
+            // In this order: the one that takes the connection away learns what is stuck (R6).
+            disconnected(earlier, now);
+            decisions.closings.add(new Closing<>(earlier, Why.RESTARTED, 0));
+        }
+        rule.restarted(sid);
+    }
+
+    private FollowerConnection<C> connectionOf(long sid) {
+        for (int i = 0; i < connections.size(); i++) {
+            if (connections.get(i).sid() == sid) {
+                return connections.get(i);
+            }
+        }
+        return null;
+    }
+
+    /** Everyone who is connected. */
+    public List<FollowerConnection<C>> connections() {
+        return Collections.unmodifiableList(connections);
+    }
+
+    /** How many connections every proposal is put into. */
+    public int forwardings() {
+        return forwarding.size();
+    }
+
+    /** One of the connections that every proposal is put into. */
+    public C forwarding(int i) {
+        return forwarding.get(i).endpoint();
+    }
+
+    // ---- Proposals (R1, R2, R7) ----
+
+    /**
+     * The entry is put into every connection that is forwarded to.
+     *
+     * @return the tag that goes with it, null if the last one is still true (R1)
+     */
+    @SuppressWarnings("ReferenceEquality") // the same tag object means the same bytes
+    public ProposalTag propose(long zxid, long now) {
+        Mode mode = controller.mode();
+        ProposalTag next = set.propose(zxid, mode);
+        rule.propose(zxid, mode);
+        progress.proposed(zxid, now);
+        lastProposed = zxid;
+        if (next == tag) {
+            return null;
+        }
+        tag = next;
+        return next;
+    }
+
+    /** Something was put into every connection that is forwarded to. */
+    public void sent(long now) {
+        lastBroadcast = now;
+    }
+
+    /** The configuration is another than before, and no reconfiguration is under way. */
+    public void configured(Collection<Long> sidsOfVoters) {
+        rule.voters(sidsOfVoters);
+        voters = rule.voters();
+        controller.voters(voters);
+    }
+
+    /** A reconfiguration is about to be proposed: slow until it is committed (R7). */
+    public void reconfigure(Collection<Long> nextVoters, long now) {
+        act(controller.pin(Pin.RECONFIGURATION), now, Reason.RECONFIGURATION, 0);
+        rule.reconfigure(nextVoters);
+    }
+
+    /** Whether a reconfiguration was proposed and has not committed. */
+    public boolean reconfiguring() {
+        return rule.reconfiguring();
+    }
+
+    /** An operator forbids fast mode. */
+    public void pin(String reason, long now) {
+        act(controller.pin(Pin.OPERATOR), now, reason);
+    }
+
+    /** An operator allows fast mode again. */
+    public void unpin() {
+        controller.unpin(Pin.OPERATOR);
+    }
+
+    // ---- Acks (R3, R4) ----
+
+    /**
+     * A follower has acked an entry.
+     *
+     * @return what may be committed: every entry up to this zxid
+     */
+    public long acked(FollowerConnection<C> connection, long zxid, long now) {
+        return acked(connection.sid(), connection.number(), connection.acks, zxid, now);
+    }
+
+    /** This server's own log has acked an entry. As for {@link #acked}. */
+    public long ackedByLeader(long zxid, long now) {
+        return acked(self, CommitRule.SELF, own, zxid, now);
+    }
+
+    private long acked(long sid, long number, AckProgress.Peer acker, long zxid, long now) {
+        excuseSleep(now);
+        if (acker != null) {
+            acker.acked(zxid, now);
+        }
+        rule.ack(sid, number, zxid);
+        return rule.committableThrough();
+    }
+
+    /**
+     * The next sync that must be answered before this entry is committed; null if there is none.
+     */
+    public S nextSyncBefore(long zxid) {
+        return syncs.size() == 0 ? null : syncs.nextBefore(zxid);
+    }
+
+    /** The leader has committed everything up to the zxid. */
+    public void committed(long zxid, long now) {
+        rule.committed(zxid);
+        lastCommitted = zxid;
+        if (slowNotDurable && zxid > lastFast) {
+            decisions.slowDurableNanos = Math.max(1, now - slowSince);
+            slowNotDurable = false;
+        }
+    }
+
+    /** The reconfiguration has committed (R7). */
+    public void reconfigured() {
+        rule.activate();
+        controller.unpin(Pin.RECONFIGURATION);
+    }
+
+    /** What could be committed after an ack is committed. */
+    public void settled(long now) {
+        commits.acked(lastCommitted, now);
+        if (syncs.size() > 0) {
+            // Their answers may have come before the commit.
+            answerSyncs(now);
+        }
+        // In slow mode every ack may be the one that shows that fast mode is safe (R5).
+        if (controller.mode() == Mode.SLOW) {
+            if (controller.draining()) {
+                drain(now);
+            } else if (now - lastConfirmation >= confirmationNanos) {
+                confirm(now);
+            }
+        }
+    }
+
+    /** Looks at a drain that is under way: see {@link #draining()}. */
+    public void drain(long now) {
+        act(
+                controller.drain(rule.lastSlowOnFastQuorumOfDisks(), now),
+                now,
+                Reason.DRAINED,
+                lastProposed);
+    }
+
+    /** Whether proposals are held back until a decision says that the drain is over (R5). */
+    public boolean draining() {
+        return controller.draining();
+    }
+
+    /** When a drain that is under way gives up. */
+    public long drainEnds() {
+        return controller.drainEnds();
+    }
+
+    private void confirm(long now) {
+        lastConfirmation = now;
+        // R5 needs the leader's own disk, too.
+        int prompt = own.inTime(now) ? promptVoters(now) : 0;
+        act(
+                controller.promptness(
+                        prompt,
+                        rule.lastSlowOnFastQuorumOfDisks(),
+                        !rule.slowEntriesCommitted(),
+                        rule.onFastQuorumOfDisks(progress.recent()),
+                        now),
+                now,
+                Reason.PROMPT,
+                prompt);
+    }
+
+    // ---- Turns of the mode (R5, R6) ----
+
+    private void act(Decision decision, long now, Reason reason, long number) {
+        act(decision, now, decision == Decision.NONE ? "" : text(reason, number));
+    }
+
+    private void act(Decision decision, long now, String reason) {
+        switch (decision) {
+            case NONE -> {}
+            case TURN_FAST ->
+                    decisions.turns.add(
+                            new Turn(
+                                    Mode.FAST,
+                                    reason,
+                                    lastProposed,
+                                    draining ? now - drainStarted : 0));
+            case TURN_SLOW -> {
+                decisions.turns.add(new Turn(Mode.SLOW, reason, lastProposed, 0));
+                slowNotDurable = true;
+                slowSince = now;
+                lastFast = lastProposed;
+                decisions.noops++;
+            }
+            case PROPOSE_NOOP -> decisions.noops++;
+        }
+        if (draining && !controller.draining()) {
+            draining = false;
+            decisions.drainOver = true;
+        } else if (controller.draining() && !draining) {
+            draining = true;
+            drainStarted = now;
+        }
+    }
+
+    private String text(Reason reason, long number) {
+        return switch (reason) {
+            case PROMPT -> prompt(number);
+            case TOO_FEW_PROMPT -> "only " + prompt(number);
+            case ACKS_LATE -> "only " + prompt(number) + ", others acknowledge too late";
+            case GONE -> "the connection of server " + number + " is gone";
+            case STUCK -> "an entry lost an acker that it needs, server " + number;
+            case ENTRY_WAITS -> "an entry has waited for " + millis(number) + " ms";
+            case DISK_SILENT -> "the leader's disk has not answered for " + millis(number) + " ms";
+            case DRAINED -> "the last slow entry is on disk";
+            case RECONFIGURATION -> "a reconfiguration is proposed";
+        };
+    }
+
+    private String prompt(long number) {
+        return number + " of " + voters + " voters are prompt";
+    }
+
+    private static long millis(long nanos) {
+        return nanos / 1_000_000;
+    }
+
+    // ---- Syncs (R22) ----
+
+    /** A client asks for a sync: it has its place among the proposals. */
+    public void sync(S sync, long now) {
+        syncs.add(sync, lastProposed);
+        answerSyncs(now);
+    }
+
+    /** A follower answers a question. */
+    public void stillFollowing(FollowerConnection<C> connection, long question, long now) {
+        if (rule.voter(connection.sid())) {
+            syncs.answered(connection.sid(), question);
+            answerSyncs(now);
+        }
+    }
+
+    /** How many syncs wait. */
+    public int waitingSyncs() {
+        return syncs.size();
+    }
+
+    private void answerSyncs(long now) {
+        for (S sync = syncs.next(lastCommitted, majority);
+                sync != null;
+                sync = syncs.next(lastCommitted, majority)) {
+            decisions.answers.add(sync);
+        }
+        if (syncs.questionDue()) {
+            ask(now);
+        }
+    }
+
+    /** Asks who follows: an answer may be lost with its connection. */
+    public void ask(long now) {
+        decisions.question = syncs.ask();
+        decisions.asked.clear();
+        lastQuestion = now;
+        for (int i = 0; i < connections.size(); i++) {
+            FollowerConnection<C> each = connections.get(i);
+            if (each.synced && each.situationAware() && rule.voter(each.sid())) {
+                decisions.asked.add(each);
+                each.toldOfHeartbeats = true;
+                each.pinged = now;
+            }
+        }
+    }
+
+    /**
+     * Servers without SAUCR give no answers: another question, and an entry whose acks say the
+     * same.
+     */
+    private void askAgain(long now) {
+        if (now - lastQuestion >= detector.intervalNanos() && syncs.size() > 0) {
+            ask(now);
+            if (syncs.needsAnswers(lastProposed)) {
+                decisions.noops++;
+            }
+        }
+    }
+
+    // ---- Heartbeats (R9, R6, H11) ----
+
+    /**
+     * Time to look at everyone: who is to be pinged, who is silent, who is late.
+     *
+     * @param tickPings when everyone was last pinged by others than this class
+     * @param diskSilenceNanos for how long this server's disk has not answered
+     * @param serving whether clients are served
+     * @return when to look again
+     */
+    public long round(long now, long tickPings, long diskSilenceNanos, boolean serving) {
+        excuseSleep(now);
+        long next = now + detector.intervalNanos();
+        for (int i = 0; i < connections.size(); i++) {
+            if (connections.get(i).synced) {
+                next = Math.min(next, ping(connections.get(i), tickPings, now));
+            }
+        }
+        if (set == null || !serving) {
+            awakeThrough = now + detector.intervalNanos();
+            return awakeThrough;
+        }
+        askAgain(now);
+        chooseMode(now);
+        closeHopeless(now);
+        considerSteppingDown(now, diskSilenceNanos);
+        awakeThrough = Math.max(next, now + detector.intervalNanos() / 8);
+        return awakeThrough;
+    }
+
+    /** Pings it if that is due, and returns when to look again. */
+    private long ping(FollowerConnection<C> connection, long tickPings, long now) {
+        if (connection.toldOfHeartbeats) {
+            connection.pinged = later(connection.pinged, tickPings);
+        }
+        long heard = connection.lastHeard();
+        long sent = later(lastBroadcast, connection.pinged);
+        if (detector.pingDue(heard, sent, connection.pinged, now)) {
+            connection.pinged = now;
+            sent = now;
+            (connection.toldOfHeartbeats ? decisions.pings : decisions.greetings).add(connection);
+            connection.toldOfHeartbeats = true;
+        }
+        long next = detector.pingAt(heard, sent, connection.pinged);
+        return detector.suspected(heard, now) ? next : Math.min(next, detector.suspectedAt(heard));
+    }
+
+    private static long later(long a, long b) {
+        return a - b < 0 ? b : a;
+    }
+
+    /**
+     * H11: while the whole process stood still nobody could be heard, and nobody's acks were late.
+     */
+    private void excuseSleep(long now) {
+        if (!detector.overslept(awakeThrough, now)) {
+            return;
+        }
+        for (int i = 0; i < connections.size(); i++) {
+            FollowerConnection<C> each = connections.get(i);
+            each.heard(detector.heardBeforeSleep(each.lastHeard(), now));
+        }
+        progress.stoodStill(now - awakeThrough, now);
+        awakeThrough = now;
+    }
+
+    private void chooseMode(long now) {
+        int prompt = promptVoters(now);
+        boolean late = prompt <= bareMajority() && heardVoters(now) > bareMajority();
+        if (controller.mode() == Mode.FAST) {
+            if (commits.owedFor(now) > detector.ackBoundNanos()) {
+                act(controller.overdue(now), now, Reason.ENTRY_WAITS, commits.owedFor(now));
+            } else if (late) {
+                act(controller.overdue(now), now, Reason.ACKS_LATE, prompt);
+            } else if (prompt <= bareMajority()) {
+                act(controller.tooFewPrompt(now), now, Reason.TOO_FEW_PROMPT, prompt);
+            }
+            return;
+        }
+        if (prompt <= bareMajority()) {
+            act(controller.tooFewPrompt(now), now, Reason.TOO_FEW_PROMPT, prompt);
+        } else if (now - lastConfirmation >= confirmationNanos) {
+            confirm(now);
+        }
+        if ((late || own.lateAndIdle()) && somebodyIsLateAndIdle()) {
+            act(controller.probe(now), now, Reason.PROMPT, prompt);
+        }
+    }
+
+    // ---- Acks in time (R24) ----
+
+    private boolean somebodyIsLateAndIdle() {
+        if (own.lateAndIdle()) {
+            return true;
+        }
+        for (int i = 0; i < connections.size(); i++) {
+            AckProgress.Peer acks = connections.get(i).acks;
+            if (acks != null && acks.lateAndIdle()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * What a follower has not logged fills its memory. Others commit without it, so it is sent away
+     * until it has done what it has.
+     */
+    private void closeHopeless(long now) {
+        for (int i = 0; i < connections.size(); i++) {
+            FollowerConnection<C> each = connections.get(i);
+            if (each.acks != null
+                    && each.acks.owedFor(now) > diskTimeoutNanos
+                    && commits.owedFor(now) <= detector.ackBoundNanos()) {
+                decisions.closings.add(
+                        new Closing<>(each, Why.ACKS_TOO_LATE, each.acks.owedFor(now)));
+            }
+        }
+    }
+
+    /** Only for others who can do without this server: else nobody would lead, or serve reads. */
+    private void considerSteppingDown(long now, long diskSilenceNanos) {
+        if (controller.mode() == Mode.FAST && diskSilenceNanos > diskTimeoutNanos) {
+            // Slow entries show whose disks answer.
+            act(controller.overdue(now), now, Reason.DISK_SILENT, diskSilenceNanos);
+        }
+        if (own.inTime(now)) {
+            ownDiskLate = false;
+            return;
+        }
+        if (!ownDiskLate) {
+            ownDiskLate = true;
+            ownDiskLateSince = now - Math.max(own.owedFor(now), diskSilenceNanos);
+        }
+        if (now - ownDiskLateSince >= diskTimeoutNanos && othersOnDisk(now) >= bareMajority()) {
+            decisions.stepDownNanos = Math.max(1, now - ownDiskLateSince);
+        }
+    }
+
+    private int othersOnDisk(long now) {
+        int count = 0;
+        for (int i = 0; i < connections.size(); i++) {
+            FollowerConnection<C> each = connections.get(i);
+            if (each.synced
+                    && rule.voter(each.sid())
+                    && answersInTime(each, now)
+                    && rule.durableThrough(each.sid()) >= progress.recent()) {
+                count++;
+            }
+        }
+        return count;
+    }
+
+    // ---- What others may know ----
+
+    /** The mode that the next proposal gets. */
+    public Mode mode() {
+        return controller.mode();
+    }
+
+    /** The mode that the zxid was proposed with. */
+    public Mode mode(long zxid) {
+        return rule.mode(zxid);
+    }
+
+    /** Whether the server's acks count for the entry, which is not committed. */
+    public boolean supports(long sid, long zxid) {
+        return rule.supports(sid, zxid);
+    }
+
+    /** Whether the sid is a voter of the current configuration. */
+    public boolean voter(long sid) {
+        return rule.voter(sid);
+    }
+
+    /** Whether the follower was heard in time and acks in time (R24). */
+    public boolean answersInTime(FollowerConnection<C> connection, long now) {
+        return heard(connection, now) && connection.acksInTime(now);
+    }
+
+    /** Voters whose acks count towards F and come in time, and who answer heartbeats. */
+    public int promptVoters(long now) {
+        int count = rule.voter(self) && own.inTime(now) ? 1 : 0;
+        for (int i = 0; i < connections.size(); i++) {
+            FollowerConnection<C> each = connections.get(i);
+            if (counts(each) && answersInTime(each, now)) {
+                count++;
+            }
+        }
+        return count;
+    }
+
+    /** As {@link #promptVoters}, in time or not. */
+    private int heardVoters(long now) {
+        int count = rule.voter(self) ? 1 : 0;
+        for (int i = 0; i < connections.size(); i++) {
+            FollowerConnection<C> each = connections.get(i);
+            if (counts(each) && heard(each, now)) {
+                count++;
+            }
+        }
+        return count;
+    }
+
+    private boolean counts(FollowerConnection<C> connection) {
+        return connection.synced && connection.situationAware() && rule.voter(connection.sid());
+    }
+
+    private boolean heard(FollowerConnection<C> connection, long now) {
+        return !detector.suspected(connection.lastHeard(), now);
+    }
+
+    private int bareMajority() {
+        return Quorums.bareMajority(voters);
+    }
+}

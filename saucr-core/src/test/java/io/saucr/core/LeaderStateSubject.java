@@ -1,0 +1,249 @@
+package io.saucr.core;
+
+import io.saucr.core.LeaderDecisions.Closing;
+import io.saucr.core.LeaderDecisions.Turn;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * A leader with its followers, as its shell sees it. {@code new 1 voters=1,2,3} is elected; {@code
+ * serve} lets the epoch begin and everybody connect and synchronise. Times are milliseconds; {@code
+ * at=} moves the clock, on any line. {@code round heard=2,3} is a look at everyone after these were
+ * heard, and {@code rounds through=500 heard=2,3} all of them up to then, each when the one before
+ * asked for it; these do not show pings. What may be committed is committed at once, and an answer
+ * to a sync that must come before says so. No-ops are proposed when the scenario says so.
+ */
+final class LeaderStateSubject implements ScenarioSubject {
+    private static final long MILLI = 1_000_000;
+
+    private LeaderState<String, String> state;
+    private LeaderDecisions<String, String> decisions;
+    private List<Long> voters;
+    private List<Long> nextVoters;
+    private long self;
+    private long now;
+    private long last;
+    private long again;
+    private long committed;
+    private long reconfiguration;
+    private final Map<Long, FollowerConnection<String>> connections = new TreeMap<>();
+    private final List<String> answers = new ArrayList<>();
+
+    @Override
+    public List<String> answer(ScenarioInput in) {
+        answers.clear();
+        now = in.number("at", now / MILLI) * MILLI;
+        carryOutCommand(in);
+        showDecisions();
+        return List.copyOf(answers);
+    }
+
+    private void carryOutCommand(ScenarioInput in) {
+        switch (in.command()) {
+            case "new" -> begin(in);
+            case "epoch" -> epoch();
+            case "serve" -> {
+                epoch();
+                for (long sid : voters) {
+                    if (sid != self) {
+                        connect(sid, in);
+                        state.forwarded(connections.get(sid));
+                        state.synced(connections.get(sid));
+                    }
+                }
+            }
+            case "connect" -> connect(in.number(), in);
+            case "forward" -> state.forwarded(connections.get(in.number()));
+            case "uptodate" -> state.synced(connections.get(in.number()));
+            case "close" -> state.disconnected(connections.get(in.number()), now);
+            case "restarted" -> state.restarted(in.number(), in.number("nonce", 0), now);
+            case "propose" -> {
+                for (long n = in.number("times", 1); n > 0; n--) {
+                    propose();
+                }
+            }
+            case "reconfigure" -> {
+                nextVoters = in.sids("voters");
+                state.reconfigure(nextVoters, now);
+                reconfiguration = last + 1;
+                propose();
+            }
+            case "configured" -> state.configured(in.sids("voters"));
+            case "ack" -> ack(in);
+            case "sync" -> state.sync(in.word(), now);
+            case "following" ->
+                    state.stillFollowing(connections.get(in.number()), in.number(), now);
+            case "round" -> {
+                round(in);
+                answers.add("again at " + again / (double) MILLI);
+            }
+            case "rounds" -> {
+                long through = in.number("through", 0) * MILLI;
+                while (again <= through) {
+                    now = again;
+                    round(in);
+                    decisions.pings.clear();
+                    decisions.greetings.clear();
+                    int shown = answers.size();
+                    showDecisions();
+                    if (answers.size() > shown) {
+                        answers.add(shown, "at " + now / (double) MILLI);
+                    }
+                }
+                now = through;
+            }
+            case "heard" -> connections.get(in.number()).heard(now);
+            case "drain" -> state.drain(now);
+            case "pin" -> state.pin(in.text("reason", "an operator asks"), now);
+            case "unpin" -> state.unpin();
+            case "mode" ->
+                    answers.add(
+                            (state.draining() ? "draining" : state.mode())
+                                    + ", prompt "
+                                    + state.promptVoters(now));
+            default -> throw in.unknown();
+        }
+    }
+
+    private void round(ScenarioInput in) {
+        in.sids("heard").forEach(sid -> connections.get(sid).heard(now));
+        long silent = in.has("diskSilentSince") ? now - in.number("diskSilentSince", 0) * MILLI : 0;
+        again = state.round(now, 0, silent, !in.has("notServing"));
+    }
+
+    private void begin(ScenarioInput in) {
+        again = now;
+        self = in.number();
+        voters = in.sids("voters");
+        connections.clear();
+        FailureDetector detector =
+                new FailureDetector(
+                        in.number("interval", 50) * MILLI, in.number("tolerance", 20) * MILLI);
+        state =
+                new LeaderState<>(
+                        self,
+                        detector,
+                        in.number("diskTimeout", 1000) * MILLI,
+                        new CommitRule(self, voters),
+                        new ModeController(
+                                voters.size(),
+                                (int) in.number("confirmations", 1),
+                                detector.ackBoundNanos(),
+                                LeaderState.confirmationNanos(detector)),
+                        new ReadIndex<>(self),
+                        sids ->
+                                sids.stream().filter(voters::contains).count()
+                                        >= Quorums.bareMajority(voters.size()),
+                        now);
+        decisions = state.decisions();
+    }
+
+    private void epoch() {
+        last = Zxid.of(1, 0);
+        committed = last;
+        state.startEpoch(new ReplicationSet(self, LleMap.empty(), last), last, now);
+    }
+
+    private void connect(long sid, ScenarioInput in) {
+        boolean stock = in.sids("stock").contains(sid);
+        connections.put(
+                sid, state.connected("server " + sid, sid, !stock, in.number("nonce", 1), now));
+    }
+
+    private void propose() {
+        last++;
+        ProposalTag tag = state.propose(last, now);
+        state.sent(now);
+        answers.add(
+                ScenarioInput.show(last)
+                        + " "
+                        + state.mode(last)
+                        + (tag == null ? "" : ", with a tag"));
+    }
+
+    private void ack(ScenarioInput in) {
+        List<Long> sids = in.sids("by");
+        for (long zxid : in.zxids("of")) {
+            for (long sid : sids) {
+                commit(
+                        sid == self
+                                ? state.ackedByLeader(zxid, now)
+                                : state.acked(connections.get(sid), zxid, now));
+                state.settled(now);
+            }
+        }
+    }
+
+    private void commit(long through) {
+        while (committed < through) {
+            committed++;
+            for (String sync = state.nextSyncBefore(committed);
+                    sync != null;
+                    sync = state.nextSyncBefore(committed)) {
+                answers.add("answer " + sync + " before " + ScenarioInput.show(committed));
+            }
+            state.committed(committed, now);
+            answers.add("commit " + ScenarioInput.show(committed));
+            if (committed == reconfiguration) {
+                state.reconfigured();
+                voters = nextVoters;
+            }
+        }
+    }
+
+    private void showDecisions() {
+        if (decisions.slowDurableNanos() > 0) {
+            answers.add("durable after " + decisions.slowDurableNanos() / MILLI + " ms");
+        }
+        for (Turn turn : decisions.turns()) {
+            answers.add(
+                    turn.mode()
+                            + " after "
+                            + ScenarioInput.show(turn.lastProposed())
+                            + ": "
+                            + turn.reason()
+                            + (turn.heldBackNanos() == 0
+                                    ? ""
+                                    : ", held back for " + turn.heldBackNanos() / MILLI + " ms"));
+        }
+        if (decisions.drainOver()) {
+            answers.add("the drain is over");
+        }
+        for (int i = 0; i < decisions.noops(); i++) {
+            answers.add("propose a no-op");
+        }
+        show("greet ", decisions.greetings());
+        show("ping ", decisions.pings());
+        decisions.answers().forEach(sync -> answers.add("answer " + sync));
+        if (decisions.question() != 0) {
+            show("ask " + decisions.question() + " of ", decisions.asked());
+        }
+        for (Closing<String> each : decisions.closings()) {
+            answers.add(
+                    "close the connection of "
+                            + each.connection().endpoint()
+                            + ": "
+                            + each.why()
+                            + (each.lateNanos() == 0
+                                    ? ""
+                                    : " by " + each.lateNanos() / MILLI + " ms"));
+        }
+        if (decisions.stepDownNanos() > 0) {
+            answers.add("step down, late for " + decisions.stepDownNanos() / MILLI + " ms");
+        }
+        decisions.clear();
+    }
+
+    private void show(String what, List<FollowerConnection<String>> followers) {
+        if (!followers.isEmpty()) {
+            answers.add(
+                    what
+                            + followers.stream()
+                                    .map(each -> Long.toString(each.sid()))
+                                    .collect(Collectors.joining(",")));
+        }
+    }
+}
