@@ -12,9 +12,10 @@ import java.util.Collection;
  * it. An ack over a connection that is no longer a server's current one is ignored.
  *
  * <p>Not thread-safe: owned by the leader's lock. Allocates only when the number of outstanding
- * entries passes its highest value so far.
+ * entries passes its highest value so far. Not final, so that the model can put one in its place
+ * that breaks a rule.
  */
-public final class CommitRule {
+public class CommitRule {
     /** The connection number of the leader to itself; it never breaks. */
     public static final long SELF = 0;
 

@@ -714,7 +714,50 @@ public final class LeaderState<C, S> {
         return count;
     }
 
+    // ---- For a model that goes on from any state ----
+
+    /** Goes on from where these stand, with nobody connected but whom {@link #adopt} says. */
+    public void resume(
+            ReplicationSet newSet,
+            ProposalTag newTag,
+            long newLastProposed,
+            long newLastCommitted) {
+        set = newSet;
+        tag = newTag;
+        lastProposed = newLastProposed;
+        lastCommitted = newLastCommitted;
+    }
+
+    /**
+     * A connection that the commit rule and the set know already. It takes the place of an earlier
+     * one, and nobody is told that this is gone.
+     */
+    public FollowerConnection<C> adopt(
+            C endpoint, long sid, long number, long nonce, boolean isSynced, long now) {
+        FollowerConnection<C> earlier = connectionOf(sid);
+        if (earlier != null) {
+            connections.remove(earlier);
+            forwarding.remove(earlier);
+            progress.remove(earlier.acks);
+        }
+        FollowerConnection<C> connection =
+                new FollowerConnection<>(endpoint, sid, number, true, now);
+        connection.joined = true;
+        connection.toldOfHeartbeats = true;
+        connection.synced = isSynced;
+        connection.acks = isSynced ? progress.add() : null;
+        connections.add(connection);
+        forwarding.add(connection);
+        fence.connected(sid, number, nonce);
+        return connection;
+    }
+
     // ---- What others may know ----
+
+    /** The tag that a proposal without one refers to; null if the next one has its own. */
+    public ProposalTag tag() {
+        return tag;
+    }
 
     /** The mode that the next proposal gets. */
     public Mode mode() {

@@ -4,6 +4,7 @@ import io.saucr.core.CommitRule;
 import io.saucr.core.LleMap;
 import io.saucr.core.Mode;
 import io.saucr.core.ModeController.Decision;
+import io.saucr.core.ProposalTag;
 import io.saucr.core.ReplicationSet;
 import io.saucr.core.Zxid;
 import io.saucr.model.cluster.Server.ClientSync;
@@ -47,21 +48,29 @@ final class LeaderReader {
             readLink(s.links[j]);
             durable[j] = in.zxid();
         }
-        restoreSet(s, others, tagState);
-        if (s.count instanceof LooseAckCount loose) {
+        w.leaderSteps.resume(s, restoreSet(s, others, tagState));
+        if (s.count instanceof LooseCommitRule loose) {
             loose.read(in, s, modes, durable);
         } else {
             restoreCount(s, modes, durable);
         }
         for (int j = 0; j < n; j++) {
-            if (s.links[j].open) {
-                s.fence.connected(j + 1L, s.links[j].connection, s.links[j].incarnation);
+            Link link = s.links[j];
+            if (link.open) {
+                link.known =
+                        s.state.adopt(
+                                link,
+                                j + 1L,
+                                link.connection,
+                                link.incarnation,
+                                link.synced(),
+                                w.now);
             }
         }
         readSyncs(s);
     }
 
-    /** Tells a new barrier what the old one was told, in the same order. */
+    /** Tells a new read confirmation what the old one was told, in the same order. */
     private void readSyncs(Server s) {
         s.asked = in.number();
         int waiting = in.number();
@@ -110,7 +119,8 @@ final class LeaderReader {
         }
     }
 
-    private void restoreSet(Server s, LleMap others, int tagState) {
+    /** Returns the tag of the last proposal. */
+    private ProposalTag restoreSet(Server s, LleMap others, int tagState) {
         s.set = new ReplicationSet(s.sid, others, Zxid.of(s.acceptedEpoch, 0));
         for (int j = 0; j < n; j++) {
             if (s.links[j].open && s.links[j].joinedAt < s.queueLength) {
@@ -127,11 +137,9 @@ final class LeaderReader {
                 s.set.join(j + 1L);
             }
         }
-        s.tag =
-                tagState == 0
-                        ? null
-                        : s.set.propose(
-                                last, tagState == 1 + Mode.FAST.ordinal() ? Mode.FAST : Mode.SLOW);
+        return tagState == 0
+                ? null
+                : s.set.propose(last, tagState == 1 + Mode.FAST.ordinal() ? Mode.FAST : Mode.SLOW);
     }
 
     /** Tells a new commit rule everything that still matters of what the old one was told. */
@@ -139,7 +147,7 @@ final class LeaderReader {
         for (int j = 0; j < n; j++) {
             Link link = s.links[j];
             if (link.open || (durable[j] != Zxid.NONE && j != s.index)) {
-                link.connection = s.count.connect(j + 1L);
+                link.connection = s.count.connect(j + 1L, true);
             }
         }
         for (int i = s.epochStart; i <= s.queueLength; i++) {

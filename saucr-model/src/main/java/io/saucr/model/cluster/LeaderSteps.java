@@ -1,15 +1,18 @@
 package io.saucr.model.cluster;
 
-import io.saucr.core.IncarnationFence;
+import io.saucr.core.CommitRule;
+import io.saucr.core.FailureDetector;
+import io.saucr.core.FollowerConnection;
+import io.saucr.core.LeaderDecisions;
+import io.saucr.core.LeaderState;
 import io.saucr.core.Mode;
 import io.saucr.core.ModeController;
-import io.saucr.core.ModeController.Decision;
 import io.saucr.core.ProposalTag;
 import io.saucr.core.ReadIndex;
 import io.saucr.core.ReplicationSet;
 import io.saucr.core.Zxid;
+import io.saucr.model.cluster.Server.ClientSync;
 import io.saucr.model.cluster.Server.Role;
-import java.util.OptionalLong;
 import java.util.Set;
 
 /**
@@ -21,6 +24,12 @@ import java.util.Set;
 final class LeaderSteps {
     /** One confirmation is enough: more of them only make fewer schedules possible. */
     private static final int CONFIRMATIONS = 1;
+
+    /** So long that nobody is silent or late but who is made so. */
+    private static final long INTERVAL = 1L << 50;
+
+    private static final long DISK_TIMEOUT = 1L << 55;
+    private static final FailureDetector DETECTOR = new FailureDetector(INTERVAL, 1);
 
     private final ModelCluster cluster;
     private final Server[] servers;
@@ -76,26 +85,51 @@ final class LeaderSteps {
         l.count = newCount(l.sid, start);
         l.set = new ReplicationSet(l.sid, l.knowledge.snapshot(), start);
         l.controller = new ModeController(n, CONFIRMATIONS, 1);
-        l.fence = new IncarnationFence();
         l.syncs = new ReadIndex<>(l.sid);
+        l.state =
+                new LeaderState<>(
+                        l.sid,
+                        DETECTOR,
+                        DISK_TIMEOUT,
+                        l.count,
+                        l.controller,
+                        l.syncs,
+                        syncSteps::majority,
+                        cluster.now);
+        l.state.startEpoch(l.set, start, cluster.now);
     }
 
-    private AckCount newCount(long sid, long epochStart) {
+    private CommitRule newCount(long sid, long epochStart) {
         boolean loose =
                 broken.contains(BrokenRule.R2_REJOINED_IN_EVERY_SET)
                         || broken.contains(BrokenRule.R4_DURABLE_ACK_COUNTS_TOWARDS_F)
                         || r21;
-        return loose
-                ? new LooseAckCount(sid, n, epochStart, broken)
-                : new ProductAckCount(sid, cluster.sids, epochStart);
+        if (loose) {
+            return new LooseCommitRule(sid, cluster.sids, epochStart, broken);
+        }
+        return broken.isEmpty()
+                ? new CommitRule(sid, cluster.sids)
+                : new LenientCommitRule(sid, cluster.sids, broken);
     }
 
     void connect(Server s, Server l) {
+        Link link = l.links[s.index];
         if (r21) {
             readAll(l, s);
-        } else {
-            drop(l, s.index);
         }
+        FollowerConnection<Link> earlier = link.known;
+        ProposalTag tag = l.state.tag();
+        FollowerConnection<Link> connection =
+                r21 && earlier != null
+                        ? l.state.adopt(
+                                link,
+                                s.sid,
+                                l.count.connect(s.sid, true),
+                                s.incarnation,
+                                false,
+                                cluster.now)
+                        : l.state.connected(link, s.sid, true, s.incarnation, cluster.now);
+        carryOut(l);
         s.forgetRole();
         s.role = Role.FOLLOWING;
         s.acceptedEpoch = l.acceptedEpoch;
@@ -103,30 +137,37 @@ final class LeaderSteps {
         s.initialHistory = Math.max(l.epochStart, l.committed);
         s.copyQueue(l);
         s.queueNext = s.initialHistory;
-        long connection = l.count.connect(s.sid);
-        l.fence.connected(s.sid, connection, s.incarnation);
-        l.links[s.index].open(connection, s.incarnation, l.queueLength, s.initialHistory);
-        l.links[s.index].attach(s);
+        link.open(connection, s.incarnation, l.queueLength, s.initialHistory);
+        link.attach(s);
         if (broken.contains(BrokenRule.H5_COUNTS_BEFORE_UPTODATE)) {
-            count(l, s);
+            link.countsFrom = l.queueLength;
+            l.count.join(s.sid, link.connection);
         }
-        l.set.join(s.sid);
-        // R1: the next proposal says it to everyone, the newcomer too.
-        l.tag = h6 && l.tag != null ? l.set.propose(lastProposed(l), l.tag.mode()) : null;
+        if (r21 && earlier != null) {
+            resume(l, null);
+        } else {
+            l.state.forwarded(connection);
+            carryOut(l);
+        }
+        if (h6 && tag != null) {
+            resume(l, l.set.propose(lastProposed(l), tag.mode()));
+        }
+    }
+
+    void resume(Server l, ProposalTag tag) {
+        l.state.resume(l.set, tag, lastProposed(l), lastCommitted(l));
+    }
+
+    private static long lastCommitted(Server l) {
+        return l.committed > l.epochStart
+                ? Entry.zxid(l.queue[l.committed - 1])
+                : Zxid.of(l.acceptedEpoch, 0);
     }
 
     static long lastProposed(Server l) {
         return l.queueLength > l.epochStart
                 ? Entry.zxid(l.queue[l.queueLength - 1])
                 : Zxid.of(l.acceptedEpoch, 0);
-    }
-
-    private static void count(Server l, Server s) {
-        Link link = l.links[s.index];
-        if (link.countsFrom == Server.NOWHERE) {
-            link.countsFrom = l.queueLength;
-            l.count.join(s.sid, link.connection);
-        }
     }
 
     /** R21 broken: what the old connection still holds counts, too. */
@@ -138,16 +179,12 @@ final class LeaderSteps {
         while (link.acksRead < link.acksSent) {
             l.count.ack(s.sid, link.connection, Entry.zxid(l.queue[link.acksRead++]));
         }
-        commit(l);
+        commit(l, l.count.committableThrough());
     }
 
     void propose(Server l) {
         long zxid = Zxid.of(l.acceptedEpoch, l.queueLength - l.epochStart + 1L);
-        Mode mode = l.controller.mode();
-        ProposalTag next = l.set.propose(zxid, mode);
-        l.count.propose(zxid, mode);
-        ProposalTag attached = sameTag(next, l.tag) ? null : next;
-        l.tag = next;
+        ProposalTag attached = l.state.propose(zxid, cluster.now);
         long entry = Entry.of(zxid, l.term);
         l.enqueue(entry, attached);
         for (int j = 0; j < n; j++) {
@@ -175,7 +212,10 @@ final class LeaderSteps {
         } else if (link.upToDateAck == Link.UNREAD) {
             link.upToDateAck = Link.READ;
             // H5: from now on it treats as fast what is fast, and may count towards F.
-            count(l, from);
+            if (link.countsFrom == Server.NOWHERE) {
+                link.countsFrom = l.queueLength;
+            }
+            l.state.synced(link.known);
         } else if (link.notices > 0 && link.noticeBefore[0] <= link.acksRead) {
             int restarted = link.noticeServer[0];
             long incarnation = link.noticeIncarnation[0];
@@ -183,8 +223,7 @@ final class LeaderSteps {
             fence(l, restarted, incarnation);
         } else {
             long zxid = Entry.zxid(l.queue[link.acksRead++]);
-            l.count.ack(from.sid, link.connection, zxid);
-            commit(l);
+            commit(l, l.state.acked(link.known, zxid, cluster.now));
         }
     }
 
@@ -205,11 +244,23 @@ final class LeaderSteps {
         }
     }
 
-    void commit(Server l) {
-        long through = l.count.committableThrough();
+    /** This leader's own log has acked an entry. */
+    void ackedByLeader(Server l, long zxid) {
+        commit(l, l.state.ackedByLeader(zxid, cluster.now));
+    }
+
+    private void commit(Server l, long through) {
+        if (l.established) {
+            commitThrough(l, through);
+        }
+        l.state.settled(cluster.now);
+        carryOut(l);
+    }
+
+    private void commitThrough(Server l, long through) {
         int from = l.committed;
         int to = l.epochStart + (int) Zxid.counter(through);
-        if (!l.established || to <= from) {
+        if (to <= from) {
             return;
         }
         cluster.history.committed(l.index, l.acceptedEpoch, l.queue, from, to);
@@ -223,54 +274,49 @@ final class LeaderSteps {
             cluster.committing(l, position);
         }
         l.committed = to;
-        l.count.committed(through);
-        syncSteps.answerSyncs(l);
+        l.state.committed(through, cluster.now);
     }
 
-    /** As the server's leader forgets a connection (R2, R6). */
+    /** The leader forgets a connection (R2, R6). */
     void drop(Server l, int follower) {
         Link link = l.links[follower];
-        if (!link.open) {
-            return;
-        }
-        long sid = follower + 1L;
-        l.fence.disconnected(sid, link.connection);
-        boolean stuck = l.count.disconnect(sid, link.connection);
-        l.set.leave(sid);
-        link.close();
-        if (stuck && !broken.contains(BrokenRule.R6_STUCK_ENTRY)) {
-            act(l, l.controller.stuck());
-        }
-        if (prompt(l) <= bareMajority) {
-            act(l, l.controller.tooFewPrompt(0));
-        }
-    }
-
-    private void act(Server l, Decision decision) {
-        if (decision == Decision.TURN_FAST) {
-            cluster.turnsToFast++;
-        } else if (decision == Decision.TURN_SLOW) {
-            cluster.turnsToSlow++;
-        }
-        boolean owes =
-                decision == Decision.PROPOSE_NOOP
-                        || (decision == Decision.TURN_SLOW
-                                && !broken.contains(BrokenRule.R6_NO_NOOP));
-        if (owes && l.established) {
-            l.noopOwed = true;
+        if (link.open) {
+            l.state.disconnected(link.known, cluster.now);
+            link.close();
+            carryOut(l);
         }
     }
 
     void fence(Server l, int restarted, long incarnation) {
-        long sid = restarted + 1L;
-        OptionalLong stale = l.fence.restarted(sid, incarnation);
-        if (l.links[restarted].open) {
-            if (stale.isEmpty()) {
-                return;
+        l.state.restarted(restarted + 1L, incarnation, cluster.now);
+        carryOut(l);
+    }
+
+    /** Does what the leader's state has decided, as the server's shell does. */
+    void carryOut(Server l) {
+        LeaderDecisions<Link, ClientSync> decisions = l.state.decisions();
+        int noops = decisions.noops();
+        for (int i = 0; i < decisions.turns().size(); i++) {
+            if (decisions.turns().get(i).mode() == Mode.FAST) {
+                cluster.turnsToFast++;
+            } else {
+                cluster.turnsToSlow++;
+                noops -= broken.contains(BrokenRule.R6_NO_NOOP) ? 1 : 0;
             }
-            drop(l, restarted);
         }
-        l.count.restarted(sid);
+        if (noops > 0 && l.established) {
+            l.noopOwed = true;
+        }
+        for (int i = 0; i < decisions.answers().size(); i++) {
+            syncSteps.answered(l, decisions.answers().get(i), l.committed);
+        }
+        if (decisions.question() != 0) {
+            SyncSteps.ask(l, decisions.question(), decisions.asked());
+        }
+        for (int i = 0; i < decisions.closings().size(); i++) {
+            decisions.closings().get(i).connection().endpoint().close();
+        }
+        decisions.clear();
     }
 
     /**
@@ -281,35 +327,41 @@ final class LeaderSteps {
         return l.controller.mode() == Mode.SLOW
                 && cluster.confirmations < bounds.confirmations()
                 && prompt(l) > bareMajority
-                && (onDisks(l) || (l.count.slowEntriesCommitted() && !l.noopOwed));
+                && (l.count.lastSlowOnFastQuorumOfDisks()
+                        || (l.count.slowEntriesCommitted() && !l.noopOwed));
     }
 
-    private boolean onDisks(Server l) {
-        return broken.contains(BrokenRule.R5_FAST_BEFORE_DISKS)
-                || l.count.lastSlowOnFastQuorumOfDisks();
-    }
-
-    static int prompt(Server l) {
-        int prompt = 1;
-        for (Link link : l.links) {
-            if (link.open && link.synced()) {
-                prompt++;
-            }
-        }
-        return prompt;
+    int prompt(Server l) {
+        return l.state.promptVoters(cluster.now);
     }
 
     static boolean isOtherEnd(Server l, Server s) {
         return l.links[s.index].otherEnd != null;
     }
 
-    /** Turns to fast mode, or owes a no-op that prepares it. */
+    /** It is time for a look at promptness: turns to fast mode, or owes a no-op for it. */
     void confirm(Server l) {
-        act(l, l.controller.promptness(prompt(l), onDisks(l), !l.count.slowEntriesCommitted(), 0));
+        cluster.now += LeaderState.confirmationNanos(DETECTOR);
+        round(l);
     }
 
-    /** Too few followers are prompt: turns to slow mode. */
+    /** A look at everyone after nobody was heard in time: turns to slow mode. */
     void suspect(Server l) {
-        act(l, l.controller.tooFewPrompt(0));
+        hear(l, cluster.now - 2 * INTERVAL);
+        round(l);
+        hear(l, cluster.now);
+    }
+
+    private static void hear(Server l, long at) {
+        for (Link link : l.links) {
+            if (link.open) {
+                link.known.heard(at);
+            }
+        }
+    }
+
+    private void round(Server l) {
+        l.state.round(cluster.now, cluster.now, 0, true);
+        carryOut(l);
     }
 }

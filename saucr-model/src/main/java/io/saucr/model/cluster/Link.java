@@ -1,5 +1,7 @@
 package io.saucr.model.cluster;
 
+import io.saucr.core.FollowerConnection;
+
 /**
  * A leader's end of a follower's connection, with what the follower has written into it and the
  * leader has not read, in this order: the ack of NEWLEADER, the ack of UPTODATE, then acks and
@@ -15,6 +17,9 @@ final class Link {
 
     boolean open;
     long connection;
+
+    /** What the leader knows of it. */
+    FollowerConnection<Link> known;
 
     /** The process at the other end. */
     long incarnation;
@@ -67,9 +72,14 @@ final class Link {
                         && (upToDateAck == UNREAD || notices > 0 || acksRead < acksSent));
     }
 
-    void open(long newConnection, long newIncarnation, int queueLength, int firstAck) {
+    void open(
+            FollowerConnection<Link> newConnection,
+            long newIncarnation,
+            int queueLength,
+            int firstAck) {
         open = true;
-        connection = newConnection;
+        known = newConnection;
+        connection = newConnection.number();
         incarnation = newIncarnation;
         joinedAt = queueLength;
         countsFrom = Server.NOWHERE;
@@ -95,6 +105,7 @@ final class Link {
 
     void close() {
         open = false;
+        known = null;
         if (otherEnd != null) {
             otherEnd.link = null;
             otherEnd = null;

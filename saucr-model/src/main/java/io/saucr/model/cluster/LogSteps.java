@@ -1,6 +1,5 @@
 package io.saucr.model.cluster;
 
-import io.saucr.core.CommitRule;
 import io.saucr.core.LleKnowledge;
 import io.saucr.core.Mode;
 import io.saucr.core.ProposalTag;
@@ -72,9 +71,8 @@ final class LogSteps {
         settle(s);
         if (s.leads()) {
             for (int i = from; i < s.length; i++) {
-                s.count.ack(s.sid, CommitRule.SELF, Entry.zxid(s.log[i]));
+                leaderSteps.ackedByLeader(s, Entry.zxid(s.log[i]));
             }
-            leaderSteps.commit(s);
         } else if (s.attached()) {
             s.link.acksSent = s.queueNext;
         }

@@ -60,6 +60,11 @@ public final class ModelCluster {
     /** How many leaders there were; elections, unlike these, start anew with the bounds. */
     int terms;
 
+    /**
+     * What leaders take for the time. Only a look at promptness lets it pass, and nobody can tell.
+     */
+    long now;
+
     // What has happened in its whole life.
     long fastCommits;
     long slowCommits;
@@ -286,7 +291,7 @@ public final class ModelCluster {
 
     /** How many followers the leader may count as prompt, and itself. */
     public int synced(int leader) {
-        return LeaderSteps.prompt(servers[leader]);
+        return leaderSteps.prompt(servers[leader]);
     }
 
     /** How many entries the server's log has. */
@@ -445,7 +450,7 @@ public final class ModelCluster {
                 syncs++;
                 syncSteps.clientSync(s);
             }
-            case ASK -> SyncSteps.ask(s);
+            case ASK -> syncSteps.askAgain(s);
             case REPLY -> SyncSteps.reply(s);
             case HEAR -> syncSteps.hear(s, other);
         }

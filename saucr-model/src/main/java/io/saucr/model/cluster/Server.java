@@ -1,7 +1,7 @@
 package io.saucr.model.cluster;
 
-import io.saucr.core.EpochEnds;
-import io.saucr.core.IncarnationFence;
+import io.saucr.core.CommitRule;
+import io.saucr.core.LeaderState;
 import io.saucr.core.LleKnowledge;
 import io.saucr.core.LleMap;
 import io.saucr.core.LogDurability;
@@ -129,12 +129,13 @@ final class Server {
     int epochStart;
     int committed;
     boolean noopOwed;
-    AckCount count;
+    LeaderState<Link, ClientSync> state;
+    final Link[] links;
+
+    // What its state is made of.
+    CommitRule count;
     ReplicationSet set;
     ModeController controller;
-    IncarnationFence fence;
-    ProposalTag tag;
-    final Link[] links;
 
     /** What answers its clients' syncs, and what that has been told. */
     ReadIndex<ClientSync> syncs;
@@ -321,8 +322,7 @@ final class Server {
         count = null;
         set = null;
         controller = null;
-        fence = null;
-        tag = null;
+        state = null;
         syncs = null;
         waiting.clear();
         asked = 0;

@@ -223,7 +223,7 @@ final class StateWriter {
             writeLink(s.links[j], j);
             zxid(s.count.durableThrough(j + 1L));
         }
-        if (s.count instanceof LooseAckCount loose) {
+        if (s.count instanceof LooseCommitRule loose) {
             loose.write(this);
         }
         writeSyncs(w, s);
@@ -254,12 +254,13 @@ final class StateWriter {
 
     /** Whether the next proposal of one mode says nothing new. */
     private static int tagState(Server s) {
-        if (s.tag == null || s.queueLength == s.epochStart) {
+        ProposalTag tag = s.state.tag();
+        if (tag == null || s.queueLength == s.epochStart) {
             return 0;
         }
         long last = Entry.zxid(s.queue[s.queueLength - 1]);
-        ProposalTag next = s.set.propose(last, s.tag.mode());
-        return LeaderSteps.sameTag(next, s.tag) ? 1 + s.tag.mode().ordinal() : 0;
+        ProposalTag next = s.set.propose(last, tag.mode());
+        return LeaderSteps.sameTag(next, tag) ? 1 + tag.mode().ordinal() : 0;
     }
 
     private void writeLink(Link link, int follower) {

@@ -1,7 +1,8 @@
 package io.saucr.model.cluster;
 
-import io.saucr.core.Zxid;
+import io.saucr.core.FollowerConnection;
 import io.saucr.model.cluster.Server.ClientSync;
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -29,41 +30,28 @@ final class SyncSteps {
         ClientSync sync =
                 new ClientSync(LeaderSteps.lastProposed(l), l.asked + 1, cluster.history.length());
         l.waiting.add(sync);
-        l.syncs.add(sync, sync.lastProposed());
-        answerSyncs(l);
+        l.state.sync(sync, cluster.now);
+        cluster.leaderSteps.carryOut(l);
     }
 
     /** An entry commits whose acks show who follows. */
     void answerBefore(Server l, int position) {
         boolean any = broken.contains(BrokenRule.R22_EARLIER_ENTRY);
         long zxid = any ? Long.MAX_VALUE : Entry.zxid(l.queue[position]);
-        for (ClientSync sync = l.syncs.nextBefore(zxid);
+        for (ClientSync sync = l.state.nextSyncBefore(zxid);
                 sync != null;
-                sync = l.syncs.nextBefore(zxid)) {
+                sync = l.state.nextSyncBefore(zxid)) {
             answered(l, sync, any ? position + 1 : position);
         }
     }
 
-    void answerSyncs(Server l) {
-        long lastCommitted =
-                l.committed > l.epochStart
-                        ? Entry.zxid(l.queue[l.committed - 1])
-                        : Zxid.of(l.acceptedEpoch, 0);
-        for (ClientSync sync = l.syncs.next(lastCommitted, this::majority);
-                sync != null;
-                sync = l.syncs.next(lastCommitted, this::majority)) {
-            answered(l, sync, l.committed);
-        }
-        if (l.syncs.questionDue()) {
-            ask(l);
-        }
-    }
-
-    private boolean majority(Set<Long> sids) {
+    /** Whether a new leader needs one of them. */
+    boolean majority(Set<Long> sids) {
         return sids.size() >= bareMajority || broken.contains(BrokenRule.R22_NO_QUESTION);
     }
 
-    private void answered(Server l, ClientSync sync, int read) {
+    /** A client reads what its leader has committed. */
+    void answered(Server l, ClientSync sync, int read) {
         cluster.syncsAnswered++;
         if (!l.waiting.remove().equals(sync)) {
             throw new IllegalStateException("a sync is answered before an earlier one");
@@ -71,12 +59,19 @@ final class SyncSteps {
         cluster.history.synced(l.index, l.queue, read, sync.acknowledged());
     }
 
-    static void ask(Server l) {
-        l.asked = l.syncs.ask();
-        for (Link link : l.links) {
-            if (link.open && link.synced() && link.otherEnd != null) {
-                link.asked = l.asked;
-                link.question = l.asked;
+    /** The leader asks again. */
+    void askAgain(Server l) {
+        l.state.ask(cluster.now);
+        cluster.leaderSteps.carryOut(l);
+    }
+
+    static void ask(Server l, long question, List<FollowerConnection<Link>> followers) {
+        l.asked = question;
+        for (int i = 0; i < followers.size(); i++) {
+            Link link = followers.get(i).endpoint();
+            if (link.otherEnd != null) {
+                link.asked = question;
+                link.question = question;
             }
         }
     }
@@ -86,8 +81,8 @@ final class SyncSteps {
         long question = r22Unnumbered ? l.asked : link.answer;
         link.answer = 0;
         l.answered[from.index] = Math.max(l.answered[from.index], question);
-        l.syncs.answered(from.sid, question);
-        answerSyncs(l);
+        l.state.stillFollowing(link.known, question, cluster.now);
+        cluster.leaderSteps.carryOut(l);
     }
 
     /** Whether an answer to this question can serve a sync. */

@@ -26,9 +26,10 @@
  *
  * <h2>What is the product's own</h2>
  *
- * CommitRule, ReplicationSet, ModeController, LogDurability, LleKnowledge with LleMap and
- * ProposalTag, RecoveryProcedure, RecoverySource, IncarnationFence and ReadIndex decide; the
- * cluster does what the server does around them, in the same order.
+ * LeaderState decides all that a leader decides; it is made of CommitRule, ReplicationSet,
+ * ModeController, IncarnationFence and ReadIndex. LogDurability, LleKnowledge with LleMap and
+ * ProposalTag, RecoveryProcedure and RecoverySource decide the rest; the cluster does what the
+ * server does around them, in the same order.
  *
  * <h2>What is modelled</h2>
  *

@@ -1,15 +1,17 @@
 package io.saucr.model.cluster;
 
+import io.saucr.core.CommitRule;
 import io.saucr.core.Mode;
 import io.saucr.core.Quorums;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Set;
 
 /**
  * Counts acks as {@link io.saucr.core.CommitRule} does, with one rule broken (R2, R4, R21). Used
  * only in clusters that break one of these.
  */
-final class LooseAckCount implements AckCount {
+final class LooseCommitRule extends CommitRule {
     private final int self;
     private final int bareMajority;
     private final int fastQuorum;
@@ -31,7 +33,9 @@ final class LooseAckCount implements AckCount {
     private int committed;
     private int lastSlow;
 
-    LooseAckCount(long self, int voters, long epochStart, Set<BrokenRule> broken) {
+    LooseCommitRule(long self, List<Long> sids, long epochStart, Set<BrokenRule> broken) {
+        super(self, sids);
+        int voters = sids.size();
         this.self = (int) self - 1;
         this.epochStart = epochStart;
         bareMajority = Quorums.bareMajority(voters);
@@ -47,7 +51,7 @@ final class LooseAckCount implements AckCount {
     }
 
     @Override
-    public long connect(long sid) {
+    public long connect(long sid, boolean situationAware) {
         int server = (int) sid - 1;
         if (!oldConnectionCounts) {
             leaveEverySet(server);
@@ -75,10 +79,10 @@ final class LooseAckCount implements AckCount {
     }
 
     @Override
-    public void restarted(long sid) {
+    public boolean restarted(long sid) {
         connections[(int) sid - 1] = -1;
         durableThrough[(int) sid - 1] = 0;
-        leaveEverySet((int) sid - 1);
+        return leaveEverySet((int) sid - 1);
     }
 
     @Override
@@ -139,6 +143,12 @@ final class LooseAckCount implements AckCount {
         return lastSlow == proposed
                 && (durable & 1 << self) != 0
                 && Integer.bitCount(durable) >= fastQuorum;
+    }
+
+    @Override
+    public boolean onFastQuorumOfDisks(long zxid) {
+        int durable = durable(zxid);
+        return (durable & 1 << self) != 0 && Integer.bitCount(durable) >= fastQuorum;
     }
 
     @Override
