@@ -320,6 +320,10 @@ public final class LeaderState<C, S> {
     /** The configuration is another than before, and no reconfiguration is under way. */
     public void configured(Collection<Long> sidsOfVoters) {
         rule.voters(sidsOfVoters);
+        countVoters();
+    }
+
+    private void countVoters() {
         voters = rule.voters();
         controller.voters(voters);
     }
@@ -390,6 +394,7 @@ public final class LeaderState<C, S> {
     /** The reconfiguration has committed (R7). */
     public void reconfigured() {
         rule.activate();
+        countVoters();
         controller.unpin(Pin.RECONFIGURATION);
     }
 
