@@ -22,6 +22,10 @@ public final class FollowerConnection<C> {
     boolean joined;
 
     boolean toldOfHeartbeats;
+
+    /** Whether it is being closed because its acks are too late (R24). */
+    boolean closing;
+
     long pinged;
 
     /** Whether its acks come in time (R24); null before it is synced, and of Apache's. */

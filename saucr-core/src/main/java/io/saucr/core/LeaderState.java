@@ -677,9 +677,11 @@ public final class LeaderState<C, S> {
     private void closeHopeless(long now) {
         for (int i = 0; i < connections.size(); i++) {
             FollowerConnection<C> each = connections.get(i);
-            if (each.acks != null
+            if (!each.closing
+                    && each.acks != null
                     && each.acks.owedFor(now) > diskTimeoutNanos
                     && commits.owedFor(now) <= detector.ackBoundNanos()) {
+                each.closing = true;
                 decisions.closings.add(
                         new Closing<>(each, Why.ACKS_TOO_LATE, each.acks.owedFor(now)));
             }
