@@ -48,7 +48,7 @@ public final class LeaderDecisions<C, S> {
     final List<S> answers = new ArrayList<>();
     long slowDurableNanos;
     boolean drainOver;
-    int noops;
+    boolean noop;
     long question;
     long stepDownNanos;
 
@@ -72,9 +72,9 @@ public final class LeaderDecisions<C, S> {
         return drainOver;
     }
 
-    /** How many no-ops are to be proposed (R5, R6, R22). */
-    public int noops() {
-        return noops;
+    /** Whether a no-op is to be proposed, for whatever reasons (R5, R6, R22). */
+    public boolean noop() {
+        return noop;
     }
 
     /** Followers that are to be pinged, and told by it that this leader sends heartbeats (R9). */
@@ -124,7 +124,7 @@ public final class LeaderDecisions<C, S> {
         answers.clear();
         slowDurableNanos = 0;
         drainOver = false;
-        noops = 0;
+        noop = false;
         question = 0;
         stepDownNanos = 0;
     }

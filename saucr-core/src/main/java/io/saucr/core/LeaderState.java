@@ -471,9 +471,9 @@ public final class LeaderState<C, S> {
                 slowNotDurable = true;
                 slowSince = now;
                 lastFast = lastProposed;
-                decisions.noops++;
+                decisions.noop = true;
             }
-            case PROPOSE_NOOP -> decisions.noops++;
+            case PROPOSE_NOOP -> decisions.noop = true;
         }
         if (draining && !controller.draining()) {
             draining = false;
@@ -561,7 +561,7 @@ public final class LeaderState<C, S> {
         if (now - lastQuestion >= detector.intervalNanos() && syncs.size() > 0) {
             ask(now);
             if (syncs.needsAnswers(lastProposed)) {
-                decisions.noops++;
+                decisions.noop = true;
             }
         }
     }

@@ -212,7 +212,7 @@ final class LeaderStateSubject implements ScenarioSubject {
         if (decisions.drainOver()) {
             answers.add("the drain is over");
         }
-        for (int i = 0; i < decisions.noops(); i++) {
+        if (decisions.noop()) {
             answers.add("propose a no-op");
         }
         show("greet ", decisions.greetings());

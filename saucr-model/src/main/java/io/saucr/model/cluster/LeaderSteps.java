@@ -295,16 +295,16 @@ final class LeaderSteps {
     /** Does what the leader's state has decided, as the server's shell does. */
     void carryOut(Server l) {
         LeaderDecisions<Link, ClientSync> decisions = l.state.decisions();
-        int noops = decisions.noops();
+        boolean noop = decisions.noop();
         for (int i = 0; i < decisions.turns().size(); i++) {
             if (decisions.turns().get(i).mode() == Mode.FAST) {
                 cluster.turnsToFast++;
             } else {
                 cluster.turnsToSlow++;
-                noops -= broken.contains(BrokenRule.R6_NO_NOOP) ? 1 : 0;
+                noop &= !broken.contains(BrokenRule.R6_NO_NOOP);
             }
         }
-        if (noops > 0 && l.established) {
+        if (noop && l.established) {
             l.noopOwed = true;
         }
         for (int i = 0; i < decisions.answers().size(); i++) {

@@ -480,11 +480,11 @@ final class SaucrLeader extends Leader {
         for (int i = 0; i < decisions.turns().size(); i++) {
             tell(decisions.turns().get(i));
         }
-        if (decisions.drainOver() || !decisions.turns().isEmpty() || decisions.noops() > 0) {
+        if (decisions.drainOver() || !decisions.turns().isEmpty() || decisions.noop()) {
             // Whoever waits for a drain looks again.
             notifyAll();
         }
-        for (int i = 0; i < decisions.noops(); i++) {
+        if (decisions.noop()) {
             submitNoop();
         }
         ping(decisions.greetings(), HEARTBEAT_INFO);
