@@ -733,6 +733,7 @@ public final class LeaderState<C, S> {
         tag = newTag;
         lastProposed = newLastProposed;
         lastCommitted = newLastCommitted;
+        draining = controller.draining();
     }
 
     /**

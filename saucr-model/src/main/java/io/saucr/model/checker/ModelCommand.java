@@ -62,6 +62,27 @@ public final class ModelCommand implements Callable<Integer> {
             description = "disks that are lost, each with its server's process")
     private int lostDisks;
 
+    @Option(names = "--pins", defaultValue = "0", description = "orders to stay slow")
+    private int pins;
+
+    @Option(
+            names = "--drains",
+            defaultValue = "0",
+            description = "times that proposals are held back")
+    private int drains;
+
+    @Option(
+            names = "--misses",
+            defaultValue = "0",
+            description = "heartbeats of one follower that are missed")
+    private int misses;
+
+    @Option(
+            names = "--pauses",
+            defaultValue = "0",
+            description = "times that a fast leader's process stands still")
+    private int pauses;
+
     @Option(names = "--suspicions", defaultValue = "0", description = "turns to slow mode")
     private int suspicions;
 
@@ -137,6 +158,10 @@ public final class ModelCommand implements Callable<Integer> {
                         syncs,
                         kills,
                         lostDisks,
+                        pins,
+                        drains,
+                        misses,
+                        pauses,
                         partialCrashes);
         Task task =
                 new Task(

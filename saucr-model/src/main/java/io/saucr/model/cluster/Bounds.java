@@ -15,6 +15,10 @@ package io.saucr.model.cluster;
  * @param syncs syncs that clients ask for
  * @param kills processes that die while their machine goes on (R25)
  * @param lostDisks disks that are lost with everything on them (R26)
+ * @param pins orders of operators to stay slow (R10)
+ * @param drains times that proposals are held back (R5)
+ * @param misses heartbeats of one follower that are missed (R6, R9)
+ * @param pauses times that a leader's process stands still (H11)
  * @param partialCrashes whether a crash may also leave a part of what was not forced
  */
 public record Bounds(
@@ -29,11 +33,17 @@ public record Bounds(
         int syncs,
         int kills,
         int lostDisks,
+        int pins,
+        int drains,
+        int misses,
+        int pauses,
         boolean partialCrashes) {
 
     /** No bounds but the cluster's capacity. */
     public static Bounds none() {
         int most = Integer.MAX_VALUE;
-        return new Bounds(most, most, most, most, most, most, most, most, most, most, most, true);
+        return new Bounds(
+                most, most, most, most, most, most, most, most, most, most, most, most, most, most,
+                most, true);
     }
 }

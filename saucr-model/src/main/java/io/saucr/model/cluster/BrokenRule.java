@@ -15,10 +15,18 @@ public enum BrokenRule {
     R5_FAST_BEFORE_DISKS,
     /** Turning to slow mode proposes no no-op. */
     R6_NO_NOOP,
+    /**
+     * Proposals that are held back wait until the slow ones are on disk, however long that takes.
+     */
+    R5_DRAIN_NEVER_ENDS,
+    /** A leader that misses the heartbeat of one follower looks at the others alone. */
+    R6_MISSED_HEARTBEAT_IGNORED,
     /** An entry that can no longer get F acks keeps the leader in fast mode. */
     R6_STUCK_ENTRY,
     /** A newer map replaces the older one. */
     R8_MAP_REPLACED,
+    /** An operator's order to stay slow turns the mode, and is forgotten. */
+    R10_PIN_FORGOTTEN,
     /** A fast entry is acked without the fast-switch marker. */
     R12_NO_FAST_SWITCH,
     /** The latest-on-disk marker is written before the log is forced. */
@@ -77,6 +85,8 @@ public enum BrokenRule {
     H5_COUNTS_BEFORE_UPTODATE,
     /** Who joins again believes the tags of re-sent packets, and gets no new one. */
     H6_OLD_TAGS,
+    /** A leader that stood still takes its own pause for silence of its followers. */
+    H11_PAUSE_IS_SILENCE,
     /** A server that leaves its leader speaks of its memory, not of its log. */
     H14_MEMORY_AHEAD_OF_LOG
 }

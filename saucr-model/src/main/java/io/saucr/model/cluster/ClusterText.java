@@ -30,6 +30,8 @@ public final class ClusterText {
             out.append(!s.loggedInitialHistory ? ", joining" : s.upToDate ? "" : ", synced");
         } else if (s.role == Role.LEADING) {
             out.append(s.established ? cluster.fastMode(server) ? " fast" : " slow" : " not yet");
+            out.append(s.pinned ? ", pinned" : "");
+            out.append(s.state.draining() ? ", holding back" : "");
             out.append(", committed ").append(s.committed);
             out.append(s.waiting.isEmpty() ? "" : ", syncs " + s.waiting.size());
         }

@@ -244,10 +244,11 @@ final class EnabledSteps {
         int i = s.index;
         count = addLog(s, steps, count);
         if (s.established) {
-            if (cluster.entries < bounds.entries()) {
+            boolean heldBack = s.state.draining();
+            if (cluster.entries < bounds.entries() && !heldBack) {
                 steps[count++] = Step.of(Kind.PROPOSE, i);
             }
-            if (s.noopOwed && cluster.noops < bounds.noops()) {
+            if (s.noopOwed && cluster.noops < bounds.noops() && !heldBack) {
                 steps[count++] = Step.of(Kind.NOOP, i);
             }
             if (leaderSteps.mayConfirm(s)) {
@@ -256,6 +257,7 @@ final class EnabledSteps {
             if (s.controller.mode() == Mode.FAST && cluster.suspicions < bounds.suspicions()) {
                 steps[count++] = Step.of(Kind.SUSPECT, i);
             }
+            count = addModes(s, steps, count);
         }
         for (int j = 0; j < n; j++) {
             Link link = s.links[j];
@@ -288,6 +290,37 @@ final class EnabledSteps {
             }
         }
         return true;
+    }
+
+    /** Pins, drains, heartbeats of one follower, pauses. */
+    int addModes(Server l, int[] steps, int count) {
+        int i = l.index;
+        if (l.pinned) {
+            steps[count++] = Step.of(Kind.UNPIN, i);
+        } else if (cluster.pins < bounds.pins()) {
+            steps[count++] = Step.of(Kind.PIN, i);
+        }
+        if (l.state.draining()) {
+            if (!cluster.broken.contains(BrokenRule.R5_DRAIN_NEVER_ENDS)) {
+                steps[count++] = Step.of(Kind.DRAIN_ENDS, i);
+            }
+        } else if (leaderSteps.mayDrain(l)) {
+            steps[count++] = Step.of(Kind.DRAIN, i);
+        }
+        for (int j = 0; j < n; j++) {
+            Link link = l.links[j];
+            if (link.open && link.silent) {
+                if (link.otherEnd != null) {
+                    steps[count++] = Step.of(Kind.PONG, i, j);
+                }
+            } else if (link.open && link.synced() && cluster.misses < bounds.misses()) {
+                steps[count++] = Step.of(Kind.MISS, i, j);
+            }
+        }
+        if (l.controller.mode() == Mode.FAST && cluster.pauses < bounds.pauses()) {
+            steps[count++] = Step.of(Kind.PAUSE, i);
+        }
+        return count;
     }
 
     private int addSyncs(Server l, int[] steps, int count) {

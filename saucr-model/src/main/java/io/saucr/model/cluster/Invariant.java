@@ -46,7 +46,8 @@ public interface Invariant {
                 new RecoveringTakesNoPart(),
                 new LogOrder(),
                 new MarkerTruth(),
-                new SyncedReadsAreNotStale());
+                new SyncedReadsAreNotStale(),
+                new ModeIsAllowed());
     }
 
     /** Those that are looked at when an entry commits. */

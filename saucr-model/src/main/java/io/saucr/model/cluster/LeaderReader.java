@@ -4,6 +4,7 @@ import io.saucr.core.CommitRule;
 import io.saucr.core.LleMap;
 import io.saucr.core.Mode;
 import io.saucr.core.ModeController.Decision;
+import io.saucr.core.ModeController.Pin;
 import io.saucr.core.ProposalTag;
 import io.saucr.core.ReplicationSet;
 import io.saucr.core.Zxid;
@@ -28,6 +29,9 @@ final class LeaderReader {
         int flags = in.number();
         s.established = (flags & 1) != 0;
         s.noopOwed = (flags & 2) != 0;
+        s.pinned = (flags & 4) != 0;
+        boolean draining = (flags & 8) != 0;
+        s.turnedByPause = (flags & 16) != 0;
         s.newLeaderAcks = in.number();
         s.epochStart = in.number();
         s.committed = in.number();
@@ -42,6 +46,12 @@ final class LeaderReader {
         w.leaderSteps.beginEpoch(s);
         if (fast && s.controller.promptness(n, true, false, 0) != Decision.TURN_FAST) {
             throw new IllegalStateException("the leader does not turn to fast mode");
+        }
+        if (draining) {
+            s.controller.promptness(n, false, true, 0);
+        }
+        if (s.pinned && !w.broken.contains(BrokenRule.R10_PIN_FORGOTTEN)) {
+            s.controller.pin(Pin.OPERATOR);
         }
         long[] durable = new long[n];
         for (int j = 0; j < n; j++) {
@@ -64,7 +74,10 @@ final class LeaderReader {
                                 link.connection,
                                 link.incarnation,
                                 link.synced(),
-                                w.now);
+                                s.now);
+                if (link.silent) {
+                    link.known.heard(s.now - LeaderSteps.LONG_AGO);
+                }
             }
         }
         readSyncs(s);
@@ -108,7 +121,8 @@ final class LeaderReader {
         link.countsFrom = in.optional();
         int acks = in.number();
         link.newLeaderAck = acks & 3;
-        link.upToDateAck = acks >> 2;
+        link.upToDateAck = acks >> 2 & 3;
+        link.silent = (acks & 16) != 0;
         link.acksRead = in.number();
         link.acksSent = in.number();
         link.notices = in.number();

@@ -7,6 +7,7 @@ import io.saucr.core.LeaderDecisions;
 import io.saucr.core.LeaderState;
 import io.saucr.core.Mode;
 import io.saucr.core.ModeController;
+import io.saucr.core.ModeController.Pin;
 import io.saucr.core.ProposalTag;
 import io.saucr.core.ReadIndex;
 import io.saucr.core.ReplicationSet;
@@ -28,6 +29,7 @@ final class LeaderSteps {
     /** So long that nobody is silent or late but who is made so. */
     private static final long INTERVAL = 1L << 50;
 
+    static final long LONG_AGO = 2 * INTERVAL;
     private static final long DISK_TIMEOUT = 1L << 55;
     private static final FailureDetector DETECTOR = new FailureDetector(INTERVAL, 1);
 
@@ -95,8 +97,10 @@ final class LeaderSteps {
                         l.controller,
                         l.syncs,
                         syncSteps::majority,
-                        cluster.now);
-        l.state.startEpoch(l.set, start, cluster.now);
+                        l.now);
+        l.state.startEpoch(l.set, start, l.now);
+        // It is awake from the first moment on (H11).
+        round(l);
     }
 
     private CommitRule newCount(long sid, long epochStart) {
@@ -127,8 +131,8 @@ final class LeaderSteps {
                                 l.count.connect(s.sid, true),
                                 s.incarnation,
                                 false,
-                                cluster.now)
-                        : l.state.connected(link, s.sid, true, s.incarnation, cluster.now);
+                                l.now)
+                        : l.state.connected(link, s.sid, true, s.incarnation, l.now);
         carryOut(l);
         s.forgetRole();
         s.role = Role.FOLLOWING;
@@ -184,7 +188,7 @@ final class LeaderSteps {
 
     void propose(Server l) {
         long zxid = Zxid.of(l.acceptedEpoch, l.queueLength - l.epochStart + 1L);
-        ProposalTag attached = l.state.propose(zxid, cluster.now);
+        ProposalTag attached = l.state.propose(zxid, l.now);
         long entry = Entry.of(zxid, l.term);
         l.enqueue(entry, attached);
         for (int j = 0; j < n; j++) {
@@ -201,6 +205,7 @@ final class LeaderSteps {
 
     void receive(Server l, Server from) {
         Link link = l.links[from.index];
+        heard(l, link);
         if (link.newLeaderAck == Link.UNREAD) {
             link.newLeaderAck = Link.READ;
             l.newLeaderAcks |= 1 << from.index;
@@ -223,7 +228,7 @@ final class LeaderSteps {
             fence(l, restarted, incarnation);
         } else {
             long zxid = Entry.zxid(l.queue[link.acksRead++]);
-            commit(l, l.state.acked(link.known, zxid, cluster.now));
+            commit(l, l.state.acked(link.known, zxid, l.now));
         }
     }
 
@@ -246,14 +251,14 @@ final class LeaderSteps {
 
     /** This leader's own log has acked an entry. */
     void ackedByLeader(Server l, long zxid) {
-        commit(l, l.state.ackedByLeader(zxid, cluster.now));
+        commit(l, l.state.ackedByLeader(zxid, l.now));
     }
 
     private void commit(Server l, long through) {
         if (l.established) {
             commitThrough(l, through);
         }
-        l.state.settled(cluster.now);
+        l.state.settled(l.now);
         carryOut(l);
     }
 
@@ -274,21 +279,21 @@ final class LeaderSteps {
             cluster.committing(l, position);
         }
         l.committed = to;
-        l.state.committed(through, cluster.now);
+        l.state.committed(through, l.now);
     }
 
     /** The leader forgets a connection (R2, R6). */
     void drop(Server l, int follower) {
         Link link = l.links[follower];
         if (link.open) {
-            l.state.disconnected(link.known, cluster.now);
+            l.state.disconnected(link.known, l.now);
             link.close();
             carryOut(l);
         }
     }
 
     void fence(Server l, int restarted, long incarnation) {
-        l.state.restarted(restarted + 1L, incarnation, cluster.now);
+        l.state.restarted(restarted + 1L, incarnation, l.now);
         carryOut(l);
     }
 
@@ -320,11 +325,12 @@ final class LeaderSteps {
     }
 
     /**
-     * DRAINING is left out: a leader that holds proposals back until the slow ones are on disk is
-     * one to whom no client writes meanwhile.
+     * Whether a look at promptness changes anything; one that begins a drain is a step of its own.
      */
     boolean mayConfirm(Server l) {
         return l.controller.mode() == Mode.SLOW
+                && !l.state.draining()
+                && !l.controller.pinned(Pin.OPERATOR)
                 && cluster.confirmations < bounds.confirmations()
                 && prompt(l) > bareMajority
                 && (l.count.lastSlowOnFastQuorumOfDisks()
@@ -332,7 +338,7 @@ final class LeaderSteps {
     }
 
     int prompt(Server l) {
-        return l.state.promptVoters(cluster.now);
+        return l.state.promptVoters(l.now);
     }
 
     static boolean isOtherEnd(Server l, Server s) {
@@ -341,27 +347,94 @@ final class LeaderSteps {
 
     /** It is time for a look at promptness: turns to fast mode, or owes a no-op for it. */
     void confirm(Server l) {
-        cluster.now += LeaderState.confirmationNanos(DETECTOR);
+        l.now += LeaderState.confirmationNanos(DETECTOR);
         round(l);
     }
 
     /** A look at everyone after nobody was heard in time: turns to slow mode. */
     void suspect(Server l) {
-        hear(l, cluster.now - 2 * INTERVAL);
-        round(l);
-        hear(l, cluster.now);
-    }
-
-    private static void hear(Server l, long at) {
         for (Link link : l.links) {
             if (link.open) {
-                link.known.heard(at);
+                link.known.heard(l.now - LONG_AGO);
+            }
+        }
+        round(l);
+        for (Link link : l.links) {
+            if (link.open && !link.silent) {
+                link.known.heard(l.now);
             }
         }
     }
 
     private void round(Server l) {
-        l.state.round(cluster.now, cluster.now, 0, true);
+        l.state.round(l.now, l.now, 0, true);
         carryOut(l);
+    }
+
+    // ---- Heartbeats of one follower, pins, drains, pauses (R5, R6, R10, H11) ----
+
+    void pin(Server l) {
+        l.pinned = true;
+        l.state.pin("an operator asks", l.now);
+        if (broken.contains(BrokenRule.R10_PIN_FORGOTTEN)) {
+            l.state.unpin();
+        }
+        carryOut(l);
+    }
+
+    static void unpin(Server l) {
+        l.pinned = false;
+        l.state.unpin();
+    }
+
+    void miss(Server l, Server follower) {
+        Link link = l.links[follower.index];
+        link.silent = true;
+        link.known.heard(l.now - LONG_AGO);
+        if (!broken.contains(BrokenRule.R6_MISSED_HEARTBEAT_IGNORED)) {
+            round(l);
+        }
+    }
+
+    /** Something of the follower has come in. */
+    static void heard(Server l, Link link) {
+        link.silent = false;
+        link.known.heard(l.now);
+    }
+
+    void endDrain(Server l) {
+        l.now = Math.max(l.now, l.state.drainEnds());
+        l.state.drain(l.now);
+        carryOut(l);
+    }
+
+    /** It wakes up, looks at everyone, and then reads what has come in meanwhile. */
+    void pause(Server l) {
+        long wakes = l.now + LONG_AGO;
+        if (broken.contains(BrokenRule.H11_PAUSE_IS_SILENCE)) {
+            while (l.now < wakes) {
+                l.now = l.state.round(l.now, l.now, 0, true);
+            }
+        }
+        l.now = wakes;
+        round(l);
+        l.turnedByPause |= l.controller.mode() == Mode.SLOW;
+        for (Link link : l.links) {
+            if (link.open) {
+                heard(l, link);
+            }
+        }
+    }
+
+    /** Whether proposals may begin to wait for what is in flight. */
+    boolean mayDrain(Server l) {
+        return l.controller.mode() == Mode.SLOW
+                && !l.state.draining()
+                && !l.controller.pinned(Pin.OPERATOR)
+                && cluster.drains < bounds.drains()
+                && prompt(l) > bareMajority
+                && !l.count.lastSlowOnFastQuorumOfDisks()
+                && !l.count.slowEntriesCommitted()
+                && l.count.onFastQuorumOfDisks(Zxid.of(l.acceptedEpoch, 0));
     }
 }

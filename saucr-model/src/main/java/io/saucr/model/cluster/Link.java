@@ -38,6 +38,9 @@ final class Link {
     int newLeaderAck;
     int upToDateAck;
 
+    /** Whether the leader has not heard the follower in time, and not since (R6). */
+    boolean silent;
+
     /** Acks of the queue's positions from {@code acksRead} to {@code acksSent}, exclusively. */
     int acksRead;
 
@@ -87,6 +90,7 @@ final class Link {
         upToDateAck = NOT_SENT;
         acksRead = firstAck;
         acksSent = firstAck;
+        silent = false;
         notices = 0;
         forgetQuestions();
     }
@@ -116,6 +120,7 @@ final class Link {
         acksSent = 0;
         joinedAt = 0;
         countsFrom = Server.NOWHERE;
+        silent = false;
         notices = 0;
         forgetQuestions();
     }

@@ -102,6 +102,9 @@ public final class Liveness {
         if (fault != null) {
             return fault;
         }
+        if (cluster.holdsBack(leader)) {
+            return "server " + (leader + 1) + " holds proposals back for ever";
+        }
         int before = cluster.proposedLength(leader);
         take(Step.of(Kind.PROPOSE, leader, 0, 0));
         if (!settle()) {
@@ -200,7 +203,11 @@ public final class Liveness {
                     KILL,
                     LOSE_DISK,
                     RESTART,
-                    CLIENT_SYNC ->
+                    CLIENT_SYNC,
+                    PIN,
+                    DRAIN,
+                    MISS,
+                    PAUSE ->
                     false;
             default -> true;
         };

@@ -56,14 +56,13 @@ public final class ModelCluster {
     int syncs;
     int kills;
     int lostDisks;
+    int pins;
+    int drains;
+    int misses;
+    int pauses;
 
     /** How many leaders there were; elections, unlike these, start anew with the bounds. */
     int terms;
-
-    /**
-     * What leaders take for the time. Only a look at promptness lets it pass, and nobody can tell.
-     */
-    long now;
 
     // What has happened in its whole life.
     long fastCommits;
@@ -154,6 +153,10 @@ public final class ModelCluster {
         syncs = 0;
         kills = 0;
         lostDisks = 0;
+        pins = 0;
+        drains = 0;
+        misses = 0;
+        pauses = 0;
     }
 
     /** Number of voters. */
@@ -289,6 +292,12 @@ public final class ModelCluster {
         return l.established && l.controller.mode() == Mode.FAST;
     }
 
+    /** Whether the leader holds proposals back (R5). */
+    public boolean holdsBack(int leader) {
+        Server l = servers[leader];
+        return l.established && l.state.draining();
+    }
+
     /** How many followers the leader may count as prompt, and itself. */
     public int synced(int leader) {
         return leaderSteps.prompt(servers[leader]);
@@ -355,6 +364,15 @@ public final class ModelCluster {
     /** Of {@link #enabled(int, int[], boolean)}, those that only syncs of clients ask for. */
     public int enabledForSyncs(int server, int[] steps) {
         return enabledSteps.forSyncs(servers[server], steps);
+    }
+
+    /**
+     * Of {@link #enabled(int, int[], boolean)}, what makes a leader change its mode beside its
+     * clients: orders, proposals that are held back, single heartbeats that are missed, pauses.
+     */
+    public int enabledForModes(int server, int[] steps) {
+        Server s = servers[server];
+        return s.established ? enabledSteps.addModes(s, steps, 0) : 0;
     }
 
     /** Whether a server that looks for a leader may connect to this one. */
@@ -453,6 +471,25 @@ public final class ModelCluster {
             case ASK -> syncSteps.askAgain(s);
             case REPLY -> SyncSteps.reply(s);
             case HEAR -> syncSteps.hear(s, other);
+            case PIN -> {
+                pins++;
+                leaderSteps.pin(s);
+            }
+            case UNPIN -> LeaderSteps.unpin(s);
+            case DRAIN -> {
+                drains++;
+                leaderSteps.confirm(s);
+            }
+            case DRAIN_ENDS -> leaderSteps.endDrain(s);
+            case MISS -> {
+                misses++;
+                leaderSteps.miss(s, other);
+            }
+            case PONG -> LeaderSteps.heard(s, s.links[other.index]);
+            case PAUSE -> {
+                pauses++;
+                leaderSteps.pause(s);
+            }
         }
         for (Invariant invariant : afterSteps) {
             String broke = invariant.after(this, step);

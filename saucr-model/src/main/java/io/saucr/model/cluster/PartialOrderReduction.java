@@ -131,7 +131,7 @@ public final class PartialOrderReduction {
             case APPEND, ACK, RECEIVE -> true;
             case PROPOSE, NOOP -> run.counted == 0;
             case SUSPECT -> run.counted == 0 && s.leads();
-            case CONFIRM -> true;
+            case CONFIRM, PIN, UNPIN, DRAIN, DRAIN_ENDS, MISS, PONG, PAUSE -> true;
             case CLOSE -> (run.counted & ~(1 << Step.other(step))) == 0;
             case CONNECT -> run.counted == 0;
             case ANSWER -> run.counted == 0 && (!run.proposed || s.leads());

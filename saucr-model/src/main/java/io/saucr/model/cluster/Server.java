@@ -129,6 +129,16 @@ final class Server {
     int epochStart;
     int committed;
     boolean noopOwed;
+
+    /** Whether an operator forbids fast mode: ghost, and asked of nobody but who looks. */
+    boolean pinned;
+
+    /** Whether a pause of its process has changed its mode: ghost. */
+    boolean turnedByPause;
+
+    /** What it takes for the time; nobody else can tell. */
+    long now;
+
     LeaderState<Link, ClientSync> state;
     final Link[] links;
 
@@ -319,6 +329,9 @@ final class Server {
         epochStart = 0;
         committed = 0;
         noopOwed = false;
+        pinned = false;
+        turnedByPause = false;
+        now = 0;
         count = null;
         set = null;
         controller = null;

@@ -82,6 +82,10 @@ final class StateReader {
         w.syncs = in.number();
         w.kills = in.number();
         w.lostDisks = in.number();
+        w.pins = in.number();
+        w.drains = in.number();
+        w.misses = in.number();
+        w.pauses = in.number();
         w.terms = in.number();
         int length = in.number();
         for (int i = 0; i < length; i++) {

@@ -125,6 +125,10 @@ final class StateWriter {
         number(led ? w.syncs : USED_UP);
         number(w.kills);
         number(w.lostDisks);
+        number(led ? w.pins : USED_UP);
+        number(led ? w.drains : USED_UP);
+        number(led ? w.misses : USED_UP);
+        number(led ? w.pauses : USED_UP);
         number(w.terms);
         AcknowledgedHistory history = w.history;
         number(history.length());
@@ -203,7 +207,12 @@ final class StateWriter {
 
     private void writeLeader(ModelCluster w, Server s) {
         number(s.term);
-        number((s.established ? 1 : 0) | (s.noopOwed ? 2 : 0));
+        number(
+                (s.established ? 1 : 0)
+                        | (s.noopOwed ? 2 : 0)
+                        | (s.pinned ? 4 : 0)
+                        | (s.state.draining() ? 8 : 0)
+                        | (s.turnedByPause ? 16 : 0));
         int acks = 0;
         for (int i = 0; i < n; i++) {
             acks |= (s.newLeaderAcks >> order.serverAt(i) & 1) << i;
@@ -272,7 +281,7 @@ final class StateWriter {
         number(order.rank(follower, link.incarnation));
         number(link.joinedAt);
         optional(link.countsFrom);
-        number(link.newLeaderAck | link.upToDateAck << 2);
+        number(link.newLeaderAck | link.upToDateAck << 2 | (link.silent ? 16 : 0));
         number(link.acksRead);
         number(link.acksSent);
         number(link.notices);

@@ -81,7 +81,21 @@ public final class Step {
          */
         KILL,
         /** A server dies, or is dead, and everything on its disk is gone (R26). */
-        LOSE_DISK;
+        LOSE_DISK,
+        /** An operator forbids fast mode (R10). */
+        PIN,
+        /** An operator allows fast mode again. */
+        UNPIN,
+        /** The leader begins to hold proposals back until the slow ones are on disk (R5). */
+        DRAIN,
+        /** The leader has held proposals back for too long, and gives up (R24). */
+        DRAIN_ENDS,
+        /** The leader has not heard a follower in time (R6, R9). */
+        MISS,
+        /** The leader hears a follower again, who had nothing to say but that. */
+        PONG,
+        /** The leader's process has stood still for a long time, in fast mode (H11). */
+        PAUSE;
 
         private static final Kind[] ALL = values();
     }
@@ -151,7 +165,8 @@ public final class Step {
         }
         int other =
                 switch (kind) {
-                    case RECEIVE, CLOSE, LEARN, CONNECT, ANSWER, HEAR -> names[other(step)];
+                    case RECEIVE, CLOSE, LEARN, CONNECT, ANSWER, HEAR, MISS, PONG ->
+                            names[other(step)];
                     default -> 0;
                 };
         return of(kind, names[server(step)], other, argument);
@@ -164,7 +179,8 @@ public final class Step {
                 new StringBuilder(kind.name().toLowerCase(Locale.ROOT).replace('_', '-'));
         out.append(' ').append(server(step) + 1);
         switch (kind) {
-            case RECEIVE, CLOSE, LEARN, HEAR -> out.append(" from ").append(other(step) + 1);
+            case RECEIVE, CLOSE, LEARN, HEAR, MISS, PONG ->
+                    out.append(" from ").append(other(step) + 1);
             case CONNECT, ANSWER -> out.append(" to ").append(other(step) + 1);
             case ELECT -> {
                 char separator = ' ';

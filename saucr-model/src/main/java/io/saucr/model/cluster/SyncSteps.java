@@ -30,7 +30,7 @@ final class SyncSteps {
         ClientSync sync =
                 new ClientSync(LeaderSteps.lastProposed(l), l.asked + 1, cluster.history.length());
         l.waiting.add(sync);
-        l.state.sync(sync, cluster.now);
+        l.state.sync(sync, l.now);
         cluster.leaderSteps.carryOut(l);
     }
 
@@ -61,7 +61,7 @@ final class SyncSteps {
 
     /** The leader asks again. */
     void askAgain(Server l) {
-        l.state.ask(cluster.now);
+        l.state.ask(l.now);
         cluster.leaderSteps.carryOut(l);
     }
 
@@ -80,8 +80,9 @@ final class SyncSteps {
         Link link = l.links[from.index];
         long question = r22Unnumbered ? l.asked : link.answer;
         link.answer = 0;
+        LeaderSteps.heard(l, link);
         l.answered[from.index] = Math.max(l.answered[from.index], question);
-        l.state.stillFollowing(link.known, question, cluster.now);
+        l.state.stillFollowing(link.known, question, l.now);
         cluster.leaderSteps.carryOut(l);
     }
 

@@ -47,6 +47,9 @@
  *       is truncated, even of entries that the leader is going to send again.
  *   <li>Syncs of a leader's clients, its questions and the answers (R22). A client reads what its
  *       leader has committed when the sync is answered; a follower's client reads no less.
+ *   <li>What else changes a leader's mode: operators' orders (R10), proposals that are held back
+ *       until the slow ones are on disk (R5) or until that takes too long, a follower that is not
+ *       heard in time (R6), and a pause of the leader's process (H11).
  *   <li>Recovery message by message; the messages of a recovery may get lost by not happening. A
  *       query may arrive after enough others have answered; it still tells the leader (R20).
  * </ul>
@@ -65,8 +68,8 @@
  *       starts to forward at the same moment. Until then the follower looks for a leader, which may
  *       do more than one that waits for its leader.
  *   <li>Suspicion needs no silence, and promptness no packets: a leader may turn slow at any time,
- *       and fast whenever all that R5 asks of disks and connections holds. DRAINING is a leader to
- *       whom no client writes for a while.
+ *       and fast whenever all that R5 asks of disks and connections holds. Time does not pass for a
+ *       leader but in steps that need it, so nobody is late by chance.
  *   <li>COMMIT packets are not modelled: what followers apply is what their leader has committed.
  *       S1 and S2 are asserted there, earlier than any follower could apply.
  *   <li>Logs begin with the first entry: no snapshots, no purging. Recovery from a snapshot is
@@ -83,7 +86,7 @@
  * <h2>Invariants</h2>
  *
  * Each is a class that implements {@link io.saucr.model.cluster.Invariant}: S1 to S4, log order,
- * marker truth, mode safety, synced reads. Liveness is looked at by running a cluster on without
- * faults.
+ * marker truth, mode safety, allowed modes, synced reads. Liveness is looked at by running a
+ * cluster on without faults.
  */
 package io.saucr.model.cluster;

@@ -27,6 +27,7 @@ final class Campaign implements AutoCloseable {
     private final int[] sizes;
     private final Set<BrokenRule> broken;
     private final boolean powerAlone;
+    private final boolean withModes;
     private final ExecutorService executor;
     private final List<Worker> workers = new ArrayList<>();
     private final Coverage before;
@@ -64,11 +65,17 @@ final class Campaign implements AutoCloseable {
 
         private Worker() {
             for (int i = 0; i < sizes.length; i++) {
-                simulations[i] =
-                        powerAlone
-                                ? Simulation.ofPowerAlone(sizes[i], broken)
-                                : new Simulation(sizes[i], broken);
+                simulations[i] = simulation(sizes[i]);
             }
+        }
+
+        private Simulation simulation(int servers) {
+            if (withModes) {
+                return Simulation.withModes(servers, broken);
+            }
+            return powerAlone
+                    ? Simulation.ofPowerAlone(servers, broken)
+                    : new Simulation(servers, broken);
         }
 
         private Void run(AtomicLong next, long end) {
@@ -96,24 +103,27 @@ final class Campaign implements AutoCloseable {
      * @param firstSeed the first seed, and {@code before} what earlier ones have reached
      */
     Campaign(int[] sizes, Set<BrokenRule> broken, int cores, long firstSeed, Coverage before) {
-        this(sizes, broken, false, cores, firstSeed, before);
+        this(sizes, broken, false, false, cores, firstSeed, before);
     }
 
     /**
      * As {@link #Campaign(int[], Set, int, long, Coverage)}.
      *
      * @param powerAlone whether no process dies and no disk is lost alone
+     * @param withModes whether leaders are pinned, hold back, miss heartbeats and stand still
      */
     Campaign(
             int[] sizes,
             Set<BrokenRule> broken,
             boolean powerAlone,
+            boolean withModes,
             int cores,
             long firstSeed,
             Coverage before) {
         this.sizes = sizes.clone();
         this.broken = broken;
         this.powerAlone = powerAlone;
+        this.withModes = withModes;
         this.before = before;
         this.nextSeed = firstSeed;
         executor = Executors.newFixedThreadPool(cores);

@@ -32,6 +32,17 @@ final class Coverage {
                     name(Kind.KILL),
                     name(Kind.LOSE_DISK));
 
+    /** What happens on demand alone. */
+    private static final Set<String> OF_MODES =
+            Set.of(
+                    name(Kind.PIN),
+                    name(Kind.UNPIN),
+                    name(Kind.DRAIN),
+                    name(Kind.DRAIN_ENDS),
+                    name(Kind.MISS),
+                    name(Kind.PONG),
+                    name(Kind.PAUSE));
+
     final long[] steps = new long[KINDS.length];
     long schedules;
     long fastCommits;
@@ -172,14 +183,16 @@ final class Coverage {
      * thousand schedules of an unbroken protocol.
      *
      * @param powerAlone whether no process dies and no disk is lost alone
+     * @param withModes whether leaders are pinned, hold back, miss heartbeats and stand still
      */
-    String missing(boolean powerAlone) {
+    String missing(boolean powerAlone, boolean withModes) {
         StringBuilder missing = new StringBuilder();
         counts().forEach(
                         (name, count) -> {
                             boolean needed =
                                     !name.equals(NEED_NOT_SERVE)
-                                            && !(powerAlone && NOT_BY_POWER.contains(name));
+                                            && !(powerAlone && NOT_BY_POWER.contains(name))
+                                            && (withModes || !OF_MODES.contains(name));
                             if (count == 0 && needed) {
                                 missing.append(missing.isEmpty() ? "" : ", ").append(name);
                             }

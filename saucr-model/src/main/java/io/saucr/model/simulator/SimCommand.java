@@ -72,6 +72,13 @@ public final class SimCommand implements Callable<Integer> {
                             + " seed meant before R25 and R26.")
     private boolean powerAlone;
 
+    @Option(
+            names = "--modes",
+            description =
+                    "Also, operators forbid fast mode, and leaders hold proposals back, miss"
+                            + " heartbeats of single followers, and stand still.")
+    private boolean withModes;
+
     @Option(names = "--cores", description = "How many cores work (default: all).")
     private int cores = Runtime.getRuntime().availableProcessors();
 
@@ -162,7 +169,8 @@ public final class SimCommand implements Callable<Integer> {
         System.err.println("seeds from " + first + " on, n=" + Arrays.toString(sizes));
         long startedAt = System.nanoTime();
         List<Campaign.Found> found = new ArrayList<>();
-        try (Campaign campaign = new Campaign(sizes, Set.of(), powerAlone, cores, first, before)) {
+        try (Campaign campaign =
+                new Campaign(sizes, Set.of(), powerAlone, withModes, cores, first, before)) {
             while (found.isEmpty()) {
                 double seconds = seconds(startedAt);
                 long done = campaign.nextSeed() - first;
@@ -243,7 +251,10 @@ public final class SimCommand implements Callable<Integer> {
             violations.add(describe(each, Set.of()));
         }
         summary.put("violations", violations);
-        String missing = coverage.schedules < COVERS_EVERYTHING ? "" : coverage.missing(powerAlone);
+        String missing =
+                coverage.schedules < COVERS_EVERYTHING
+                        ? ""
+                        : coverage.missing(powerAlone, withModes);
         summary.put("neverReached", missing);
         System.out.println(JSON.writeValueAsString(summary));
         if (json != null) {
@@ -317,7 +328,7 @@ public final class SimCommand implements Callable<Integer> {
         Set<BrokenRule> rules = EnumSet.of(rule);
         long startedAt = System.nanoTime();
         try (Campaign campaign =
-                new Campaign(sizes, rules, powerAlone, cores, first, new Coverage())) {
+                new Campaign(sizes, rules, powerAlone, withModes, cores, first, new Coverage())) {
             List<Campaign.Found> found = List.of();
             while (found.isEmpty()
                     && (count == null || campaign.nextSeed() - first < count)

@@ -44,6 +44,9 @@ import java.util.Set;
  * that are down start again, and if a bare majority is up with R recovered servers, the ensemble
  * must serve ({@link Liveness}). Owned by one thread.
  *
+ * <p>On demand ({@link #withModes}), with dice of their own, also: operators forbid fast mode,
+ * leaders hold proposals back, miss heartbeats of single followers, and stand still.
+ *
  * <p>Deaths and lost disks have dice of their own, and every sixth schedule has none: up to the
  * first of them a schedule is what it is without ({@link #ofPowerAlone}).
  *
@@ -60,6 +63,7 @@ final class Simulation {
     private static final int MOST_PAUSE = 400;
     private static final int KEPT_LIMIT = 8;
     private static final long DEATHS = 0x6b696c6c65640000L;
+    private static final long MODES = 0x6d6f646573000000L;
 
     // With a hung disk: ticks until an ack is late, until the disk hangs at most, and in which at
     // least one write must commit then.
@@ -87,7 +91,11 @@ final class Simulation {
     /** For deaths and lost disks: without them a seed means what it meant before there were any. */
     private final Dice deaths = new Dice();
 
+    /** For what changes a leader's mode beside its clients. */
+    private final Dice modes = new Dice();
+
     private final boolean powerAlone;
+    private final boolean withModes;
     private final Conditions conditions = new Conditions();
     private final Coverage coverage = new Coverage();
 
@@ -120,21 +128,30 @@ final class Simulation {
 
     private int[] taken = new int[STEPS + 64];
     private int takenCount;
-    private int takenForSyncs;
+    private int takenAside;
     private String violation;
     private String explanation = "";
 
     Simulation(int servers, Set<BrokenRule> broken) {
-        this(servers, broken, false);
+        this(servers, broken, false, false);
     }
 
     /** One in which machines lose power, but no process dies and no disk is lost alone. */
     static Simulation ofPowerAlone(int servers, Set<BrokenRule> broken) {
-        return new Simulation(servers, broken, true);
+        return new Simulation(servers, broken, true, false);
     }
 
-    private Simulation(int servers, Set<BrokenRule> broken, boolean powerAlone) {
+    /**
+     * One in which operators forbid fast mode, leaders hold proposals back, miss heartbeats of
+     * single followers, and stand still.
+     */
+    static Simulation withModes(int servers, Set<BrokenRule> broken) {
+        return new Simulation(servers, broken, false, true);
+    }
+
+    private Simulation(int servers, Set<BrokenRule> broken, boolean powerAlone, boolean withModes) {
         this.powerAlone = powerAlone;
+        this.withModes = withModes;
         cluster = new ModelCluster(servers, Bounds.none(), broken);
         n = servers;
         bareMajority = Quorums.bareMajority(n);
@@ -220,7 +237,7 @@ final class Simulation {
     }
 
     private void runWithFaults() {
-        while (takenCount - takenForSyncs < STEPS && now < MOST_TICKS && violation == null) {
+        while (takenCount - takenAside < STEPS && now < MOST_TICKS && violation == null) {
             now++;
             if (now >= nextDeath) {
                 death();
@@ -235,6 +252,9 @@ final class Simulation {
                 turn(i);
                 if (violation == null) {
                     serveSyncs(i);
+                }
+                if (violation == null && withModes) {
+                    changeModes(i, false);
                 }
             }
         }
@@ -260,6 +280,9 @@ final class Simulation {
                     watchAcks(i);
                 }
                 turn(i);
+                if (violation == null && withModes) {
+                    changeModes(i, true);
+                }
             }
             boolean commits = cluster.fastCommits() + cluster.slowCommits() > before;
             if (window == 0) {
@@ -306,6 +329,7 @@ final class Simulation {
         dice.seed(seed);
         clients.seed(~seed);
         deaths.seed(seed ^ DEATHS);
+        modes.seed(seed ^ MODES);
         conditions.draw(dice, clients);
         conditions.drawDeaths(deaths);
         cluster.reset();
@@ -326,7 +350,7 @@ final class Simulation {
         partition = 0;
         partitionEnds = 0;
         takenCount = 0;
-        takenForSyncs = 0;
+        takenAside = 0;
         violation = null;
         explanation = "";
         progress = null;
@@ -574,6 +598,7 @@ final class Simulation {
                     }
                 }
                 case CLIENT_SYNC, ASK, HEAR -> {}
+                case PIN, UNPIN, DRAIN, DRAIN_ENDS, MISS, PONG, PAUSE -> {}
                 default -> candidate(step);
             }
         }
@@ -600,7 +625,35 @@ final class Simulation {
                     };
             if (happens) {
                 take(step);
-                takenForSyncs++;
+                takenAside++;
+                return;
+            }
+        }
+    }
+
+    /**
+     * What changes a leader's mode beside its clients and who follows.
+     *
+     * @param drainsAlone whether nothing of it fails
+     */
+    private void changeModes(int i, boolean drainsAlone) {
+        if (now < pausedUntil[i] || !cluster.leads(i)) {
+            return;
+        }
+        int count = cluster.enabledForModes(i, offered);
+        for (int k = 0; k < count; k++) {
+            int step = offered[k];
+            int rarely =
+                    switch (Step.kind(step)) {
+                        case DRAIN -> 4;
+                        case DRAIN_ENDS, PONG -> 16;
+                        case UNPIN -> 32;
+                        default -> 128;
+                    };
+            boolean drain = Step.kind(step) == Kind.DRAIN || Step.kind(step) == Kind.DRAIN_ENDS;
+            if ((drain || !drainsAlone) && modes.oneIn(rarely)) {
+                take(step);
+                takenAside++;
                 return;
             }
         }

@@ -33,7 +33,12 @@ class ModelCheckerTest {
         "COMMITTED, 0 0 1 2 0 0 0 0 0, 4000",
         "SLOW,      1 0 1 0 0 0 2 0 1, 100000",
         "FAST,      1 0 1 0 0 0 0 1 0 1, 10000",
-        "ON_OTHERS, 0 0 1 1 0 0 0 0 0 0 1, 2360"
+        "ON_OTHERS, 0 0 1 1 0 0 0 0 0 0 1, 2360",
+        "FAST,      1 1 0 0 0 1 0 0 0 0 0 1 0 0 0, 1000",
+        "SLOW,      2 1 0 0 0 1 0 0 0 0 0 0 1 0 0, 1000",
+        "FAST,      1 1 0 0 0 1 0 0 0 0 0 0 0 1 0, 1000",
+        "FAST,      1 0 0 1 0 0 0 0 0 0 0 0 0 0 1, 1000",
+        "FAST,      1 1 0 0 0 1 1 0 0 0 0 1 0 1 1, 1000"
     })
     void nothingBreaks(String from, String numbers, int atLeast) {
         Result result = check(from, numbers, Set.of(), false, from.equals("START"));
@@ -113,12 +118,27 @@ class ModelCheckerTest {
         assertThat(cluster.violation()).isEqualTo(reduced.violation());
     }
 
+    /** Pins, missed heartbeats and pauses; a drain that never ends needs five servers. */
+    @ParameterizedTest
+    @CsvSource({
+        "R6_MISSED_HEARTBEAT_IGNORED, 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0, 1",
+        "R10_PIN_FORGOTTEN,           0 1 0 0 0 1 0 0 0 0 0 1 0 0 0, 2",
+        "H11_PAUSE_IS_SILENCE,        0 0 0 0 0 0 0 0 0 0 0 0 0 0 1, 1"
+    })
+    void aBrokenRuleOfTheModeIsNoticed(BrokenRule rule, String numbers, int steps) {
+        for (boolean reduced : new boolean[] {false, true}) {
+            Result result = check("FAST", numbers, Set.of(rule), reduced, false);
+            assertThat(result.violation()).isEqualTo("mode is allowed");
+            assertThat(result.steps()).hasSize(Schedules.named("FAST").size() + steps);
+        }
+    }
+
     private static Bounds bounds(String numbers) {
         int[] n = Arrays.stream(numbers.trim().split(" ")).mapToInt(Integer::parseInt).toArray();
-        int[] all = Arrays.copyOf(n, 11);
+        int[] all = Arrays.copyOf(n, 15);
         return new Bounds(
                 all[0], all[1], all[2], all[3], all[4], all[5], all[6], all[7], all[8], all[9],
-                all[10], false);
+                all[10], all[11], all[12], all[13], all[14], false);
     }
 
     private static Result check(

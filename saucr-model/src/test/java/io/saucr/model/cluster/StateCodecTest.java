@@ -122,7 +122,7 @@ class StateCodecTest {
     }
 
     private static Bounds bounds(int lostDisks) {
-        return new Bounds(12, 8, 6, 6, 3, 6, 6, 6, 6, 4, lostDisks, true);
+        return new Bounds(12, 8, 6, 6, 3, 6, 6, 6, 6, 4, lostDisks, 3, 4, 4, 3, true);
     }
 
     private static boolean isCrash(int step) {

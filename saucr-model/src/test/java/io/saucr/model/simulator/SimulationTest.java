@@ -22,6 +22,7 @@ class SimulationTest {
     private static final int CORES = 2;
 
     private static final int HUNG_DISKS = 200;
+    private static final int WITH_MODES = 300;
     private static final int DEATHS_OF_ALL = 50;
 
     @Test
@@ -37,7 +38,7 @@ class SimulationTest {
                     "Simulator: seeds %d to %d, %s%n",
                     first, campaign.nextSeed() - 1, campaign.coverage().counts());
             assertThat(found).isEmpty();
-            assertThat(campaign.coverage().missing(false)).isEmpty();
+            assertThat(campaign.coverage().missing(false, false)).isEmpty();
         }
     }
 
@@ -99,6 +100,60 @@ class SimulationTest {
             }
         }
         assertThat(without).isPositive();
+    }
+
+    /** Pins, drains, missed heartbeats and pauses (R5, R6, R10, H11). */
+    @Test
+    void whatElseChangesTheModeBreaksNothing() {
+        Coverage all = new Coverage();
+        for (int n : ALL_SIZES) {
+            Simulation simulation = Simulation.withModes(n, Set.of());
+            for (int seed = 0; seed < WITH_MODES; seed++) {
+                boolean fine = simulation.run(seed);
+                assertThat(fine)
+                        .as("%d servers, seed %d: %s", n, seed, simulation.explanation())
+                        .isTrue();
+            }
+            for (int seed = 0; seed < HUNG_DISKS; seed++) {
+                boolean fine = simulation.runWithHungDisk(seed, false);
+                assertThat(fine).as("%d servers, hung disk, seed %d", n, seed).isTrue();
+            }
+            all.add(simulation.coverage());
+        }
+        assertThat(all.missing(false, true)).isEmpty();
+        System.out.println("Simulator: with modes " + all.counts());
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            names = {"R6_MISSED_HEARTBEAT_IGNORED", "R10_PIN_FORGOTTEN", "H11_PAUSE_IS_SILENCE"})
+    void aBrokenRuleOfTheModeIsFoundAndShrunk(BrokenRule rule) {
+        Set<BrokenRule> rules = EnumSet.of(rule);
+        Simulation simulation = Simulation.withModes(5, rules);
+        int seed = 0;
+        while (simulation.run(seed) && seed < 2_000) {
+            seed++;
+        }
+        assertThat(simulation.violation()).isNotNull();
+        System.out.println("Simulator: " + rule + " found after " + (seed + 1) + " schedules");
+        Replay replay = new Replay(5, rules);
+        boolean alone = simulation.violation().equals(Liveness.NAME);
+        String broken = simulation.violation();
+        assertThat(replay.play(replay.shrink(simulation.steps()), alone)).isEqualTo(broken);
+    }
+
+    @Test
+    void r5ADrainWithoutAnEndStopsWritesWhileADiskHangs() {
+        Simulation simulation = Simulation.withModes(3, EnumSet.of(BrokenRule.R5_DRAIN_NEVER_ENDS));
+        int found = 0;
+        for (int seed = 0; seed < HUNG_DISKS; seed++) {
+            if (!simulation.runWithHungDisk(seed, false)) {
+                assertThat(simulation.violation()).isEqualTo(Simulation.PROGRESS);
+                found++;
+            }
+        }
+        System.out.println("Simulator: a drain without an end: " + found + " writes stopped");
+        assertThat(found).isPositive();
     }
 
     private static int firstDeath(int[] steps) {
