@@ -1,6 +1,7 @@
 package io.saucr.model.cluster;
 
 import io.saucr.core.CommitRule;
+import io.saucr.core.EpochEnds;
 import io.saucr.core.LeaderState;
 import io.saucr.core.LleKnowledge;
 import io.saucr.core.LleMap;
