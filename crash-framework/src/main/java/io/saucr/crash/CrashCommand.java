@@ -143,6 +143,16 @@ public final class CrashCommand implements Runnable {
                                 + " unforced.")
         boolean young;
 
+        @Option(
+                names = "--steady",
+                description =
+                        "Each fault waits until servers of the system saucr are in fast mode with"
+                                + " everyone who is up, and, with --idle, have everything on disk.")
+        boolean steady;
+
+        @Option(names = "--log-folder", description = "Logs in a folder of their own (dataLogDir).")
+        boolean logFolder;
+
         List<FaultPlan> plans() {
             FaultPlan basis = FaultPlan.oneByOne();
             FaultPlan chosen =
@@ -154,6 +164,8 @@ public final class CrashCommand implements Runnable {
                             basis.dwell(),
                             basis.settle(),
                             basis.patience(),
+                            steady,
+                            logFolder,
                             basis.seed());
             return orders.stream().map(chosen::withOrder).toList();
         }

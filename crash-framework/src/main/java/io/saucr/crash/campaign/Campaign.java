@@ -29,7 +29,9 @@ public final class Campaign {
         return order
                 + (plan.order().atOnce() ? "" : ", gap " + plan.gap().toMillis() + " ms")
                 + (plan.idle().isZero() ? "" : ", idle " + plan.idle().toMillis() + " ms")
-                + (plan.young() ? ", young" : "");
+                + (plan.young() ? ", young" : "")
+                + (plan.steady() ? ", steady" : "")
+                + (plan.logFolder() ? ", log folder" : "");
     }
 
     private record Task(SystemUnderTest system, FaultPlan plan, Sequence sequence) {}

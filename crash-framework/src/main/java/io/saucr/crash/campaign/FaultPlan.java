@@ -15,6 +15,10 @@ import java.time.Duration;
  * @param settle how long a state with a majority may take until all its servers serve, before the
  *     sequence goes on regardless
  * @param patience how long the last state may take until it serves, before it is called unavailable
+ * @param steady whether each fault waits until a situation-aware ensemble is in the state that the
+ *     fault is about: fast mode with every server that is up, if these are enough for it, and after
+ *     an idle pause everything on disk
+ * @param logFolder whether the servers' logs lie in a folder of their own (dataLogDir)
  * @param seed of the order of servers where {@code order} leaves it open
  */
 public record FaultPlan(
@@ -25,6 +29,8 @@ public record FaultPlan(
         Duration dwell,
         Duration settle,
         Duration patience,
+        boolean steady,
+        boolean logFolder,
         long seed) {
     /** How several servers fail: which of them loses power first. */
     public enum Order {
@@ -50,6 +56,8 @@ public record FaultPlan(
                 Duration.ofMillis(500),
                 Duration.ofSeconds(10),
                 Duration.ofSeconds(30),
+                false,
+                false,
                 1);
     }
 
@@ -65,6 +73,8 @@ public record FaultPlan(
                 dwell,
                 other == Order.PROCESSES ? patience : settle,
                 patience,
+                steady,
+                logFolder,
                 seed);
     }
 }

@@ -38,6 +38,9 @@ public record Outcome(
     /** The servers were stopped with SIGTERM, all of them, and start again. */
     static final String ORDERLY_START = "orderly-start";
 
+    /** Servers were told to go on with what they have, and started again. */
+    static final String ACCEPTED_LOSS = "accepted-loss";
+
     /** What stock ZooKeeper says, and the reason repeats, when its first snapshot is gone. */
     private static final String REFUSED_LOG_ALONE = "No snapshot found, but there are log entries";
 
@@ -45,7 +48,7 @@ public record Outcome(
      * @param millis since the sequence began
      * @param kind serving, not-serving, power-cut (of one server, or of several at one instant),
      *     kill (of processes alone), start, orderly-start (after a stop with SIGTERM),
-     *     acknowledged, too-few-acknowledged or end
+     *     acknowledged, too-few-acknowledged, end, or accepted-loss
      * @param servers alive after it
      */
     public record Event(long millis, String kind, String servers, Map<String, String> details) {}

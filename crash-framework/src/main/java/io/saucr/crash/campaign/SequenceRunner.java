@@ -4,6 +4,7 @@ import io.saucr.crash.fault.FaultBackend;
 import io.saucr.crash.fault.PowerCut;
 import io.saucr.crash.process.Ensemble;
 import io.saucr.crash.process.Explanation;
+import io.saucr.crash.process.RecoveryTool;
 import io.saucr.crash.process.ServerProcess;
 import io.saucr.crash.process.Signal;
 import io.saucr.ensemble.Majority;
@@ -23,6 +24,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
@@ -37,6 +39,7 @@ public final class SequenceRunner {
     private static final Duration START_PATIENCE = Duration.ofSeconds(60);
     private static final Duration READ_PATIENCE = Duration.ofSeconds(20);
     private static final String RECOVERING = "recovering";
+    private static final String NOTHING_TO_ACCEPT = "no loss to accept";
     private static final int MOST_LOST_NAMED = 100;
 
     /** A sequence with more states prints a line for each. */
@@ -108,6 +111,11 @@ public final class SequenceRunner {
                         .set("cnxTimeout", "500");
         system.settings().forEach(builder::set);
         try (Ensemble ensemble = builder.build()) {
+            if (plan.logFolder()) {
+                for (ServerProcess server : ensemble.servers()) {
+                    server.configure("dataLogDir", logs(server).toString());
+                }
+            }
             SequenceRunner runner =
                     new SequenceRunner(system, plan, sequence, backend, ensemble, progress);
             List<LongSupplier> flushes = new ArrayList<>();
@@ -119,6 +127,10 @@ public final class SequenceRunner {
                 return runner.run(activity);
             }
         }
+    }
+
+    private static Path logs(ServerProcess server) {
+        return server.dataDirectory().resolve("log");
     }
 
     private Outcome run(ActivityRecorder activity) throws IOException, InterruptedException {
@@ -182,16 +194,26 @@ public final class SequenceRunner {
         try (Workload load = new Workload(connectString(state), "/state-" + number + "-")) {
             progress = new Acknowledged(acknowledged.size(), load);
             boolean enough = load.await(WRITES_PER_STATE, WRITE_PATIENCE);
-            if (number == 0 && !plan.young()) {
+            boolean harden = number == 0 && !plan.young();
+            boolean steady = plan.steady() && system.situationAware();
+            if (harden) {
                 for (ServerProcess server : ensemble.servers()) {
                     backend.harden(server.id());
                 }
+            }
+            if (steady) {
+                awaitFast(state);
+            }
+            if (harden || steady) {
                 // The writes that a fault may take are those after this.
                 enough = load.await(load.count() + WRITES_PER_STATE, WRITE_PATIENCE);
             }
             if (!plan.idle().isZero()) {
                 load.stop(WRITE_PATIENCE);
                 Thread.sleep(plan.idle().toMillis());
+                if (steady) {
+                    awaitOnDisk(state);
+                }
             }
             Map<String, String> details = describe(state);
             List<String> counted = load.faultBegins();
@@ -200,6 +222,42 @@ public final class SequenceRunner {
             details.put("writes", Integer.toString(counted.size()));
             event(enough ? "acknowledged" : "too-few-acknowledged", state, details);
             crash(state, next, leader);
+        }
+    }
+
+    /** Where the servers that are up are enough for fast mode. */
+    private void awaitFast(ClusterState state) throws IOException, InterruptedException {
+        int up = state.alive().size();
+        if (up > sequence.servers() / 2 + 1) {
+            awaitSteady(
+                    "fast mode with all servers of " + state,
+                    () -> {
+                        OptionalInt leader = ensemble.leader();
+                        return leader.isPresent()
+                                && says(leader.getAsInt(), "zk_saucr_mode", "1")
+                                && says(leader.getAsInt(), "zk_saucr_prompt_voters", "" + up);
+                    });
+        }
+    }
+
+    private void awaitOnDisk(ClusterState state) throws IOException, InterruptedException {
+        awaitSteady(
+                "everything on disk on all servers of " + state,
+                () -> state.alive().stream().allMatch(id -> says(id, "zk_saucr_on_disk", "1")));
+    }
+
+    private boolean says(int id, String metric, String value) {
+        return value.equals(ensemble.server(id).mntr().get(metric));
+    }
+
+    private static void awaitSteady(String what, BooleanSupplier condition)
+            throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + START_PATIENCE.toNanos();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() > deadline) {
+                throw new IOException("no " + what + " after " + START_PATIENCE.toSeconds() + " s");
+            }
+            Thread.sleep(20);
         }
     }
 
@@ -405,6 +463,10 @@ public final class SequenceRunner {
             reason += recovering.isEmpty() ? "" : "; recovering: servers " + recovering;
         }
         event("end", all, state);
+        if (verdict == Verdict.TOO_FEW_RECOVERED && !servesAfterAcceptedLoss(recovering, all)) {
+            verdict = Verdict.UNAVAILABLE;
+            reason += "; not even after the loss was accepted" + refusals(all);
+        }
         if (plan.order() == FaultPlan.Order.PROCESSES && read) {
             startInOrder(all);
         }
@@ -428,9 +490,38 @@ public final class SequenceRunner {
     }
 
     /**
-     * Starts once after an orderly end, with the same history; starts after a death are compared
-     * with that.
+     * Tells those who cannot recover to go on with what they have, as an operator does in the end.
      */
+    private boolean servesAfterAcceptedLoss(List<Integer> recovering, ClusterState all)
+            throws IOException, InterruptedException {
+        RecoveryTool tool = new RecoveryTool(system.distribution());
+        List<Integer> accepted = new ArrayList<>();
+        for (int id : recovering) {
+            ServerProcess server = ensemble.server(id);
+            if (!server.terminate(START_PATIENCE)) {
+                throw new IOException("server " + id + " does not end after SIGTERM");
+            }
+            List<String> command = new ArrayList<>();
+            command.add("accept-loss");
+            command.add(server.dataDirectory().toString());
+            if (plan.logFolder()) {
+                command.addAll(List.of("--log-dir", logs(server).toString()));
+            }
+            command.add("--yes-i-accept-losing-acknowledged-writes");
+            RecoveryTool.Answer answer = tool.run(command);
+            if (answer.status() == 0) {
+                accepted.add(id);
+            } else if (!answer.errors().concat(answer.output()).contains(NOTHING_TO_ACCEPT)) {
+                // Otherwise those before it were enough for it to recover.
+                throw new IOException("server " + id + ": accept-loss: " + answer.errors());
+            }
+            server.start();
+        }
+        event(Outcome.ACCEPTED_LOSS, all, Map.of("on", accepted.toString()));
+        return settle(all, plan.patience(), true);
+    }
+
+    /** What the starts after a death are measured by: the same history, after an orderly end. */
     private void startInOrder(ClusterState all) throws IOException, InterruptedException {
         for (int id : all.alive()) {
             if (!ensemble.server(id).terminate(START_PATIENCE)) {

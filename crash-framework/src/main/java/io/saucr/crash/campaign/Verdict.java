@@ -6,7 +6,8 @@ public enum Verdict {
     CORRECT,
     /**
      * It does not serve, and is right not to: so many of its servers lost what was in their memory
-     * that the others are too few to recover from, and it says so.
+     * that the others are too few to recover from, and it says so. Where an operator can accept the
+     * loss, it serves after that.
      */
     TOO_FEW_RECOVERED,
     /**

@@ -8,11 +8,10 @@ import io.saucr.crash.campaign.Workload;
 import io.saucr.crash.fault.FaultBackend;
 import io.saucr.crash.fault.PowerCut;
 import io.saucr.crash.process.Ensemble;
+import io.saucr.crash.process.RecoveryTool;
 import io.saucr.crash.process.ServerProcess;
 import io.saucr.ensemble.Majority;
-import java.io.File;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,7 +19,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Random;
-import java.util.stream.Collectors;
 
 /**
  * Lets all servers of a new ensemble in fast mode, under load, lose power one after the other, and
@@ -33,7 +31,6 @@ public final class ReactionCampaign implements Workbench.Kind<ReactionPlan, Reac
     /** Exit code of the inspection: the disk alone is not all that the server acknowledged. */
     private static final int NOT_COMPLETE = 3;
 
-    private static final String INSPECT = "io.saucr.server.tool.RecoveryCommand";
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final int WRITES_BEFORE = 20;
 
@@ -163,36 +160,13 @@ public final class ReactionCampaign implements Workbench.Kind<ReactionPlan, Reac
     }
 
     private boolean isSafe(Path dataDirectory) throws IOException, InterruptedException {
-        String classPath =
-                system.distribution().classPath().stream()
-                        .map(Path::toString)
-                        .collect(Collectors.joining(File.pathSeparator));
-        Process inspect =
-                new ProcessBuilder(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-Xmx64m",
-                                "-XX:TieredStopAtLevel=1",
-                                "-XX:+UseSerialGC",
-                                "-Dsaucr.log.level=ERROR",
-                                "-cp",
-                                classPath,
-                                INSPECT,
-                                "inspect",
-                                "--json",
-                                dataDirectory.toString())
-                        .start();
-        inspect.getOutputStream().close();
-        String output = new String(inspect.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        int code = inspect.waitFor();
-        if (code != 0 && code != NOT_COMPLETE) {
+        RecoveryTool.Answer answer =
+                new RecoveryTool(system.distribution())
+                        .run(List.of("inspect", "--json", dataDirectory.toString()));
+        if (answer.status() != 0 && answer.status() != NOT_COMPLETE) {
             throw new IOException(
-                    dataDirectory
-                            + " cannot be inspected: "
-                            + output
-                            + new String(
-                                    inspect.getErrorStream().readAllBytes(),
-                                    StandardCharsets.UTF_8));
+                    dataDirectory + " cannot be inspected: " + answer.output() + answer.errors());
         }
-        return !json.readTree(output).required("crashedInFastMode").booleanValue();
+        return !json.readTree(answer.output()).required("crashedInFastMode").booleanValue();
     }
 }

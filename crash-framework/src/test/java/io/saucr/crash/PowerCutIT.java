@@ -1,0 +1,124 @@
+package io.saucr.crash;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.saucr.crash.campaign.Campaign;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Power cuts of servers in fast mode while clients write: which of them the ensemble survives, and
+ * that it says so where it does not, until an operator accepts the loss.
+ */
+class PowerCutIT {
+    @TempDir static Path work;
+
+    private static Path distribution;
+
+    @BeforeAll
+    static void unpack() throws Exception {
+        distribution = UnpackedDistribution.below(work);
+    }
+
+    /** Each server in turn, so that one of them leads; then a bare majority, then all. */
+    @Test
+    void threeServersOneByOneLeaderFirst(TestInfo test) throws Exception {
+        correct(test, "--order", "leader_first", "123>12>123>13>123>23>123>1>123>->123");
+    }
+
+    @Test
+    void threeServersOneByOneFollowersFirst(TestInfo test) throws Exception {
+        correct(test, "--order", "followers_first", "123>->123");
+    }
+
+    @Test
+    void aBareMajorityOfThreeAtOnce(TestInfo test) throws Exception {
+        correct(test, "--order", "simultaneous", "123>3>123>1>123");
+    }
+
+    @Test
+    void allThreeAtOnceWhenIdle(TestInfo test) throws Exception {
+        correct(test, "--order", "simultaneous", "--idle", "1000", "123>->123");
+    }
+
+    @Test
+    void allThreeAtOnceWhileWriting(TestInfo test) throws Exception {
+        refusedUntilTheLossIsAccepted(test, "123>->123");
+    }
+
+    @Test
+    void fiveServersWithTheirLogsInAFolderOfTheirOwn(TestInfo test) throws Exception {
+        correct(test, "--log-folder", "--order", "leader_first", "12345>->12345");
+    }
+
+    @Test
+    void aBareMajorityOfFiveAtOnce(TestInfo test) throws Exception {
+        correct(test, "--log-folder", "--order", "simultaneous", "12345>12>12345");
+    }
+
+    @Test
+    void allFiveAtOnceWhenIdle(TestInfo test) throws Exception {
+        String[] plan = {"--log-folder", "--order", "simultaneous", "--idle", "1000"};
+        correct(test, with(plan, "12345>->12345"));
+    }
+
+    @Test
+    void moreThanABareMajorityOfFiveAtOnce(TestInfo test) throws Exception {
+        refusedUntilTheLossIsAccepted(test, "--log-folder", "12345>1>12345");
+    }
+
+    private static void correct(TestInfo test, String... arguments) throws Exception {
+        JsonNode outcome = replay(test, arguments);
+        assertThat(outcome.get("verdict").textValue()).isEqualTo("CORRECT");
+    }
+
+    /**
+     * Nothing is forced for its age, and no busy machine turns the ensemble slow: whoever loses
+     * power lacks writes for certain.
+     */
+    private static void refusedUntilTheLossIsAccepted(TestInfo test, String... arguments)
+            throws Exception {
+        String[] plan = {
+            "--order",
+            "simultaneous",
+            "--set",
+            "saucr.heartbeatInterval=2s",
+            "--set",
+            "saucr.fastModeConfirmations=1",
+            "--set",
+            "saucr.backgroundFlushInterval=1h",
+            "--set",
+            "saucr.idleFlush=1h"
+        };
+        JsonNode outcome = replay(test, with(plan, arguments));
+        assertThat(outcome.get("verdict").textValue()).isEqualTo("TOO_FEW_RECOVERED");
+        assertThat(outcome.get("reason").textValue()).contains("missing ");
+        List<String> kinds = new ArrayList<>();
+        outcome.get("events").forEach(event -> kinds.add(event.get("kind").textValue()));
+        assertThat(kinds).endsWith("end", "accepted-loss", "serving");
+    }
+
+    private static JsonNode replay(TestInfo test, String... arguments) throws Exception {
+        Path out = work.resolve(test.getTestMethod().orElseThrow().getName());
+        String[] line = {"replay", "--system", "saucr", "--steady", "-o", out.toString()};
+        String[] rest = {"--distribution", distribution.toString()};
+        String said = CommandOutput.run(0, with(with(line, rest), arguments));
+        List<String> outcomes = Files.readAllLines(out.resolve(Campaign.OUTCOMES));
+        assertThat(outcomes).as(said).hasSize(1);
+        JsonNode outcome = new ObjectMapper().readTree(outcomes.get(0));
+        return outcome;
+    }
+
+    private static String[] with(String[] first, String... second) {
+        return Stream.concat(Stream.of(first), Stream.of(second)).toArray(String[]::new);
+    }
+}
