@@ -74,14 +74,33 @@ class LauncherTest {
         assertThat(project.resolve("target")).doesNotExist();
     }
 
+    @Test
+    void testSaysWhatItTakesAndRefusesWhatItDoesNot() throws Exception {
+        for (String asked : List.of("help test", "test --help")) {
+            Result result = saucr(null, asked.split(" "));
+            assertThat(result.exitCode).isZero();
+            assertThat(result.output).contains("Usage: ./saucr test").contains("--quick");
+        }
+        Result result = saucr(null, "test", "--quik");
+        assertThat(result.exitCode).isEqualTo(2);
+        assertThat(result.output)
+                .contains("saucr: test: unknown option '--quik'")
+                .contains("Usage: ./saucr test");
+        assertThat(saucr(null, "test", "--quick").output).contains("no JDK found");
+    }
+
     private record Result(int exitCode, String output) {}
 
     private Result saucr(Path javaHome) throws IOException, InterruptedException {
+        return saucr(javaHome, "status");
+    }
+
+    private Result saucr(Path javaHome, String... arguments)
+            throws IOException, InterruptedException {
         ProcessBuilder builder =
                 new ProcessBuilder(
-                        programs.resolve("bash").toString(),
-                        project.resolve("saucr").toString(),
-                        "status");
+                        programs.resolve("bash").toString(), project.resolve("saucr").toString());
+        builder.command().addAll(List.of(arguments));
         builder.environment().clear();
         builder.environment().put("PATH", programs.toString());
         builder.environment().put("SAUCR_STATE", folder.resolve("state").toString());

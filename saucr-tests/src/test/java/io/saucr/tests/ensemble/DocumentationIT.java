@@ -322,6 +322,7 @@ class DocumentationIT {
         assertThat(project("./saucr demo", "./saucr demo --help")).contains("saucr demo");
         // This test is a part of it.
         known.add("./saucr test");
+        assertThat(project("./saucr test --quick", "./saucr test --help")).contains("--quick");
     }
 
     @Test
