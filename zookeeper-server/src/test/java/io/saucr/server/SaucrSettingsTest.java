@@ -104,6 +104,7 @@ class SaucrSettingsTest {
                 "2m",
                 "50 ms",
                 "50MS",
+                "50parsecs",
                 "0",
                 "9999999999"
             })
@@ -118,6 +119,7 @@ class SaucrSettingsTest {
     @ParameterizedTest
     @CsvSource({
         "saucr.enabled, TRUE, true or false",
+        "saucr.enabled, yes, true or false",
         "saucr.enabled, '', true or false",
         "saucr.fastModeConfirmations, 0, 1 to 1000",
         "saucr.fastModeConfirmations, three, 1 to 1000",
@@ -126,7 +128,9 @@ class SaucrSettingsTest {
         "saucr.missedHeartbeatsBeforeElection, 99999999999, 2 to 1000000",
         "saucr.backgroundFlushInterval, 999us, 1ms to 1h",
         "saucr.backgroundFlushInterval, 2h, 1ms to 1h",
+        "saucr.backgroundFlushInterval, 61m, 1ms to 1h",
         "saucr.idleFlush, 0s, 1ms to 1h",
+        "saucr.idleFlush, -5ms, 1ms to 1h",
         "saucr.diskTimeout, 999ms, 1s to 1h",
         "saucr.ensembleName, my orders, '1 to 64 letters, digits, dots, dashes and underscores'"
     })

@@ -3,14 +3,22 @@ package io.saucr.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.saucr.core.LleMap;
 import io.saucr.core.LogIdentity;
+import io.saucr.core.MarkerFile;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.apache.zookeeper.server.NettyServerCnxnFactory;
 import org.apache.zookeeper.server.SaucrClientPort;
 import org.apache.zookeeper.server.ServerCnxnFactory;
@@ -21,6 +29,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** ZooKeeper's own parser refuses what SAUCR cannot work with; the patch calls the check. */
 class StartCheckTest {
@@ -59,11 +70,28 @@ class StartCheckTest {
         new QuorumPeerConfig().parse(file.toString());
     }
 
-    private void refused(String words, int voters, String... lines) {
+    /** With these words, and every file stays as it was. */
+    private void refused(String words, int voters, String... lines) throws IOException {
+        Map<Path, String> before = contents();
         assertThatThrownBy(() -> parse(voters, lines))
                 .isInstanceOf(ConfigException.class)
                 .hasMessageContaining("zoo.cfg")
                 .hasMessageContaining(words);
+        assertThat(contents()).isEqualTo(before);
+    }
+
+    /** Bytes and date of every file but the configuration. */
+    private Map<Path, String> contents() throws IOException {
+        Map<Path, String> found = new TreeMap<>();
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                if (!file.endsWith("zoo.cfg")) {
+                    String bytes = HexFormat.of().formatHex(Files.readAllBytes(file));
+                    found.put(file, Files.getLastModifiedTime(file) + " " + bytes);
+                }
+            }
+        }
+        return found;
     }
 
     @Test
@@ -72,7 +100,26 @@ class StartCheckTest {
     }
 
     @Test
-    void observersAreNoVoters() {
+    void anUnknownKeyOrABadValueIsRefusedInEitherCase() throws Exception {
+        for (String enabled : List.of("saucr.enabled=true", "saucr.enabled=false")) {
+            refused("unknown key saucr.flush; known are", 3, enabled, "saucr.flush=1s");
+            forgetProperties();
+            refused("saucr.idleFlush=-5ms is not allowed", 3, enabled, "saucr.idleFlush=-5ms");
+            forgetProperties();
+        }
+        refused(
+                "saucr.enabled=yes is not allowed; it must be true or false",
+                3,
+                "saucr.enabled=yes");
+    }
+
+    @Test
+    void twoVotersHaveNoFastQuorum() throws Exception {
+        refused("at least 3 voters, but server.* names 2", 2, "saucr.enabled=true");
+    }
+
+    @Test
+    void observersAreNoVoters() throws Exception {
         refused(
                 "at least 3 voters, but server.* names 2",
                 2,
@@ -82,12 +129,20 @@ class StartCheckTest {
     }
 
     @Test
-    void oneServerAloneHasNoQuorum() {
+    void oneServerAloneHasNoQuorum() throws Exception {
         refused("at least 3 voters, but server.* names 0", 0, "saucr.enabled=true");
     }
 
     @Test
-    void weightsHaveNoFastQuorum() {
+    void theOracleHasNoFastQuorum() throws Exception {
+        Path oracle = Files.writeString(folder.resolve("oracle"), "1");
+        refused("needs majority quorums", 2, "saucr.enabled=true", "oraclePath=" + oracle);
+        forgetProperties();
+        refused("oraclePath", 2, "saucr.enabled=true", "oraclePath=" + oracle);
+    }
+
+    @Test
+    void weightsHaveNoFastQuorum() throws Exception {
         refused(
                 "needs majority quorums",
                 3,
@@ -99,7 +154,7 @@ class StartCheckTest {
     }
 
     @Test
-    void h7ForceSyncNoContradictsSlowMode() {
+    void h7ForceSyncNoContradictsSlowMode() throws Exception {
         refused(
                 "forceSync=no is not allowed with saucr.enabled=true",
                 3,
@@ -163,12 +218,39 @@ class StartCheckTest {
         assertThatCode(() -> parse(3, "saucr.enabled=true")).doesNotThrowAnyException();
     }
 
-    @Test
-    void aCorruptMarkerIsRefusedInEitherCase() throws Exception {
+    static Stream<Arguments> badMarkers() {
+        byte[] fast = MarkerFile.encodeFastSwitch(Z);
+        byte[] disk = MarkerFile.encodeLatestOnDisk(Z, LleMap.empty());
+        byte[] flipped = disk.clone();
+        flipped[disk.length / 2] ^= 1;
+        byte[] nonsense = "nonsense\n".getBytes(StandardCharsets.US_ASCII);
+        return Stream.of(
+                arguments("empty", "saucr.fastSwitch", new byte[0]),
+                arguments("torn", "saucr.fastSwitch", Arrays.copyOf(fast, fast.length - 3)),
+                arguments("flipped bit", "saucr.latestOnDisk", flipped),
+                arguments("zeros", "saucr.latestOnDisk", new byte[disk.length]),
+                arguments("the other marker", "saucr.latestOnDisk", fast),
+                arguments("nonsense", "saucr.latestOnDisk", nonsense));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("badMarkers")
+    void r14ACorruptMarkerIsRefusedInEitherCase(String damage, String file, byte[] content)
+            throws Exception {
         Path version = Files.createDirectories(data.resolve("version-2"));
-        Files.writeString(version.resolve("saucr.latestOnDisk"), "nonsense\n");
-        refused("saucr.latestOnDisk cannot be used", 3, "saucr.enabled=true");
-        refused("saucr.latestOnDisk cannot be used", 3, "saucr.enabled=false");
+        Files.write(version.resolve(file), content);
+        for (String enabled : List.of("saucr.enabled=true", "saucr.enabled=false")) {
+            refused(file + " cannot be used", 3, enabled);
+            forgetProperties();
+            refused("Delete the file, and never put an older one in its place", 3, enabled);
+            forgetProperties();
+        }
+    }
+
+    @Test
+    void anUnreadableMarkerIsRefused() throws Exception {
+        Files.createDirectories(data.resolve("version-2/saucr.fastSwitch"));
+        refused("saucr.fastSwitch cannot be used", 3, "saucr.enabled=true");
     }
 
     private static String clientPort() {
