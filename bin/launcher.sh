@@ -35,7 +35,7 @@ find_maven() {
 closure() {
     case "$1" in
     zookeeper-server | saucr-model) echo saucr-core ;;
-    ycsb-binding) closure crash-framework ;;
+    crash-framework | ycsb-binding) echo local-ensemble ;;
     apache-tests) closure zookeeper-server ;;
     esac
     echo "$1"

@@ -1,7 +1,7 @@
 package io.saucr.crash;
 
 import io.saucr.crash.campaign.SystemUnderTest;
-import io.saucr.crash.process.Distribution;
+import io.saucr.ensemble.Distribution;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;

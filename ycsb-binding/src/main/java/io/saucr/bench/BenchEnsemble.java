@@ -1,11 +1,11 @@
 package io.saucr.bench;
 
-import io.saucr.crash.process.Ensemble;
-import io.saucr.crash.process.FsyncShim;
-import io.saucr.crash.process.LoopbackHosting;
-import io.saucr.crash.process.ServerProcess;
-import io.saucr.crash.process.Signal;
+import io.saucr.ensemble.Ensemble;
+import io.saucr.ensemble.FsyncShim;
+import io.saucr.ensemble.LoopbackHosting;
 import io.saucr.ensemble.Majority;
+import io.saucr.ensemble.ServerProcess;
+import io.saucr.ensemble.Signal;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,8 +1,8 @@
 package io.saucr.bench;
 
-import io.saucr.crash.process.Ensemble;
-import io.saucr.crash.process.LoopbackHosting;
-import io.saucr.crash.process.ServerProcess;
+import io.saucr.ensemble.Ensemble;
+import io.saucr.ensemble.LoopbackHosting;
+import io.saucr.ensemble.ServerProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,6 +1,6 @@
 package io.saucr.bench;
 
-import io.saucr.crash.process.FourLetterWord;
+import io.saucr.ensemble.FourLetterWord;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

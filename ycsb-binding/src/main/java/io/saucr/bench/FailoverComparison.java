@@ -1,6 +1,6 @@
 package io.saucr.bench;
 
-import io.saucr.crash.process.ServerProcess;
+import io.saucr.ensemble.ServerProcess;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;

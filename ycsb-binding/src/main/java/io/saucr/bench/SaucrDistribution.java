@@ -1,6 +1,6 @@
 package io.saucr.bench;
 
-import io.saucr.crash.process.Distribution;
+import io.saucr.ensemble.Distribution;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;

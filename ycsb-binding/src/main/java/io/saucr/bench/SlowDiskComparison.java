@@ -1,7 +1,7 @@
 package io.saucr.bench;
 
-import io.saucr.crash.process.FsyncShim;
-import io.saucr.crash.process.ServerProcess;
+import io.saucr.ensemble.FsyncShim;
+import io.saucr.ensemble.ServerProcess;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package io.saucr.bench;
 
-import io.saucr.crash.process.FsyncShim;
+import io.saucr.ensemble.FsyncShim;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

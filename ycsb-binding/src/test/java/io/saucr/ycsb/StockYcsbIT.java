@@ -2,8 +2,8 @@ package io.saucr.ycsb;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.crash.process.Distribution;
-import io.saucr.crash.process.Ensemble;
+import io.saucr.ensemble.Distribution;
+import io.saucr.ensemble.Ensemble;
 import java.io.File;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

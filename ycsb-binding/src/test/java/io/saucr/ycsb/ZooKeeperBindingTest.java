@@ -3,8 +3,8 @@ package io.saucr.ycsb;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.saucr.crash.process.Distribution;
-import io.saucr.crash.process.Ensemble;
+import io.saucr.ensemble.Distribution;
+import io.saucr.ensemble.Ensemble;
 import java.io.FileInputStream;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

@@ -2,12 +2,11 @@ package io.saucr.crash.campaign;
 
 import io.saucr.crash.fault.FaultBackend;
 import io.saucr.crash.fault.PowerCut;
-import io.saucr.crash.process.Ensemble;
-import io.saucr.crash.process.Explanation;
-import io.saucr.crash.process.RecoveryTool;
-import io.saucr.crash.process.ServerProcess;
-import io.saucr.crash.process.Signal;
+import io.saucr.ensemble.Ensemble;
+import io.saucr.ensemble.Explanation;
 import io.saucr.ensemble.Majority;
+import io.saucr.ensemble.ServerProcess;
+import io.saucr.ensemble.Signal;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -228,7 +227,7 @@ public final class SequenceRunner {
     /** Where the servers that are up are enough for fast mode. */
     private void awaitFast(ClusterState state) throws IOException, InterruptedException {
         int up = state.alive().size();
-        if (up > sequence.servers() / 2 + 1) {
+        if (up > Majority.of(sequence.servers())) {
             awaitSteady(
                     "fast mode with all servers of " + state,
                     () -> {

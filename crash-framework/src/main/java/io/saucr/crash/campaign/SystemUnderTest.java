@@ -1,6 +1,6 @@
 package io.saucr.crash.campaign;
 
-import io.saucr.crash.process.Distribution;
+import io.saucr.ensemble.Distribution;
 import java.util.Map;
 
 /**

@@ -1,8 +1,8 @@
 package io.saucr.crash.fault;
 
-import io.saucr.crash.process.FsyncShim;
-import io.saucr.crash.process.Hosting;
-import io.saucr.crash.process.ServerProcess;
+import io.saucr.ensemble.FsyncShim;
+import io.saucr.ensemble.Hosting;
+import io.saucr.ensemble.ServerProcess;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

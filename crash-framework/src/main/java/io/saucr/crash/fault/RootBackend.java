@@ -1,9 +1,9 @@
 package io.saucr.crash.fault;
 
-import io.saucr.crash.process.CCompiler;
-import io.saucr.crash.process.FsyncShim;
-import io.saucr.crash.process.ServerAddress;
-import io.saucr.crash.process.ServerProcess;
+import io.saucr.ensemble.CCompiler;
+import io.saucr.ensemble.FsyncShim;
+import io.saucr.ensemble.ServerAddress;
+import io.saucr.ensemble.ServerProcess;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.RandomAccessFile;

@@ -1,10 +1,10 @@
 package io.saucr.crash.fault;
 
-import io.saucr.crash.process.FsyncShim;
-import io.saucr.crash.process.LoopbackHosting;
-import io.saucr.crash.process.ServerAddress;
-import io.saucr.crash.process.ServerProcess;
-import io.saucr.crash.process.Signal;
+import io.saucr.ensemble.FsyncShim;
+import io.saucr.ensemble.LoopbackHosting;
+import io.saucr.ensemble.ServerAddress;
+import io.saucr.ensemble.ServerProcess;
+import io.saucr.ensemble.Signal;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;

@@ -2,15 +2,15 @@ package io.saucr.crash.reaction;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.saucr.crash.campaign.FaultPlan;
+import io.saucr.crash.campaign.RecoveryTool;
 import io.saucr.crash.campaign.SystemUnderTest;
 import io.saucr.crash.campaign.Workbench;
 import io.saucr.crash.campaign.Workload;
 import io.saucr.crash.fault.FaultBackend;
 import io.saucr.crash.fault.PowerCut;
-import io.saucr.crash.process.Ensemble;
-import io.saucr.crash.process.RecoveryTool;
-import io.saucr.crash.process.ServerProcess;
+import io.saucr.ensemble.Ensemble;
 import io.saucr.ensemble.Majority;
+import io.saucr.ensemble.ServerProcess;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -3,9 +3,9 @@ package io.saucr.crash.fault;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
-import io.saucr.crash.process.Ensemble;
-import io.saucr.crash.process.FsyncShim;
-import io.saucr.crash.process.ServerProcess;
+import io.saucr.ensemble.Ensemble;
+import io.saucr.ensemble.FsyncShim;
+import io.saucr.ensemble.ServerProcess;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 package io.saucr.crash.fault;
 
-import io.saucr.crash.process.Distribution;
-import io.saucr.crash.process.Ensemble;
+import io.saucr.ensemble.Distribution;
+import io.saucr.ensemble.Ensemble;
 import java.nio.file.Path;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;

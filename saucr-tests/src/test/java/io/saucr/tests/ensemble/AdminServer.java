@@ -2,10 +2,10 @@ package io.saucr.tests.ensemble;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.saucr.crash.process.Ensemble;
-import io.saucr.crash.process.LoopbackHosting;
-import io.saucr.crash.process.ServerAddress;
-import io.saucr.crash.process.ServerProcess;
+import io.saucr.ensemble.Ensemble;
+import io.saucr.ensemble.LoopbackHosting;
+import io.saucr.ensemble.ServerAddress;
+import io.saucr.ensemble.ServerProcess;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -1,6 +1,6 @@
 package io.saucr.tests.ensemble;
 
-import io.saucr.crash.process.Distribution;
+import io.saucr.ensemble.Distribution;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.core.LleMap;
 import io.saucr.core.MarkerFile;
-import io.saucr.crash.process.Ensemble;
-import io.saucr.crash.process.ServerProcess;
+import io.saucr.ensemble.Ensemble;
+import io.saucr.ensemble.ServerProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

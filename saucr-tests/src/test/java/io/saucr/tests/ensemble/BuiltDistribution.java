@@ -2,7 +2,7 @@ package io.saucr.tests.ensemble;
 
 import static net.bytebuddy.matcher.ElementMatchers.named;
 
-import io.saucr.crash.process.Distribution;
+import io.saucr.ensemble.Distribution;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.saucr.crash.process.FourLetterWord;
+import io.saucr.ensemble.FourLetterWord;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;

@@ -2,9 +2,9 @@ package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.crash.process.Ensemble;
-import io.saucr.crash.process.LoopbackHosting;
-import io.saucr.crash.process.LoopbackHosting.Disk;
+import io.saucr.ensemble.Ensemble;
+import io.saucr.ensemble.LoopbackHosting;
+import io.saucr.ensemble.LoopbackHosting.Disk;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;

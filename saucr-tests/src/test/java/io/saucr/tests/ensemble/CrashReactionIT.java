@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.core.Markers;
 import io.saucr.core.Quorums;
-import io.saucr.crash.process.LoopbackHosting.Disk;
+import io.saucr.ensemble.LoopbackHosting.Disk;
 import java.time.Duration;
 import java.time.LocalTime;
 import java.util.HashMap;

@@ -2,7 +2,7 @@ package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.crash.process.LoopbackHosting.Disk;
+import io.saucr.ensemble.LoopbackHosting.Disk;
 import java.time.LocalTime;
 import java.util.List;
 import java.util.stream.Collectors;

@@ -3,9 +3,9 @@ package io.saucr.tests.ensemble;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.core.Mode;
-import io.saucr.crash.process.FsyncShim;
-import io.saucr.crash.process.FsyncShim.WriteError;
-import io.saucr.crash.process.LoopbackHosting.Disk;
+import io.saucr.ensemble.FsyncShim;
+import io.saucr.ensemble.FsyncShim.WriteError;
+import io.saucr.ensemble.LoopbackHosting.Disk;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

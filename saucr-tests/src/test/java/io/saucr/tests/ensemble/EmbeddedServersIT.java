@@ -31,7 +31,7 @@ class EmbeddedServersIT {
                     "org.awaitility.Awaitility",
                     "org.hamcrest.Matcher",
                     "net.bytebuddy.ByteBuddy",
-                    "io.saucr.crash.process.Ensemble",
+                    "io.saucr.ensemble.Ensemble",
                     "io.saucr.tests.ensemble.CuratorTestServers");
 
     @Test

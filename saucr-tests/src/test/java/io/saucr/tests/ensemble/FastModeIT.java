@@ -3,7 +3,7 @@ package io.saucr.tests.ensemble;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.core.Markers;
-import io.saucr.crash.process.LoopbackHosting.Disk;
+import io.saucr.ensemble.LoopbackHosting.Disk;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;

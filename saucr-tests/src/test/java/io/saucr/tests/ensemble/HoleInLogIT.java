@@ -2,9 +2,9 @@ package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.crash.process.Distribution;
-import io.saucr.crash.process.Ensemble;
-import io.saucr.crash.process.ServerProcess;
+import io.saucr.ensemble.Distribution;
+import io.saucr.ensemble.Ensemble;
+import io.saucr.ensemble.ServerProcess;
 import java.time.LocalTime;
 import java.util.ArrayList;
 import java.util.List;

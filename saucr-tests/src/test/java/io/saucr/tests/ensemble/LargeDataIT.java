@@ -3,7 +3,7 @@ package io.saucr.tests.ensemble;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.saucr.crash.process.LoopbackHosting.Disk;
+import io.saucr.ensemble.LoopbackHosting.Disk;
 import java.time.Duration;
 import java.time.LocalTime;
 import java.util.ArrayList;

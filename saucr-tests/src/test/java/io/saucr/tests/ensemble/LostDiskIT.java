@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.saucr.core.RecoveryMessage.LleAnswer;
 import io.saucr.core.RecoveryMessage.LleQuery;
 import io.saucr.core.RecoveryMessage.LostQuery;
-import io.saucr.crash.process.Ensemble;
+import io.saucr.ensemble.Ensemble;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;

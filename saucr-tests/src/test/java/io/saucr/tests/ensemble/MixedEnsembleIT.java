@@ -2,8 +2,8 @@ package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.crash.process.Distribution;
-import io.saucr.crash.process.LoopbackHosting.Disk;
+import io.saucr.ensemble.Distribution;
+import io.saucr.ensemble.LoopbackHosting.Disk;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

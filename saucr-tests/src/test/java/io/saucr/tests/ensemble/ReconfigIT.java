@@ -3,8 +3,8 @@ package io.saucr.tests.ensemble;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.saucr.crash.process.LoopbackHosting.Disk;
-import io.saucr.crash.process.ServerAddress;
+import io.saucr.ensemble.LoopbackHosting.Disk;
+import io.saucr.ensemble.ServerAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.LocalTime;
 import java.util.List;

@@ -2,7 +2,7 @@ package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.crash.process.Distribution;
+import io.saucr.ensemble.Distribution;
 import io.saucr.tests.ensemble.HoldingProxy.Direction;
 import java.io.File;
 import java.io.IOException;

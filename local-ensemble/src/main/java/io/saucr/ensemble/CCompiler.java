@@ -1,0 +1,73 @@
+package io.saucr.ensemble;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The machine's C compiler: {@code $CC}, else the first of cc, gcc and clang on the path.
+ * Immutable.
+ */
+public final class CCompiler {
+    private final String command;
+
+    private CCompiler(String command) {
+        this.command = command;
+    }
+
+    /**
+     * @throws IOException if there is none
+     */
+    public static CCompiler find() throws IOException {
+        String chosen = System.getenv("CC");
+        List<String> names =
+                chosen == null || chosen.isBlank()
+                        ? List.of("cc", "gcc", "clang")
+                        : List.of(chosen);
+        for (String name : names) {
+            for (String folder :
+                    System.getenv().getOrDefault("PATH", "").split(File.pathSeparator)) {
+                if (Files.isExecutable(Path.of(folder).resolve(name))) {
+                    return new CCompiler(Path.of(folder).resolve(name).toString());
+                }
+            }
+        }
+        throw new IOException(
+                "no C compiler ("
+                        + String.join(", ", names)
+                        + ") on the PATH: install gcc, or set CC; it builds the small native parts"
+                        + " of the crash tester");
+    }
+
+    /**
+     * Builds {@code target}, which appears complete or not at all.
+     *
+     * @throws IOException with the compiler's words if it fails
+     */
+    public void compile(Path source, Path target, List<String> flags, List<String> libraries)
+            throws IOException {
+        Path partial = Files.createTempFile(target.toAbsolutePath().getParent(), "build", ".tmp");
+        List<String> line = new ArrayList<>(List.of(command, "-O2", "-pthread"));
+        line.addAll(flags);
+        line.addAll(List.of("-o", partial.toString(), source.toString()));
+        line.addAll(libraries);
+        Process process = new ProcessBuilder(line).redirectErrorStream(true).start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        try {
+            if (process.waitFor() != 0) {
+                Files.delete(partial);
+                throw new IOException(
+                        "the C compiler failed: " + String.join(" ", line) + "\n" + output);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while the C compiler ran", e);
+        }
+        Files.move(partial, target, StandardCopyOption.ATOMIC_MOVE);
+    }
+}

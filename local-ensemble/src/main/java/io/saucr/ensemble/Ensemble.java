@@ -1,0 +1,281 @@
+package io.saucr.ensemble;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.stream.Collectors;
+
+/**
+ * An ensemble of server processes on this machine, numbered from 1. Closing it kills them; so does
+ * the end of this JVM. The folder with data and logs is left to the caller.
+ *
+ * <p>Thread-safe as its servers are.
+ */
+public final class Ensemble implements AutoCloseable {
+    /** Small and quick to start; not for measurements. */
+    public static final List<String> SMALL_JVM =
+            List.of(
+                    "-Xmx160m",
+                    "-XX:TieredStopAtLevel=1",
+                    "-XX:+UseSerialGC",
+                    "-Xshare:auto",
+                    "-XX:-UsePerfData");
+
+    private final Hosting hosting;
+    private final List<ServerProcess> servers;
+    private final Thread hook = new Thread(this::killAll, "kill servers");
+
+    private Ensemble(Hosting hosting, List<ServerProcess> servers) {
+        this.hosting = hosting;
+        this.servers = List.copyOf(servers);
+        Runtime.getRuntime().addShutdownHook(hook);
+    }
+
+    /** Describes an ensemble that does not exist yet; used by one thread. */
+    public static final class Builder {
+        private final Distribution distribution;
+        private final Map<Integer, Distribution> others = new LinkedHashMap<>();
+        private final Path work;
+        private final Map<String, String> settings = new LinkedHashMap<>();
+        private List<String> jvmFlags = SMALL_JVM;
+        private boolean classArchive = true;
+        private int voters = 3;
+        private int observers;
+        private LoopbackHosting.Disk disk = LoopbackHosting.Disk.PLAIN;
+        private Hosting hosting;
+
+        private Builder(Distribution distribution, Path work) {
+            this.distribution = distribution;
+            this.work = work;
+            settings.put("tickTime", "500");
+            settings.put("initLimit", "20");
+            settings.put("syncLimit", "8");
+            settings.put("maxClientCnxns", "0");
+            settings.put("admin.enableServer", "false");
+            settings.put("4lw.commands.whitelist", "*");
+        }
+
+        public Builder voters(int number) {
+            this.voters = number;
+            return this;
+        }
+
+        /** Observers come after the voters in number. */
+        public Builder observers(int number) {
+            this.observers = number;
+            return this;
+        }
+
+        /**
+         * A key of every server's {@code zoo.cfg}. Preset: tickTime 500, initLimit 20, syncLimit 8,
+         * no AdminServer (set {@code admin.enableServer}; its port is chosen).
+         */
+        public Builder set(String key, String value) {
+            settings.put(key, value);
+            return this;
+        }
+
+        /** Server {@code id} runs another distribution than the rest: a mixed ensemble. */
+        public Builder distribution(int id, Distribution other) {
+            others.put(id, other);
+            return this;
+        }
+
+        /**
+         * All flags of the servers' JVMs, instead of {@link #SMALL_JVM} and an archive of the
+         * distribution's classes that makes them start faster.
+         */
+        public Builder jvm(List<String> flags) {
+            this.jvmFlags = List.copyOf(flags);
+            classArchive = false;
+            return this;
+        }
+
+        /** One more flag for the servers' JVMs. */
+        public Builder jvmFlag(String flag) {
+            List<String> flags = new ArrayList<>(jvmFlags);
+            flags.add(flag);
+            this.jvmFlags = flags;
+            return this;
+        }
+
+        /** What stands between the servers and their folders on loopback. */
+        public Builder disk(LoopbackHosting.Disk kind) {
+            this.disk = kind;
+            return this;
+        }
+
+        /** Another host than loopback; the ensemble closes it. */
+        public Builder hosting(Hosting other) {
+            this.hosting = other;
+            return this;
+        }
+
+        /** Makes folders and configurations; starts nothing. */
+        public Ensemble build() throws IOException {
+            int count = voters + observers;
+            Files.createDirectories(work);
+            Path folder = work.toRealPath();
+            Hosting host = hosting != null ? hosting : new LoopbackHosting(folder, count, disk);
+            List<String> lines = new ArrayList<>();
+            for (int id = 1; id <= count; id++) {
+                String role = id > voters ? ":observer" : "";
+                lines.add("server." + id + "=" + host.address(id).peer() + role);
+            }
+            List<ServerProcess> servers = new ArrayList<>();
+            for (int id = 1; id <= count; id++) {
+                ServerAddress address = host.address(id);
+                Distribution own = others.getOrDefault(id, distribution);
+                List<String> flags = new ArrayList<>(jvmFlags);
+                if (classArchive) {
+                    flags.addAll(ClassArchive.flags(own));
+                }
+                Map<String, String> keys = new LinkedHashMap<>(settings);
+                keys.put("clientPort", Integer.toString(address.clientPort()));
+                keys.put("clientPortAddress", address.clientHost());
+                keys.put("admin.serverPort", Integer.toString(address.adminPort()));
+                if (id > voters) {
+                    keys.put("peerType", "observer");
+                }
+                servers.add(
+                        new ServerProcess(
+                                id, folder.resolve("server-" + id), own, host, flags, lines, keys));
+            }
+            return new Ensemble(host, servers);
+        }
+    }
+
+    /**
+     * @param work the servers' folders go into it, named {@code server-ID}
+     */
+    public static Builder of(Distribution distribution, Path work) {
+        return new Builder(distribution, work);
+    }
+
+    public int size() {
+        return servers.size();
+    }
+
+    public List<ServerProcess> servers() {
+        return servers;
+    }
+
+    /**
+     * @param id from 1
+     */
+    public ServerProcess server(int id) {
+        return servers.get(id - 1);
+    }
+
+    /** The shim of server {@code id}, if the ensemble runs on loopback with shims. */
+    public Optional<FsyncShim> shim(int id) {
+        return hosting instanceof LoopbackHosting loopback ? loopback.shim(id) : Optional.empty();
+    }
+
+    /**
+     * {@link LoopbackHosting#reboot}.
+     *
+     * @throws IllegalStateException if the ensemble runs elsewhere
+     */
+    public void reboot(int id) {
+        if (!(hosting instanceof LoopbackHosting loopback)) {
+            throw new IllegalStateException("the machines are not on loopback");
+        }
+        loopback.reboot(id);
+    }
+
+    /** The client addresses of all servers, for a ZooKeeper client. */
+    public String connectString() {
+        return servers.stream()
+                .map(server -> server.address().client())
+                .collect(Collectors.joining(","));
+    }
+
+    /** Starts every server that does not run; returns at once. */
+    public void start() throws IOException {
+        for (ServerProcess server : servers) {
+            if (!server.isAlive()) {
+                server.start();
+            }
+        }
+    }
+
+    /** The server that answers as leader, if one does. */
+    public OptionalInt leader() {
+        for (ServerProcess server : servers) {
+            if (server.isAlive() && server.role().equals("leader")) {
+                return OptionalInt.of(server.id());
+            }
+        }
+        return OptionalInt.empty();
+    }
+
+    /**
+     * Waits until each running server serves clients, one of them as leader.
+     *
+     * @throws IllegalStateException with the servers' roles and the tail of a log if they do not in
+     *     time, or if one of them has ended
+     */
+    public void awaitServing(Duration timeout) throws InterruptedException {
+        List<ServerProcess> running = servers.stream().filter(ServerProcess::isAlive).toList();
+        long deadline = System.nanoTime() + timeout.toNanos();
+        while (true) {
+            List<String> roles = running.stream().map(ServerProcess::role).toList();
+            if (!roles.contains("") && roles.contains("leader")) {
+                return;
+            }
+            for (ServerProcess server : running) {
+                if (!server.isAlive()) {
+                    throw new IllegalStateException(
+                            "server "
+                                    + server.id()
+                                    + " has ended, status "
+                                    + server.exitStatus().orElse(-1)
+                                    + "\n"
+                                    + server.logTail(30));
+                }
+            }
+            if (System.nanoTime() > deadline) {
+                ServerProcess silent = running.get(Math.max(0, roles.indexOf("")));
+                throw new IllegalStateException(
+                        "not serving after "
+                                + timeout.toMillis()
+                                + " ms; roles "
+                                + roles
+                                + "; log of server "
+                                + silent.id()
+                                + ":\n"
+                                + silent.logTail(30));
+            }
+            Thread.sleep(20);
+        }
+    }
+
+    /** SIGKILL for all of them. */
+    public void killAll() {
+        servers.forEach(ServerProcess::kill);
+    }
+
+    @Override
+    public void close() {
+        killAll();
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            // The JVM is shutting down and runs the hook itself.
+        }
+        try {
+            hosting.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException("the servers' host could not be cleaned up", e);
+        }
+    }
+}
