@@ -198,7 +198,7 @@ final class ClassArchive {
             removeOlder(file);
             Files.move(made, file, StandardCopyOption.ATOMIC_MOVE);
         } finally {
-            delete(work);
+            Folders.remove(work);
         }
     }
 
@@ -262,14 +262,6 @@ final class ClassArchive {
                                     })
                             .toList()) {
                 Files.deleteIfExists(other);
-            }
-        }
-    }
-
-    private static void delete(Path tree) throws IOException {
-        try (Stream<Path> paths = Files.walk(tree)) {
-            for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(path);
             }
         }
     }

@@ -21,6 +21,11 @@ public final class Deadline {
         return System.nanoTime() - endNanos > 0;
     }
 
+    /** The time that is left, at least 0. */
+    public Duration left() {
+        return Duration.ofNanos(Math.max(0, endNanos - System.nanoTime()));
+    }
+
     /**
      * @throws EnsembleException with the message, if the time has passed
      */

@@ -5,10 +5,13 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.URI;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
@@ -103,6 +106,82 @@ public record Distribution(String name, String version, List<Path> classPath) {
         }
         return of(home.getFileName().toString(), entries)
                 .orElseThrow(() -> new IOException(folder + " holds no lib/zookeeper-VERSION.jar"));
+    }
+
+    /**
+     * The tarball that the build has made; the newest, if there are several.
+     *
+     * @param root the project's root folder
+     * @throws EnsembleException if there is none
+     */
+    public static Path tarball(Path root) throws IOException {
+        Path target = root.resolve("zookeeper-server/target");
+        Optional<Path> newest = Optional.empty();
+        if (Files.isDirectory(target)) {
+            try (Stream<Path> files = Files.list(target)) {
+                newest =
+                        files.filter(file -> file.toString().endsWith("-bin.tar.gz"))
+                                .max(Comparator.comparing(file -> file.toFile().lastModified()));
+            }
+        }
+        return newest.orElseThrow(
+                () ->
+                        new EnsembleException(
+                                "there is no distribution in "
+                                        + target
+                                        + "; build it with: mvn package"));
+    }
+
+    /**
+     * Unpacks a tarball into a folder, unless that very one is there already. Of several processes
+     * that do so one unpacks, and the others wait. No server may run from the folder: if it holds
+     * another distribution, it is replaced.
+     *
+     * @param folder holds {@code bin}, {@code conf} and {@code lib} afterwards; its parent exists
+     * @return the folder
+     * @throws EnsembleException if the tarball cannot be unpacked
+     */
+    public static Path unpack(Path tarball, Path folder) throws IOException {
+        String identity =
+                tarball.toAbsolutePath()
+                        + " "
+                        + Files.size(tarball)
+                        + " "
+                        + Files.getLastModifiedTime(tarball).toMillis();
+        Path source = folder.resolveSibling(folder.getFileName() + ".source");
+        try (FileChannel channel =
+                FileChannel.open(
+                        folder.resolveSibling(folder.getFileName() + ".lock"),
+                        StandardOpenOption.CREATE,
+                        StandardOpenOption.WRITE)) {
+            channel.lock(); // until it is closed
+            if (Files.exists(source) && Files.readString(source).equals(identity)) {
+                return folder;
+            }
+            Files.deleteIfExists(source);
+            Folders.remove(folder);
+            Files.createDirectories(folder);
+            Process tar =
+                    new ProcessBuilder(
+                                    "tar",
+                                    "-xzf",
+                                    tarball.toString(),
+                                    "-C",
+                                    folder.toString(),
+                                    "--strip-components=1")
+                            .redirectErrorStream(true)
+                            .start();
+            String output = new String(tar.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            if (tar.waitFor() != 0) {
+                throw new EnsembleException(
+                        tarball + " cannot be unpacked: " + output.stripTrailing());
+            }
+            Files.writeString(source, identity);
+            return folder;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new EnsembleException("interrupted while " + tarball + " was unpacked", e);
+        }
     }
 
     /**

@@ -11,11 +11,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
  * An ensemble of server processes on this machine, numbered from 1. Closing it kills them; so does
- * the end of this JVM. The folder with data and logs is left to the caller.
+ * the end of this JVM, unless they are started {@linkplain Builder#byScripts by scripts}. The
+ * folder with data and logs is left to the caller.
  *
  * <p>Thread-safe as its servers are.
  */
@@ -33,10 +35,12 @@ public final class Ensemble implements AutoCloseable {
     private final List<ServerProcess> servers;
     private final Thread hook = new Thread(this::killAll, "kill servers");
 
-    private Ensemble(Hosting hosting, List<ServerProcess> servers) {
+    private Ensemble(Hosting hosting, List<ServerProcess> servers, boolean endsWithJvm) {
         this.hosting = hosting;
         this.servers = List.copyOf(servers);
-        Runtime.getRuntime().addShutdownHook(hook);
+        if (endsWithJvm) {
+            Runtime.getRuntime().addShutdownHook(hook);
+        }
     }
 
     /** Describes an ensemble that does not exist yet; used by one thread. */
@@ -51,6 +55,8 @@ public final class Ensemble implements AutoCloseable {
         private int observers;
         private LoopbackHosting.Disk disk = LoopbackHosting.Disk.PLAIN;
         private Hosting hosting;
+        private Path scripts;
+        private String folderName = "server-";
 
         private Builder(Distribution distribution, Path work) {
             this.distribution = distribution;
@@ -119,8 +125,36 @@ public final class Ensemble implements AutoCloseable {
             return this;
         }
 
+        /** What the servers' folders are called, before the number; preset: {@code server-}. */
+        Builder folderName(String beginning) {
+            this.folderName = beginning;
+            return this;
+        }
+
+        /**
+         * The servers are started and stopped by the {@code zkServer.sh} of this unpacked
+         * distribution, and outlive this JVM. Flags of their JVMs do not count.
+         */
+        Builder byScripts(Path unpacked) {
+            this.scripts = unpacked;
+            return this;
+        }
+
         /** Makes folders and configurations; starts nothing. */
         public Ensemble build() throws IOException {
+            Ensemble ensemble = describe();
+            for (ServerProcess server : ensemble.servers) {
+                server.writeFiles();
+            }
+            return ensemble;
+        }
+
+        /** An ensemble that was built before, with its files as they are now. */
+        Ensemble existing() throws IOException {
+            return describe();
+        }
+
+        private Ensemble describe() throws IOException {
             int count = voters + observers;
             Files.createDirectories(work);
             Path folder = work.toRealPath();
@@ -133,11 +167,6 @@ public final class Ensemble implements AutoCloseable {
             List<ServerProcess> servers = new ArrayList<>();
             for (int id = 1; id <= count; id++) {
                 ServerAddress address = host.address(id);
-                Distribution own = others.getOrDefault(id, distribution);
-                List<String> flags = new ArrayList<>(jvmFlags);
-                if (classArchive) {
-                    flags.addAll(ClassArchive.flags(own));
-                }
                 Map<String, String> keys = new LinkedHashMap<>(settings);
                 keys.put("clientPort", Integer.toString(address.clientPort()));
                 keys.put("clientPortAddress", address.clientHost());
@@ -145,11 +174,29 @@ public final class Ensemble implements AutoCloseable {
                 if (id > voters) {
                     keys.put("peerType", "observer");
                 }
+                Path home = folder.resolve(folderName + id);
                 servers.add(
                         new ServerProcess(
-                                id, folder.resolve("server-" + id), own, host, flags, lines, keys));
+                                home,
+                                address,
+                                host.dataDirectory(id),
+                                lines,
+                                keys,
+                                launcher(id, home, host)));
             }
-            return new Ensemble(host, servers);
+            return new Ensemble(host, servers, scripts == null);
+        }
+
+        private Launcher launcher(int id, Path home, Hosting host) {
+            if (scripts != null) {
+                return new ScriptLauncher(home, scripts);
+            }
+            Distribution own = others.getOrDefault(id, distribution);
+            List<String> flags = new ArrayList<>(jvmFlags);
+            if (classArchive) {
+                flags.addAll(ClassArchive.flags(own));
+            }
+            return new ChildLauncher(id, home, host, own, flags);
         }
     }
 
@@ -208,6 +255,11 @@ public final class Ensemble implements AutoCloseable {
         }
     }
 
+    /** Those that run, in the order of their numbers. */
+    List<ServerProcess> running() {
+        return servers.stream().filter(ServerProcess::isAlive).toList();
+    }
+
     /** The server that answers as leader, if one does. */
     public OptionalInt leader() {
         for (ServerProcess server : servers) {
@@ -221,42 +273,71 @@ public final class Ensemble implements AutoCloseable {
     /**
      * Waits until each running server serves clients, one of them as leader.
      *
-     * @throws IllegalStateException with the servers' roles and the tail of a log if they do not in
+     * @throws EnsembleException with the servers' state and the end of a log if they do not in
      *     time, or if one of them has ended
      */
-    public void awaitServing(Duration timeout) throws InterruptedException {
-        List<ServerProcess> running = servers.stream().filter(ServerProcess::isAlive).toList();
-        long deadline = System.nanoTime() + timeout.toNanos();
+    public void awaitServing(Duration timeout) {
+        List<ServerProcess> running = running();
+        awaitRoles(running, timeout, roles -> !roles.contains("") && roles.contains("leader"));
+    }
+
+    /**
+     * Waits until each of these servers serves clients.
+     *
+     * @throws EnsembleException as {@link #awaitServing(Duration)}
+     */
+    void awaitServing(List<ServerProcess> chosen, Duration timeout) {
+        awaitRoles(chosen, timeout, roles -> !roles.contains(""));
+    }
+
+    private static void awaitRoles(
+            List<ServerProcess> chosen, Duration timeout, Predicate<List<String>> enough) {
+        Deadline deadline = Deadline.in(timeout);
         while (true) {
-            List<String> roles = running.stream().map(ServerProcess::role).toList();
-            if (!roles.contains("") && roles.contains("leader")) {
+            List<String> roles = chosen.stream().map(ServerProcess::role).toList();
+            if (enough.test(roles)) {
                 return;
             }
-            for (ServerProcess server : running) {
+            for (ServerProcess server : chosen) {
                 if (!server.isAlive()) {
-                    throw new IllegalStateException(
-                            "server "
-                                    + server.id()
-                                    + " has ended, status "
-                                    + server.exitStatus().orElse(-1)
-                                    + "\n"
-                                    + server.logTail(30));
+                    throw new EnsembleException(
+                            server
+                                    + " has ended"
+                                    + (server.exitStatus().isPresent()
+                                            ? ", status " + server.exitStatus().getAsInt()
+                                            : "")
+                                    + ". The last lines of its log:\n"
+                                    + server.quoteLog());
                 }
             }
-            if (System.nanoTime() > deadline) {
-                ServerProcess silent = running.get(Math.max(0, roles.indexOf("")));
-                throw new IllegalStateException(
-                        "not serving after "
-                                + timeout.toMillis()
-                                + " ms; roles "
-                                + roles
-                                + "; log of server "
-                                + silent.id()
+            deadline.requireTimeLeft(
+                    () -> {
+                        ServerProcess silent = chosen.get(Math.max(0, roles.indexOf("")));
+                        return "not every server serves after "
+                                + timeout.toSeconds()
+                                + " s:\n"
+                                + Table.ofServers(chosen, ServerReport.of(chosen))
+                                + "\n"
+                                + "The last lines of the log of "
+                                + silent
                                 + ":\n"
-                                + silent.logTail(30));
-            }
-            Thread.sleep(20);
+                                + silent.quoteLog();
+                    });
+            deadline.pause();
         }
+    }
+
+    /**
+     * Asks all servers at once to end in good order, and waits.
+     *
+     * @return those that still run when the time is over, and those whose script failed
+     */
+    List<ServerProcess> terminate(Duration timeout) throws IOException {
+        Deadline deadline = Deadline.in(timeout);
+        for (ServerProcess server : servers) {
+            server.beginToTerminate();
+        }
+        return servers.stream().filter(server -> !server.await(deadline.left())).toList();
     }
 
     /** SIGKILL for all of them. */
@@ -268,7 +349,7 @@ public final class Ensemble implements AutoCloseable {
     public void close() {
         killAll();
         try {
-            Runtime.getRuntime().removeShutdownHook(hook);
+            Runtime.getRuntime().removeShutdownHook(hook); // or nothing, if there is none
         } catch (IllegalStateException e) {
             // The JVM is shutting down and runs the hook itself.
         }

@@ -1,7 +1,7 @@
 package io.saucr.ensemble;
 
 /** A failure that the user can mend: its message says what happened, where, and what to do. */
-public final class EnsembleException extends RuntimeException {
+public final class EnsembleException extends IllegalStateException {
     private static final long serialVersionUID = 1L;
 
     public EnsembleException(String message) {

@@ -4,56 +4,37 @@ import java.io.IOException;
 import java.io.Reader;
 import java.io.UncheckedIOException;
 import java.io.Writer;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 /**
- * An ensemble of servers on this machine, kept in a state folder: {@code ensemble.properties},
- * {@code dist} and {@code servers/ID}. Each command of the command line makes its own object from
- * that folder; those that change something do so {@link #exclusively}.
+ * The ensemble of {@code ./saucr up}, kept in a state folder: {@code ensemble.properties}, {@code
+ * dist} and {@code servers/ID}. Each command of the command line makes its own object from that
+ * folder; those that change something do so {@link #exclusively}.
  */
 public final class LocalEnsemble {
+    /** Value of a port base that stands for 2181, 2881, 3881, 8081 and following. */
+    public static final int USUAL_PORTS = 0;
+
     private static final String SIZE = "size";
     private static final String PORT_BASE = "portBase";
     private static final Duration STOP_LIMIT = Duration.ofSeconds(90);
-    private static final int LOG_LINES_SHOWN = 8;
 
     private final Path state;
-    private final int portBase;
-    private final UnpackedDistribution distribution;
-    private final List<LocalServer> servers;
+    private final Ensemble ensemble;
 
-    private LocalEnsemble(Path state, int size, int portBase) {
+    private LocalEnsemble(Path state, Ensemble ensemble) {
         this.state = state;
-        this.portBase = portBase;
-        this.distribution = UnpackedDistribution.unpackedIn(state);
-        this.servers =
-                IntStream.rangeClosed(1, size)
-                        .mapToObj(
-                                id ->
-                                        new LocalServer(
-                                                id,
-                                                state.resolve("servers/" + id),
-                                                distribution.folder(),
-                                                Ports.of(id, portBase)))
-                        .toList();
+        this.ensemble = ensemble;
     }
 
     /** The ensemble that the state folder holds, running or not. */
@@ -65,11 +46,10 @@ public final class LocalEnsemble {
         Properties properties = new Properties();
         try (Reader reader = Files.newBufferedReader(file)) {
             properties.load(reader);
+            int size = Integer.parseInt(properties.getProperty(SIZE));
+            int portBase = Integer.parseInt(properties.getProperty(PORT_BASE));
             return Optional.of(
-                    new LocalEnsemble(
-                            state,
-                            Integer.parseInt(properties.getProperty(SIZE)),
-                            Integer.parseInt(properties.getProperty(PORT_BASE))));
+                    new LocalEnsemble(state, describe(state, size, portBase).existing()));
         } catch (NumberFormatException e) {
             throw new EnsembleException(
                     file + " is damaged; stop what runs and remove the folder " + state, e);
@@ -83,27 +63,75 @@ public final class LocalEnsemble {
      * earlier one of the same size stays.
      *
      * @param root the project's root folder
+     * @param portBase {@link #USUAL_PORTS} or 1024 to 65000
      * @param extra lines for every zoo.cfg that are added to the usual ones or replace them
      */
     public static LocalEnsemble setUp(
             Path root, Path state, int size, int portBase, Map<String, String> extra) {
-        LocalEnsemble ensemble = new LocalEnsemble(state, size, portBase);
-        ensemble.requireFreePorts();
-        UnpackedDistribution.unpack(root, state);
+        Ports.requireFree(size, portBase);
         try {
-            for (LocalServer server : ensemble.servers) {
-                server.writeConfiguration(ensemble.servers, extra);
-            }
+            Distribution.unpack(Distribution.tarball(root), distribution(state));
+            Ensemble.Builder builder = describe(state, size, portBase);
+            extra.forEach(builder::set);
+            Ensemble ensemble = builder.build();
             Properties properties = new Properties();
             properties.setProperty(SIZE, Integer.toString(size));
             properties.setProperty(PORT_BASE, Integer.toString(portBase));
             try (Writer writer = Files.newBufferedWriter(propertiesFile(state))) {
                 properties.store(writer, "The local ensemble of ./saucr up");
             }
+            return new LocalEnsemble(state, ensemble);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        return ensemble;
+    }
+
+    private static Ensemble.Builder describe(Path state, int size, int portBase) {
+        Path servers = state.toAbsolutePath().resolve("servers");
+        return Ensemble.of(null, servers)
+                .voters(size)
+                .hosting(new FixedPorts(servers, portBase))
+                .folderName("")
+                .byScripts(distribution(state).toAbsolutePath())
+                .set("initLimit", "10")
+                .set("syncLimit", "4")
+                .set("admin.enableServer", "true")
+                .set("admin.serverAddress", "127.0.0.1")
+                .set("saucr.enabled", "true");
+    }
+
+    /** This machine, on ports that a user knows by heart or chose. */
+    private record FixedPorts(Path servers, int portBase) implements Hosting {
+        @Override
+        public ServerAddress address(int id) {
+            return Ports.of(id, portBase);
+        }
+
+        @Override
+        public Path dataDirectory(int id) {
+            return servers.resolve(Integer.toString(id)).resolve("data");
+        }
+
+        @Override
+        public List<String> commandPrefix(int id) {
+            return List.of();
+        }
+
+        @Override
+        public Map<String, String> environment(int id) {
+            return Map.of();
+        }
+
+        @Override
+        public String bootId(int id) {
+            throw new UnsupportedOperationException("the kernel's own");
+        }
+
+        @Override
+        public void beforeStart(int id) {}
+
+        @Override
+        public void close() {}
     }
 
     /**
@@ -134,53 +162,48 @@ public final class LocalEnsemble {
     }
 
     public int size() {
-        return servers.size();
+        return ensemble.size();
     }
 
-    public int portBase() {
-        return portBase;
+    public List<ServerProcess> servers() {
+        return ensemble.servers();
     }
 
-    public List<LocalServer> servers() {
-        return servers;
-    }
-
-    public UnpackedDistribution distribution() {
-        return distribution;
+    /** A script of the servers' distribution, such as {@code zkCli.sh}. */
+    public Path script(String name) {
+        return distribution(state).resolve("bin").resolve(name);
     }
 
     /** Host and port of every server, for clients. */
     public String connectString() {
-        return servers.stream().map(LocalServer::address).collect(Collectors.joining(","));
+        return ensemble.connectString();
     }
 
-    public List<LocalServer> running() {
-        return servers.stream().filter(LocalServer::isRunning).toList();
+    public List<ServerProcess> running() {
+        return ensemble.running();
     }
 
     /**
      * @throws EnsembleException when there is no such server, with the ones that there are
      */
-    public LocalServer server(int id) {
-        return servers.stream()
-                .filter(server -> server.id() == id)
-                .findFirst()
-                .orElseThrow(
-                        () ->
-                                new EnsembleException(
-                                        "there is no server "
-                                                + id
-                                                + "; the servers are "
-                                                + LocalServer.ids(servers)));
+    public ServerProcess server(int id) {
+        if (id < 1 || id > size()) {
+            throw new EnsembleException(
+                    "there is no server "
+                            + id
+                            + "; the servers are "
+                            + servers().stream().map(ServerProcess::id).toList());
+        }
+        return ensemble.server(id);
     }
 
     /** The bare majority: so many servers must run for the ensemble to serve. */
     public int majority() {
-        return Majority.of(servers.size());
+        return Majority.of(size());
     }
 
     public List<ServerReport> reports() {
-        return ServerReport.of(servers);
+        return ServerReport.of(servers());
     }
 
     /** True when a leader serves and a majority follows or leads. */
@@ -193,33 +216,17 @@ public final class LocalEnsemble {
     /**
      * Starts servers through their scripts, all at once, and waits for the scripts.
      *
-     * @throws EnsembleException naming the first one that did not come up, with the end of its log
+     * @throws EnsembleException naming the first one that did not come up, with what its script
+     *     said
      */
-    public void start(List<LocalServer> chosen) {
-        Map<LocalServer, Process> scripts = new LinkedHashMap<>();
+    public void start(List<ServerProcess> chosen) {
         try {
-            for (LocalServer server : chosen) {
-                scripts.put(server, server.launch());
+            for (ServerProcess server : chosen) {
+                server.start();
             }
-            List<LocalServer> failed = new ArrayList<>();
-            for (Map.Entry<LocalServer, Process> script : scripts.entrySet()) {
-                if (script.getValue().waitFor() != 0) {
-                    failed.add(script.getKey());
-                }
-            }
-            if (!failed.isEmpty()) {
-                LocalServer server = failed.get(0);
-                throw new EnsembleException(
-                        "server "
-                                + server.id()
-                                + " does not start:\n"
-                                + server.launchOutput().indent(4).stripTrailing());
-            }
+            chosen.forEach(ServerProcess::awaitStarted);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new EnsembleException("interrupted while servers start", e);
         }
     }
 
@@ -229,31 +236,8 @@ public final class LocalEnsemble {
      * @throws EnsembleException when one of them ends meanwhile, with the end of its log, or when
      *     the time is over
      */
-    public void awaitServing(List<LocalServer> chosen, Duration limit) {
-        Deadline deadline = Deadline.in(limit);
-        while (true) {
-            for (LocalServer server : chosen) {
-                if (!server.isRunning()) {
-                    throw new EnsembleException(
-                            "server "
-                                    + server.id()
-                                    + " has ended. The last lines of its log:\n"
-                                    + String.join("\n", server.lastLogLines(LOG_LINES_SHOWN))
-                                            .indent(4)
-                                            .stripTrailing());
-                }
-            }
-            if (chosen.stream().map(ServerReport::brief).allMatch(ServerReport::serves)) {
-                return;
-            }
-            deadline.requireTimeLeft(
-                    () ->
-                            "not every server serves after "
-                                    + limit.toSeconds()
-                                    + " s:\n"
-                                    + Table.ofServers(chosen, ServerReport.of(chosen)));
-            deadline.pause();
-        }
+    public void awaitServing(List<ServerProcess> chosen, Duration limit) {
+        ensemble.awaitServing(chosen, limit);
     }
 
     /**
@@ -282,7 +266,7 @@ public final class LocalEnsemble {
 
     /** Empty without a leader. */
     private Optional<String> leadersMode() {
-        return servers.stream()
+        return servers().stream()
                 .map(ServerReport::brief)
                 .filter(ServerReport::leads)
                 .map(ServerReport::mode)
@@ -290,114 +274,46 @@ public final class LocalEnsemble {
     }
 
     /** The server that leads at this moment. */
-    public Optional<LocalServer> leader() {
-        return servers.stream().filter(server -> ServerReport.brief(server).leads()).findFirst();
+    public Optional<ServerProcess> leader() {
+        return ensemble.leader().stream().mapToObj(ensemble::server).findFirst();
     }
 
     /**
-     * Stops every running server as an operator would. One whose script reports an error is left
-     * running and named.
+     * Stops every running server as an operator would.
+     *
+     * @throws EnsembleException naming those that still run
      */
     public void stop() {
-        Map<LocalServer, Process> scripts = new LinkedHashMap<>();
-        List<Integer> failed = new ArrayList<>();
         try {
-            for (LocalServer server : servers) {
-                if (Files.exists(server.pidFile())) {
-                    scripts.put(server, server.stop());
-                }
-            }
-            for (Map.Entry<LocalServer, Process> script : scripts.entrySet()) {
-                boolean ended = script.getValue().waitFor(STOP_LIMIT.toSeconds(), TimeUnit.SECONDS);
-                if (!ended || script.getValue().exitValue() != 0) {
-                    failed.add(script.getKey().id());
-                }
+            List<ServerProcess> left = ensemble.terminate(STOP_LIMIT);
+            if (!left.isEmpty()) {
+                throw new EnsembleException(
+                        "servers that do not stop: "
+                                + left.stream().map(ServerProcess::id).toList()
+                                + "; ./saucr kill ends them");
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new EnsembleException("interrupted while servers stop", e);
-        }
-        if (!failed.isEmpty()) {
-            throw new EnsembleException(
-                    "servers that do not stop: " + failed + "; ./saucr kill ends them");
         }
     }
 
     /** Removes the servers' folders with all data, and what describes the ensemble. */
     public void wipe() {
         try {
-            UnpackedDistribution.removeTree(state.resolve("servers"));
+            Folders.remove(state.resolve("servers"));
             Files.deleteIfExists(propertiesFile(state));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    /** Ends every server at once and removes the pid files; for an ensemble that never served. */
+    /** Ends every server at once; for an ensemble that never served. */
     public void killAll() {
-        servers.parallelStream().forEach(LocalServer::kill);
-        try {
-            for (LocalServer server : servers) {
-                Files.deleteIfExists(server.pidFile());
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        ensemble.killAll();
     }
 
-    private void requireFreePorts() {
-        List<String> taken = new ArrayList<>();
-        for (LocalServer server : servers) {
-            server.ports()
-                    .byPurpose()
-                    .forEach(
-                            (purpose, port) -> {
-                                if (!isFree(port)) {
-                                    taken.add(
-                                            port
-                                                    + " ("
-                                                    + purpose
-                                                    + " of server "
-                                                    + server.id()
-                                                    + ")");
-                                }
-                            });
-        }
-        if (!taken.isEmpty()) {
-            throw new EnsembleException(
-                    "another program uses port "
-                            + String.join(", ", taken)
-                            + ".\nEnd it, or choose other ports: ./saucr up --port-base "
-                            + freeBase());
-        }
-    }
-
-    /** The first round number from which this ensemble's ports are all free. */
-    private int freeBase() {
-        for (int base = 12_000; base < 60_000; base += 1000) {
-            boolean free = true;
-            for (LocalServer server : servers) {
-                for (int port : Ports.of(server.id(), base).byPurpose().values()) {
-                    free = free && isFree(port);
-                }
-            }
-            if (free) {
-                return base;
-            }
-        }
-        return 12_000;
-    }
-
-    private static boolean isFree(int port) {
-        try (ServerSocket socket = new ServerSocket()) {
-            socket.setReuseAddress(true);
-            socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
-            return true;
-        } catch (IOException taken) {
-            return false;
-        }
+    private static Path distribution(Path state) {
+        return state.resolve("dist");
     }
 
     private static Path propertiesFile(Path state) {

@@ -78,13 +78,11 @@ public final class LoopbackHosting implements Hosting {
     @Override
     public ServerAddress address(int id) {
         int base = (id - 1) * 4;
-        return new ServerAddress(
+        return ServerAddress.onLoopback(
                 id,
-                "127.0.0.1",
+                ports.port(base + 2),
                 ports.port(base),
                 ports.port(base + 1),
-                "127.0.0.1",
-                ports.port(base + 2),
                 ports.port(base + 3));
     }
 

@@ -1,9 +1,6 @@
 package io.saucr.ensemble;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
@@ -11,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.IntStream;
 
 /**
  * Consecutive TCP ports of loopback that no other block of this user's processes has, held until
@@ -78,15 +76,7 @@ final class PortBlock implements AutoCloseable {
     }
 
     private static boolean allFree(int first) {
-        for (int port = first; port < first + SIZE; port++) {
-            try (ServerSocket socket = new ServerSocket()) {
-                socket.setReuseAddress(true);
-                socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 1);
-            } catch (IOException e) {
-                return false;
-            }
-        }
-        return true;
+        return IntStream.range(first, first + SIZE).allMatch(Ports::isFree);
     }
 
     /** The port number {@code index}, 0 to {@value #SIZE} - 1, of this block. */

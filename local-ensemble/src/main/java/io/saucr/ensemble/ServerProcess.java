@@ -15,58 +15,54 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
-import java.util.concurrent.TimeUnit;
+import java.util.OptionalLong;
 
 /**
  * One server of an ensemble as a process of the operating system, with a folder for its
- * configuration and its log. The folder outlives the process; the process never outlives this JVM's
- * orderly end (a shutdown hook of {@link Ensemble} kills it).
+ * configuration and its log, which outlives the process.
  *
  * <p>Thread-safe: every method that changes the process holds this object's lock.
  */
 public final class ServerProcess {
-    private static final String LOGBACK =
-            """
-            <configuration>
-              <appender name="OUT" class="ch.qos.logback.core.ConsoleAppender">
-                <encoder>
-                  <pattern>%d{HH:mm:ss.SSS} %-5p [%t:%C{1}] %m%n</pattern>
-                </encoder>
-              </appender>
-              <root level="${saucr.crash.log.level:-INFO}"><appender-ref ref="OUT"/></root>
-            </configuration>
-            """;
-
     private static final Duration STACKS_PATIENCE = Duration.ofSeconds(2);
+    private static final Duration KILL_LIMIT = Duration.ofSeconds(30);
     private static final String END_OF_STACKS = "JNI global refs";
+    private static final int LOG_LINES_QUOTED = 30;
+    private static final long TAIL_BYTES = 65536;
 
-    private final int id;
     private final Path home;
-    private Distribution distribution;
-    private final Hosting hosting;
-    private final List<String> jvmFlags;
+    private final ServerAddress address;
+    private final Path dataDirectory;
     private final List<String> serverLines;
     private final Map<String, String> settings;
-    private Process process;
+    private final Launcher launcher;
 
+    /**
+     * @param home the folder for {@code conf} and the log
+     * @param dataDirectory the server's disk
+     * @param serverLines those of {@code zoo.cfg} that name the ensemble
+     * @param settings its other lines
+     */
     ServerProcess(
-            int id,
             Path home,
-            Distribution distribution,
-            Hosting hosting,
-            List<String> jvmFlags,
+            ServerAddress address,
+            Path dataDirectory,
             List<String> serverLines,
-            Map<String, String> settings)
-            throws IOException {
-        this.id = id;
+            Map<String, String> settings,
+            Launcher launcher) {
         this.home = home;
-        this.distribution = distribution;
-        this.hosting = hosting;
-        this.jvmFlags = new ArrayList<>(jvmFlags);
+        this.address = address;
+        this.dataDirectory = dataDirectory;
         this.serverLines = List.copyOf(serverLines);
         this.settings = new LinkedHashMap<>(settings);
+        this.launcher = launcher;
+    }
+
+    /** Writes the configuration, in folders that may not be there yet. */
+    void writeFiles() throws IOException {
         Files.createDirectories(home.resolve("conf"));
-        Files.writeString(home.resolve("conf/logback.xml"), LOGBACK);
+        Files.createDirectories(dataDirectory);
+        launcher.prepare();
         writeConfiguration();
         writeMyid();
     }
@@ -79,7 +75,7 @@ public final class ServerProcess {
         }
         try (FileChannel file =
                 FileChannel.open(myid, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
-            file.write(ByteBuffer.wrap((id + "\n").getBytes(StandardCharsets.UTF_8)));
+            file.write(ByteBuffer.wrap((id() + "\n").getBytes(StandardCharsets.UTF_8)));
             file.force(true);
         }
         try (FileChannel folder = FileChannel.open(dataDirectory(), StandardOpenOption.READ)) {
@@ -88,11 +84,11 @@ public final class ServerProcess {
     }
 
     public int id() {
-        return id;
+        return address.id();
     }
 
     public ServerAddress address() {
-        return hosting.address(id);
+        return address;
     }
 
     /** Holds {@code conf/} and the log. */
@@ -102,12 +98,12 @@ public final class ServerProcess {
 
     /** Holds {@code myid} and {@code version-2/}. */
     public Path dataDirectory() {
-        return hosting.dataDirectory(id);
+        return dataDirectory;
     }
 
     /** Everything that the server printed, over all its starts. */
     public Path logFile() {
-        return home.resolve("server.log");
+        return launcher.logFile();
     }
 
     public Path configurationFile() {
@@ -116,9 +112,11 @@ public final class ServerProcess {
 
     /**
      * Another distribution over the same folders, as an upgrade does; counts from the next start.
+     *
+     * @throws IllegalStateException if the server is started by scripts
      */
     public synchronized void install(Distribution other) {
-        distribution = other;
+        child().install(other);
     }
 
     /** Sets (or, with null, removes) a key of {@code zoo.cfg}; counts from the next start. */
@@ -139,9 +137,20 @@ public final class ServerProcess {
         Files.write(configurationFile(), lines);
     }
 
-    /** One more flag for this server's JVM; counts from the next start. */
+    /**
+     * One more flag for this server's JVM; counts from the next start.
+     *
+     * @throws IllegalStateException if the server is started by scripts
+     */
     synchronized void addJvmFlag(String flag) {
-        jvmFlags.add(flag);
+        child().addJvmFlag(flag);
+    }
+
+    private ChildLauncher child() {
+        if (launcher instanceof ChildLauncher child) {
+            return child;
+        }
+        throw new IllegalStateException("server " + id() + " is started by its scripts");
     }
 
     /**
@@ -151,73 +160,90 @@ public final class ServerProcess {
      */
     public synchronized void start() throws IOException {
         if (isAlive()) {
-            throw new IllegalStateException("server " + id + " runs already, pid " + pid());
+            throw new IllegalStateException("server " + id() + " runs already, pid " + pid());
         }
-        hosting.beforeStart(id);
-        List<String> command = new ArrayList<>(hosting.commandPrefix(id));
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(jvmFlags);
-        if (distribution.takesBootId()) {
-            command.add("-D" + Distribution.BOOT_ID + "=" + hosting.bootId(id));
+        launcher.start();
+    }
+
+    /**
+     * Waits until the script that starts the process has done its part; does nothing without one.
+     *
+     * @throws EnsembleException with what the script said, if it failed
+     */
+    synchronized void awaitStarted() {
+        try {
+            launcher.awaitStarted();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new EnsembleException("interrupted while " + this + " starts", e);
         }
-        command.add("-Dsaucr.crash.home=" + home);
-        command.add("-Dlogback.configurationFile=" + home.resolve("conf/logback.xml"));
-        command.add("-cp");
-        command.add(ClassArchive.classPath(distribution));
-        command.add(Distribution.MAIN_CLASS);
-        command.add(configurationFile().toString());
-        ProcessBuilder builder =
-                new ProcessBuilder(command)
-                        .directory(home.toFile())
-                        .redirectErrorStream(true)
-                        .redirectOutput(ProcessBuilder.Redirect.appendTo(logFile().toFile()));
-        builder.environment().putAll(hosting.environment(id));
-        process = builder.start();
+        if (exitStatus().isPresent()) {
+            throw new EnsembleException(this + " does not start:\n" + quoteLog());
+        }
+    }
+
+    /** The end of the log, indented, for a message. */
+    String quoteLog() {
+        return logTail(LOG_LINES_QUOTED).indent(4).stripTrailing();
     }
 
     public synchronized boolean isAlive() {
-        return process != null && process.isAlive();
+        return launcher.isAlive();
     }
 
-    /** The process that was started last. */
+    /**
+     * The number of the process that was started last.
+     *
+     * @throws IllegalStateException if there is none
+     */
     public synchronized long pid() {
-        if (process == null) {
-            throw new IllegalStateException("server " + id + " was never started");
-        }
-        return process.pid();
+        return launcher.process()
+                .orElseThrow(() -> new IllegalStateException("server " + id() + " was not started"))
+                .pid();
     }
 
-    /** The exit status of the process that was started last; empty while it runs. */
+    /** The number of the process, if it runs. */
+    synchronized OptionalLong runningPid() {
+        return isAlive()
+                ? launcher.process().stream().mapToLong(ProcessHandle::pid).findFirst()
+                : OptionalLong.empty();
+    }
+
+    /**
+     * The exit status of the process that was started last; empty while it runs, and of servers
+     * that are started by scripts, unless the script failed.
+     */
     public synchronized OptionalInt exitStatus() {
-        return process == null || process.isAlive()
-                ? OptionalInt.empty()
-                : OptionalInt.of(process.exitValue());
+        return launcher.exitStatus();
     }
 
     /** SIGKILL, and waits for the end: its sockets close, its page cache stays. */
     public synchronized void kill() {
-        if (process != null) {
-            process.destroyForcibly();
-            await(Duration.ofSeconds(30));
+        launcher.process().ifPresent(ProcessHandle::destroyForcibly);
+        if (!await(KILL_LIMIT) && !Thread.currentThread().isInterrupted()) {
+            throw new EnsembleException("server " + id() + " survives a kill");
         }
+    }
+
+    /** Asks the process to end in good order (SIGTERM), and returns at once. */
+    synchronized void beginToTerminate() throws IOException {
+        launcher.terminate();
     }
 
     /**
-     * SIGTERM, and waits.
+     * Asks the process to end in good order (SIGTERM), and waits.
      *
      * @return whether it ended in time; if not, it still runs
      */
-    public synchronized boolean terminate(Duration timeout) {
-        if (process == null) {
-            return true;
-        }
-        process.destroy();
+    public synchronized boolean terminate(Duration timeout) throws IOException {
+        launcher.terminate();
         return await(timeout);
     }
 
-    private boolean await(Duration timeout) {
+    /** Waits for the end of the process; true if it has ended in time. */
+    synchronized boolean await(Duration timeout) {
         try {
-            return process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS);
+            return launcher.awaitEnd(timeout);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;
@@ -268,7 +294,8 @@ public final class ServerProcess {
             return "";
         }
         try {
-            String[] all = log(Math.max(0, logFile().toFile().length() - 65536)).split("\n", -1);
+            String[] all =
+                    log(Math.max(0, logFile().toFile().length() - TAIL_BYTES)).split("\n", -1);
             List<String> kept =
                     List.of(all).subList(Math.max(0, all.length - lines - 1), all.length);
             return String.join("\n", kept);
@@ -294,11 +321,20 @@ public final class ServerProcess {
 
     /** The answer to a four-letter word; empty if the server does not answer within a second. */
     public String ask(String word) {
+        return ask(word, Duration.ofSeconds(1));
+    }
+
+    /** The answer to a four-letter word; empty if the server does not answer in time. */
+    String ask(String word, Duration timeout) {
         try {
-            return FourLetterWord.ask(
-                    address().clientHost(), address().clientPort(), word, Duration.ofSeconds(1));
+            return FourLetterWord.ask(address.clientHost(), address.clientPort(), word, timeout);
         } catch (IOException e) {
             return "";
         }
+    }
+
+    @Override
+    public String toString() {
+        return "server " + id();
     }
 }

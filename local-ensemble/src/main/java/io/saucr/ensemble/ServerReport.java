@@ -5,13 +5,9 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.HttpURLConnection;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.Socket;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,17 +34,16 @@ public record ServerReport(
     private static final String STARTING = "starting";
     private static final String LOOKING = "looking";
 
-    private static final int CONNECT_MILLIS = 500;
-    private static final int ANSWER_MILLIS = 2000;
+    private static final Duration ANSWER_LIMIT = Duration.ofSeconds(2);
     private static final ObjectMapper JSON = new ObjectMapper();
 
     /**
      * Asks a server for everything. Takes some milliseconds, and not more than some seconds if it
      * hangs.
      */
-    public static ServerReport of(LocalServer server) {
+    public static ServerReport of(ServerProcess server) {
         ServerReport brief = brief(server);
-        if (!server.isRunning() || brief.role.equals(STARTING)) {
+        if (!server.isAlive() || brief.role.equals(STARTING)) {
             return brief;
         }
         JsonNode saucr = adminCommand(server, "saucr");
@@ -63,16 +58,15 @@ public record ServerReport(
     }
 
     /** Asks a server for role, mode and recovery state only: one question, one answer. */
-    static ServerReport brief(LocalServer server) {
-        if (!server.isRunning()) {
+    static ServerReport brief(ServerProcess server) {
+        if (!server.isAlive()) {
             return new ServerReport(server.id(), DOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN);
         }
-        Map<String, String> monitor;
-        try {
-            monitor = monitorLines(fourLetterWord(server, "mntr"));
-        } catch (IOException notYet) {
+        String answer = server.ask("mntr", ANSWER_LIMIT);
+        if (answer.isEmpty()) {
             return new ServerReport(server.id(), STARTING, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN);
         }
+        Map<String, String> monitor = FourLetterWord.table(answer);
         return new ServerReport(
                 server.id(),
                 monitor.getOrDefault("zk_server_state", LOOKING),
@@ -83,7 +77,7 @@ public record ServerReport(
     }
 
     /** Reports of all servers, in the order of the list. */
-    public static List<ServerReport> of(List<LocalServer> servers) {
+    public static List<ServerReport> of(List<ServerProcess> servers) {
         return servers.parallelStream().map(ServerReport::of).toList();
     }
 
@@ -96,41 +90,21 @@ public record ServerReport(
         return role.equals("leader");
     }
 
-    /** The answer to a four-letter word on the client port. */
-    static String fourLetterWord(LocalServer server, String word) throws IOException {
-        try (Socket socket = new Socket()) {
-            socket.setSoTimeout(ANSWER_MILLIS);
-            socket.connect(
-                    new InetSocketAddress(
-                            InetAddress.getLoopbackAddress(), server.ports().client()),
-                    CONNECT_MILLIS);
-            socket.getOutputStream().write(word.getBytes(StandardCharsets.US_ASCII));
-            socket.getOutputStream().flush();
-            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        }
-    }
-
-    private static Map<String, String> monitorLines(String answer) {
-        Map<String, String> lines = new HashMap<>();
-        answer.lines()
-                .forEach(
-                        line -> {
-                            int tab = line.indexOf('\t');
-                            if (tab > 0) {
-                                lines.put(line.substring(0, tab), line.substring(tab + 1).trim());
-                            }
-                        });
-        return lines;
-    }
-
     /** The JSON answer of an admin server's command; a missing node when there is none. */
-    private static JsonNode adminCommand(LocalServer server, String command) {
-        String url = "http://127.0.0.1:" + server.ports().admin() + "/commands/" + command;
+    private static JsonNode adminCommand(ServerProcess server, String command) {
+        ServerAddress address = server.address();
+        String url =
+                "http://"
+                        + address.clientHost()
+                        + ":"
+                        + address.adminPort()
+                        + "/commands/"
+                        + command;
         try {
             HttpURLConnection connection =
                     (HttpURLConnection) URI.create(url).toURL().openConnection();
-            connection.setConnectTimeout(CONNECT_MILLIS);
-            connection.setReadTimeout(ANSWER_MILLIS);
+            connection.setConnectTimeout((int) ANSWER_LIMIT.toMillis());
+            connection.setReadTimeout((int) ANSWER_LIMIT.toMillis());
             try (InputStream body = connection.getInputStream()) {
                 return JSON.readTree(body);
             } finally {
@@ -141,17 +115,13 @@ public record ServerReport(
         }
     }
 
-    private static String appliedZxid(LocalServer server) {
-        try {
-            return fourLetterWord(server, "srvr")
-                    .lines()
-                    .filter(line -> line.startsWith("Zxid: "))
-                    .map(line -> line.substring("Zxid: ".length()).trim())
-                    .findFirst()
-                    .orElse(UNKNOWN);
-        } catch (IOException gone) {
-            return UNKNOWN;
-        }
+    private static String appliedZxid(ServerProcess server) {
+        return server.ask("srvr", ANSWER_LIMIT)
+                .lines()
+                .filter(line -> line.startsWith("Zxid: "))
+                .map(line -> line.substring("Zxid: ".length()).trim())
+                .findFirst()
+                .orElse(UNKNOWN);
     }
 
     private static String choose(String value, String zero, String one) {

@@ -16,22 +16,23 @@ public final class Table {
     }
 
     /** The usual view of an ensemble: one line per server. */
-    public static Table ofServers(List<LocalServer> servers, List<ServerReport> reports) {
+    public static Table ofServers(List<ServerProcess> servers, List<ServerReport> reports) {
         Table table =
                 new Table("id", "role", "mode", "recovery", "last zxid", "client", "pid", "LLE");
         for (int i = 0; i < reports.size(); i++) {
             ServerReport report = reports.get(i);
-            LocalServer server = servers.get(i);
+            ServerProcess server = servers.get(i);
             table.row(
                     Integer.toString(report.id()),
                     report.role(),
                     report.mode(),
                     report.recovery(),
                     report.lastZxid(),
-                    server.address(),
-                    server.pid().isPresent()
-                            ? Long.toString(server.pid().getAsLong())
-                            : ServerReport.UNKNOWN,
+                    server.address().client(),
+                    server.runningPid().stream()
+                            .mapToObj(Long::toString)
+                            .findFirst()
+                            .orElse(ServerReport.UNKNOWN),
                     report.lle());
         }
         return table;

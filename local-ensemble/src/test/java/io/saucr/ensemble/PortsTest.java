@@ -10,15 +10,17 @@ import org.junit.jupiter.api.Test;
 class PortsTest {
     @Test
     void defaultPortsAreTheUsualOnes() {
-        assertThat(Ports.of(1, Ports.DEFAULT_BASE)).isEqualTo(new Ports(2181, 2881, 3881, 8081));
-        assertThat(Ports.of(5, Ports.DEFAULT_BASE)).isEqualTo(new Ports(2185, 2885, 3885, 8085));
+        assertThat(Ports.of(1, LocalEnsemble.USUAL_PORTS).ports().values())
+                .containsExactly(2181, 2881, 3881, 8081);
+        assertThat(Ports.of(5, LocalEnsemble.USUAL_PORTS).ports().values())
+                .containsExactly(2185, 2885, 3885, 8085);
     }
 
     @Test
     void portsOfSevenServersDoNotMeet() {
         Set<Integer> ports = new HashSet<>();
         for (int id = 1; id <= 7; id++) {
-            ports.addAll(Ports.of(id, 12_000).byPurpose().values());
+            ports.addAll(Ports.of(id, 12_000).ports().values());
         }
         assertThat(ports).hasSize(28).allMatch(port -> port > 12_000 && port < 12_400);
     }

@@ -25,7 +25,7 @@ final class CliCommand implements Callable<Integer> {
             throw new EnsembleException("no server is running; ./saucr up starts them");
         }
         List<String> line = new ArrayList<>();
-        line.add(ensemble.distribution().script("zkCli.sh").toString());
+        line.add(ensemble.script("zkCli.sh").toString());
         line.add("-server");
         line.add(ensemble.connectString());
         line.addAll(command);

@@ -3,7 +3,7 @@ package io.saucr.ensemble.cli;
 import io.saucr.ensemble.Deadline;
 import io.saucr.ensemble.EnsembleException;
 import io.saucr.ensemble.LocalEnsemble;
-import io.saucr.ensemble.LocalServer;
+import io.saucr.ensemble.ServerProcess;
 import io.saucr.ensemble.ServerReport;
 import io.saucr.ensemble.Table;
 import io.saucr.ensemble.WriteLoad;
@@ -69,16 +69,16 @@ final class DemoCommand implements Callable<Integer> {
         if (ensemble.running().size() < ensemble.size()) {
             throw new EnsembleException(
                     "the demo needs all servers; running are "
-                            + ensemble.running().stream().map(LocalServer::id).toList()
+                            + ensemble.running().stream().map(ServerProcess::id).toList()
                             + " of "
                             + ensemble.size()
                             + ". ./saucr up or ./saucr start ID starts the others");
         }
         ensemble.awaitServing(ensemble.servers(), SERVING_LIMIT);
-        LocalServer leader =
+        ServerProcess leader =
                 ensemble.leader().orElseThrow(() -> new EnsembleException("no server leads"));
         boolean reportsMode = !ensemble.mode().equals(ServerReport.UNKNOWN);
-        List<LocalServer> victims = victims(leader);
+        List<ServerProcess> victims = victims(leader);
 
         say(
                 "%d servers, server %d leads; %d clients keep %d writes of 100 bytes in flight each.",
@@ -99,7 +99,7 @@ final class DemoCommand implements Callable<Integer> {
                 faults.add("with all servers up the mode is not fast");
             }
             phase("all up");
-            for (LocalServer victim : victims) {
+            for (ServerProcess victim : victims) {
                 kill(victim, reportsMode);
                 phase(ensemble.size() - ensemble.running().size() + " down");
             }
@@ -124,13 +124,13 @@ final class DemoCommand implements Callable<Integer> {
     }
 
     /** Followers to kill, one after the other: with the last one a bare majority is left. */
-    private List<LocalServer> victims(LocalServer leader) {
-        List<LocalServer> followers =
+    private List<ServerProcess> victims(ServerProcess leader) {
+        List<ServerProcess> followers =
                 ensemble.servers().stream().filter(server -> server.id() != leader.id()).toList();
         return followers.subList(ensemble.majority() - 1, followers.size());
     }
 
-    private void kill(LocalServer victim, boolean reportsMode) {
+    private void kill(ServerProcess victim, boolean reportsMode) {
         boolean bareMajority = ensemble.running().size() - 1 == ensemble.majority();
         say("");
         say("Killing server %d (kill -9) ...", victim.id());
@@ -151,7 +151,7 @@ final class DemoCommand implements Callable<Integer> {
         }
     }
 
-    private void restart(List<LocalServer> victims, boolean reportsMode) {
+    private void restart(List<ServerProcess> victims, boolean reportsMode) {
         say("");
         say(
                 "Starting %s again ...",
@@ -219,8 +219,8 @@ final class DemoCommand implements Callable<Integer> {
                 "Reading back: %,d writes were acknowledged, %,d lost their connection before an"
                         + " answer came.",
                 load.acknowledged(), load.uncertain());
-        for (LocalServer server : ensemble.running()) {
-            List<String> missing = load.missing(server.address());
+        for (ServerProcess server : ensemble.running()) {
+            List<String> missing = load.missing(server.address().client());
             say(
                     "  server %d: %s",
                     server.id(),
@@ -242,10 +242,10 @@ final class DemoCommand implements Callable<Integer> {
         return false;
     }
 
-    private void noticeOfInterruption(List<LocalServer> victims) {
+    private void noticeOfInterruption(List<ServerProcess> victims) {
         String down =
                 victims.stream()
-                        .filter(victim -> !victim.isRunning())
+                        .filter(victim -> !victim.isAlive())
                         .map(victim -> Integer.toString(victim.id()))
                         .collect(Collectors.joining(" "));
         if (!down.isEmpty()) {

@@ -2,7 +2,7 @@ package io.saucr.ensemble.cli;
 
 import io.saucr.ensemble.EnsembleException;
 import io.saucr.ensemble.LocalEnsemble;
-import io.saucr.ensemble.LocalServer;
+import io.saucr.ensemble.ServerProcess;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -28,13 +28,13 @@ final class KillCommand implements Callable<Integer> {
 
     private int kill() {
         LocalEnsemble ensemble = SaucrCommand.ensemble();
-        List<LocalServer> servers = ids.stream().distinct().map(ensemble::server).toList();
-        for (LocalServer server : servers) {
-            if (!server.isRunning()) {
+        List<ServerProcess> servers = ids.stream().distinct().map(ensemble::server).toList();
+        for (ServerProcess server : servers) {
+            if (!server.isAlive()) {
                 throw new EnsembleException("server " + server.id() + " is not running");
             }
         }
-        for (LocalServer server : servers) {
+        for (ServerProcess server : servers) {
             server.kill();
             spec.commandLine().getOut().println("Server " + server.id() + " killed.");
         }

@@ -2,7 +2,7 @@ package io.saucr.ensemble.cli;
 
 import io.saucr.ensemble.EnsembleException;
 import io.saucr.ensemble.LocalEnsemble;
-import io.saucr.ensemble.LocalServer;
+import io.saucr.ensemble.ServerProcess;
 import io.saucr.ensemble.Table;
 import java.time.Duration;
 import java.util.List;
@@ -37,9 +37,9 @@ final class StartCommand implements Callable<Integer> {
 
     private int start() {
         LocalEnsemble ensemble = SaucrCommand.ensemble();
-        List<LocalServer> servers = ids.stream().distinct().map(ensemble::server).toList();
-        for (LocalServer server : servers) {
-            if (server.isRunning()) {
+        List<ServerProcess> servers = ids.stream().distinct().map(ensemble::server).toList();
+        for (ServerProcess server : servers) {
+            if (server.isAlive()) {
                 throw new EnsembleException("server " + server.id() + " is running already");
             }
         }

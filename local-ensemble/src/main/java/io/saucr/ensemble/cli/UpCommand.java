@@ -2,8 +2,7 @@ package io.saucr.ensemble.cli;
 
 import io.saucr.ensemble.EnsembleException;
 import io.saucr.ensemble.LocalEnsemble;
-import io.saucr.ensemble.LocalServer;
-import io.saucr.ensemble.Ports;
+import io.saucr.ensemble.ServerProcess;
 import io.saucr.ensemble.Table;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -41,7 +40,7 @@ final class UpCommand implements Callable<Integer> {
             description =
                     "Listen on PORT+1.. (clients), PORT+101.. (quorum), PORT+201.. (election) and"
                             + " PORT+301.. (admin server) instead of 2181.., 2881.., 3881.., 8081...")
-    private int portBase = Ports.DEFAULT_BASE;
+    private int portBase = LocalEnsemble.USUAL_PORTS;
 
     @Option(
             names = {"-c", "--config"},
@@ -105,7 +104,7 @@ final class UpCommand implements Callable<Integer> {
     }
 
     private int alreadyRunning(LocalEnsemble ensemble) {
-        List<Integer> running = ensemble.running().stream().map(LocalServer::id).toList();
+        List<Integer> running = ensemble.running().stream().map(ServerProcess::id).toList();
         if (size != null && size != ensemble.size()) {
             throw new EnsembleException(
                     "an ensemble of "

@@ -3,7 +3,7 @@ package io.saucr.ensemble.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.ensemble.LocalEnsemble;
-import io.saucr.ensemble.LocalServer;
+import io.saucr.ensemble.ServerProcess;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -99,7 +99,7 @@ class SaucrCommandIT {
         // The killed server has left its pid file; make it name a process that runs, but no server.
         Path pidFile = state().resolve("servers/3/zk.pid");
         Files.writeString(pidFile, ProcessHandle.current().pid() + "\n");
-        assertThat(ensemble().server(3).isRunning()).isFalse();
+        assertThat(ensemble().server(3).isAlive()).isFalse();
         assertThat(saucr("kill", "3").err()).contains("server 3 is not running");
         Files.writeString(pidFile, "999999999\n");
         assertThat(saucr("start", "3").exitCode()).isZero();
@@ -126,7 +126,7 @@ class SaucrCommandIT {
     void theDemoAlsoRunsOnServersWithoutModes() {
         assertThat(saucr("up", "-n", "3", "--port-base", BASE, "-c", "saucr.enabled=false").err())
                 .isEmpty();
-        CommandRun demo = saucr("demo", "--phase", "1", "--clients", "1", "--in-flight", "2");
+        CommandRun demo = saucr("demo", "--phase", "3", "--clients", "1", "--in-flight", "2");
         assertThat(demo.exitCode()).as(demo.out()).isZero();
         assertThat(demo.out()).contains("do not report a mode", "--- all back ---");
     }
@@ -190,12 +190,12 @@ class SaucrCommandIT {
         assertThat(saucr("up", "-n", "3", "--port-base", BASE, "-c", "saucr.enabled=false").err())
                 .isEmpty();
         assertThat(saucr("kill", "1").exitCode()).isZero();
-        LocalServer one = ensemble().server(1);
+        ServerProcess one = ensemble().server(1);
         Files.writeString(state().resolve("servers/1/data/myid"), "not a number\n");
         CommandRun start = saucr("start", "1");
         assertThat(start.exitCode()).isEqualTo(1);
         assertThat(start.err()).contains("server 1").contains("not a number");
-        assertThat(one.isRunning()).isFalse();
+        assertThat(one.isAlive()).isFalse();
         assertThat(ensemble().running()).hasSize(2);
     }
 }

@@ -5,14 +5,11 @@ import static net.bytebuddy.matcher.ElementMatchers.named;
 import io.saucr.ensemble.Distribution;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 import net.bytebuddy.ByteBuddy;
 import net.bytebuddy.description.type.TypeDescription;
 import net.bytebuddy.dynamic.ClassFileLocator;
@@ -78,31 +75,10 @@ final class BuiltDistribution {
 
     private static Path unpack() {
         Path archive = Path.of(property("saucr.distribution"));
-        if (!Files.exists(archive)) {
-            throw new IllegalStateException(
-                    archive + " does not exist: run 'mvn verify' from the root folder");
-        }
-        Path folder = target().resolve("distribution");
-        Path unpackedArchive = target().resolve("distribution.unpacked");
-        try (FileChannel channel =
-                FileChannel.open(
-                        target().resolve("distribution.lock"),
-                        StandardOpenOption.CREATE,
-                        StandardOpenOption.WRITE)) {
-            channel.lock(); // until it is closed
-            String state = Files.size(archive) + " " + Files.getLastModifiedTime(archive);
-            if (!Files.exists(unpackedArchive)
-                    || !Files.readString(unpackedArchive).equals(state)) {
-                deleteTree(folder);
-                Files.createDirectories(folder);
-                run("tar", "-xzf", archive.toString(), "-C", folder.toString());
-                Files.writeString(unpackedArchive, state);
-            }
-            try (Stream<Path> unpacked = Files.list(folder)) {
-                return unpacked.findFirst().orElseThrow();
-            }
+        try {
+            return Distribution.unpack(archive, target().resolve("distribution"));
         } catch (IOException e) {
-            throw new UncheckedIOException(archive + " cannot be unpacked", e);
+            throw new UncheckedIOException(archive + ": run 'mvn verify' from the root folder", e);
         }
     }
 

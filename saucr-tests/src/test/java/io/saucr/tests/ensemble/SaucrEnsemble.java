@@ -283,7 +283,7 @@ final class SaucrEnsemble implements AutoCloseable {
     /**
      * SIGTERM, one after the other, as an operator stops them; each has ended when this returns.
      */
-    void terminate(Integer... ids) {
+    void terminate(Integer... ids) throws IOException {
         for (int id : ids) {
             assertThat(server(id).terminate(PATIENCE)).as("end of server %d", id).isTrue();
         }
