@@ -23,15 +23,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
-import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooDefs;
-import org.apache.zookeeper.ZooKeeper;
 
 /**
  * The loaded classes of a server in a file that the next JVM maps instead of loading and verifying
@@ -224,27 +220,12 @@ final class ClassArchive {
     }
 
     private static void use(String server) throws IOException, InterruptedException {
-        CountDownLatch connected = new CountDownLatch(1);
-        ZooKeeper client =
-                new ZooKeeper(
-                        server,
-                        10_000,
-                        event -> {
-                            if (event.getState() == Watcher.Event.KeeperState.SyncConnected) {
-                                connected.countDown();
-                            }
-                        });
-        try {
-            if (!connected.await(TRAINING_LIMIT.toSeconds(), TimeUnit.SECONDS)) {
-                throw new IOException("no session with " + server);
-            }
+        try (ClientSession client = ClientSession.connected(server, TRAINING_LIMIT)) {
             client.create("/a", new byte[100], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
             client.setData("/a", new byte[100], 0);
             client.getData("/a", false, null);
         } catch (KeeperException e) {
             throw new IOException(e);
-        } finally {
-            client.close();
         }
     }
 

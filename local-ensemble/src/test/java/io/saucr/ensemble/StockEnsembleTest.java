@@ -6,10 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.CreateMode;
-import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.awaitility.Awaitility;
@@ -23,21 +20,6 @@ class StockEnsembleTest {
 
     @TempDir Path work;
 
-    static ZooKeeper connect(String servers) throws Exception {
-        CountDownLatch connected = new CountDownLatch(1);
-        ZooKeeper client =
-                new ZooKeeper(
-                        servers,
-                        15_000,
-                        event -> {
-                            if (event.getState() == Watcher.Event.KeeperState.SyncConnected) {
-                                connected.countDown();
-                            }
-                        });
-        assertThat(connected.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
-        return client;
-    }
-
     private static void create(ZooKeeper client, String path) throws Exception {
         client.create(path, DATA, ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
     }
@@ -48,7 +30,7 @@ class StockEnsembleTest {
                 Ensemble.of(Distribution.stock(), work).disk(LoopbackHosting.Disk.SHIM).build()) {
             ensemble.start();
             ensemble.awaitServing(PATIENCE);
-            ZooKeeper client = connect(ensemble.connectString());
+            ClientSession client = ClientSession.connected(ensemble.connectString(), PATIENCE);
             for (int i = 0; i < 50; i++) {
                 create(client, "/warm-" + i);
             }

@@ -1,5 +1,8 @@
 package io.saucr.crash.campaign;
 
+import io.saucr.ensemble.ClientSession;
+import io.saucr.ensemble.EnsembleException;
+import io.saucr.ensemble.NewNodes;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -7,17 +10,13 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.zookeeper.KeeperException;
-import org.apache.zookeeper.Watcher;
-import org.apache.zookeeper.ZooKeeper;
 
 /** Reads nodes back, after a sync, through one server or several. Stateless. */
 final class Readback {
-    private static final int SESSION_MILLIS = 10_000;
     private static final int AT_A_TIME = 500;
 
     private Readback() {}
@@ -30,20 +29,7 @@ final class Readback {
     static List<String> missing(String connectString, Collection<String> paths, Duration timeout)
             throws IOException, InterruptedException {
         long deadline = System.nanoTime() + timeout.toNanos();
-        CountDownLatch connected = new CountDownLatch(1);
-        ZooKeeper client =
-                new ZooKeeper(
-                        connectString,
-                        SESSION_MILLIS,
-                        event -> {
-                            if (event.getState() == Watcher.Event.KeeperState.SyncConnected) {
-                                connected.countDown();
-                            }
-                        });
-        try {
-            if (!connected.await(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
-                throw new IOException("no session with " + connectString);
-            }
+        try (ClientSession client = connect(connectString, timeout)) {
             CompletableFuture<Integer> synced = new CompletableFuture<>();
             client.sync("/", (status, path, context) -> synced.complete(status), null);
             check(get(synced, deadline), "sync");
@@ -58,7 +44,7 @@ final class Readback {
                             path,
                             false,
                             (status, asked, context, data, stat) -> {
-                                boolean same = Arrays.equals(data, Workload.data(asked));
+                                boolean same = Arrays.equals(data, NewNodes.data(asked));
                                 boolean other =
                                         status == KeeperException.Code.OK.intValue() && !same;
                                 read.complete(
@@ -78,8 +64,15 @@ final class Readback {
                 some.clear();
             }
             return missing;
-        } finally {
-            client.close();
+        }
+    }
+
+    private static ClientSession connect(String servers, Duration timeout)
+            throws IOException, InterruptedException {
+        try {
+            return ClientSession.connected(servers, timeout);
+        } catch (EnsembleException e) {
+            throw new IOException(e.getMessage(), e);
         }
     }
 

@@ -5,8 +5,10 @@ import io.saucr.crash.fault.PowerCut;
 import io.saucr.ensemble.Ensemble;
 import io.saucr.ensemble.Explanation;
 import io.saucr.ensemble.Majority;
+import io.saucr.ensemble.NewNodes;
 import io.saucr.ensemble.ServerProcess;
 import io.saucr.ensemble.Signal;
+import io.saucr.ensemble.WriteLoad;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -48,9 +50,9 @@ public final class SequenceRunner {
     private static final Duration STUCK_FOR = Duration.ofSeconds(2);
 
     /** Acknowledged writes of earlier states, and the client that writes now, if one does. */
-    private record Acknowledged(long before, Workload now) {
+    private record Acknowledged(long before, WriteLoad now) {
         long total() {
-            return before + (now == null ? 0 : now.count());
+            return before + (now == null ? 0 : now.acknowledged());
         }
     }
 
@@ -190,7 +192,9 @@ public final class SequenceRunner {
             return;
         }
         OptionalInt leader = ensemble.leader();
-        try (Workload load = new Workload(connectString(state), "/state-" + number + "-")) {
+        NewNodes nodes = CrashLoad.nodes("/state-" + number + "-");
+        try (WriteLoad load = CrashLoad.of(connectString(state), nodes)) {
+            load.start();
             progress = new Acknowledged(acknowledged.size(), load);
             boolean enough = load.await(WRITES_PER_STATE, WRITE_PATIENCE);
             boolean harden = number == 0 && !plan.young();
@@ -205,7 +209,7 @@ public final class SequenceRunner {
             }
             if (harden || steady) {
                 // The writes that a fault may take are those after this.
-                enough = load.await(load.count() + WRITES_PER_STATE, WRITE_PATIENCE);
+                enough = load.await(load.acknowledged() + WRITES_PER_STATE, WRITE_PATIENCE);
             }
             if (!plan.idle().isZero()) {
                 load.stop(WRITE_PATIENCE);
@@ -215,7 +219,7 @@ public final class SequenceRunner {
                 }
             }
             Map<String, String> details = describe(state);
-            List<String> counted = load.faultBegins();
+            List<String> counted = nodes.faultBegins();
             acknowledged.addAll(counted);
             progress = new Acknowledged(acknowledged.size(), null);
             details.put("writes", Integer.toString(counted.size()));

@@ -1,16 +1,17 @@
 package io.saucr.crash.reaction;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.saucr.crash.campaign.CrashLoad;
 import io.saucr.crash.campaign.FaultPlan;
 import io.saucr.crash.campaign.RecoveryTool;
 import io.saucr.crash.campaign.SystemUnderTest;
 import io.saucr.crash.campaign.Workbench;
-import io.saucr.crash.campaign.Workload;
 import io.saucr.crash.fault.FaultBackend;
 import io.saucr.crash.fault.PowerCut;
 import io.saucr.ensemble.Ensemble;
 import io.saucr.ensemble.Majority;
 import io.saucr.ensemble.ServerProcess;
+import io.saucr.ensemble.WriteLoad;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -127,9 +128,11 @@ public final class ReactionCampaign implements Workbench.Kind<ReactionPlan, Reac
     /** The measured gap in milliseconds. */
     private double crash(ReactionPlan plan, Ensemble ensemble, FaultBackend machines)
             throws IOException, InterruptedException {
-        try (Workload load = new Workload(ensemble.connectString(), "/figure11-")) {
+        try (WriteLoad load =
+                CrashLoad.of(ensemble.connectString(), CrashLoad.nodes("/figure11-"))) {
+            load.start();
             int leader = awaitFastMode(ensemble);
-            load.await(load.count() + WRITES_BEFORE, PATIENCE);
+            load.await(load.acknowledged() + WRITES_BEFORE, PATIENCE);
             List<ServerProcess> order = new ArrayList<>(ensemble.servers());
             Collections.shuffle(order, new Random(plan.round()));
             order.remove(ensemble.server(leader));

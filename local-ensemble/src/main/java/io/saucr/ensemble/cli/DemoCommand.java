@@ -1,12 +1,15 @@
 package io.saucr.ensemble.cli;
 
+import io.saucr.ensemble.ClientSession;
 import io.saucr.ensemble.Deadline;
 import io.saucr.ensemble.EnsembleException;
 import io.saucr.ensemble.LocalEnsemble;
+import io.saucr.ensemble.Registers;
 import io.saucr.ensemble.ServerProcess;
 import io.saucr.ensemble.ServerReport;
 import io.saucr.ensemble.Table;
 import io.saucr.ensemble.WriteLoad;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -34,6 +37,7 @@ import picocli.CommandLine.Spec;
 final class DemoCommand implements Callable<Integer> {
     private static final Duration MODE_LIMIT = Duration.ofSeconds(15);
     private static final Duration SERVING_LIMIT = Duration.ofSeconds(60);
+    private static final Duration CONNECT_LIMIT = Duration.ofSeconds(30);
     private static final Duration DRAIN_LIMIT = Duration.ofSeconds(60);
     private static final long TICK_MILLIS = 2000;
     private static final long WARM_UP_MILLIS = 5000;
@@ -60,6 +64,7 @@ final class DemoCommand implements Callable<Integer> {
     private final List<String> faults = new ArrayList<>();
     private PrintWriter out;
     private LocalEnsemble ensemble;
+    private Registers registers;
     private WriteLoad load;
 
     @Override
@@ -89,9 +94,16 @@ final class DemoCommand implements Callable<Integer> {
         String root = "/saucr-demo-" + System.currentTimeMillis();
         Thread notice = new Thread(() -> noticeOfInterruption(victims), "notice");
         Runtime.getRuntime().addShutdownHook(notice);
-        WriteLoad writes = new WriteLoad(ensemble.connectString(), root, clients, inFlight);
-        load = writes;
-        try (writes) {
+        registers = new Registers(root, clients * inFlight);
+        try (ClientSession owner = connect(ensemble.connectString());
+                WriteLoad writes =
+                        new WriteLoad(
+                                () -> connect(ensemble.connectString()),
+                                clients,
+                                inFlight,
+                                registers)) {
+            load = writes;
+            registers.create(owner);
             writes.start();
             say("Warming up ...");
             sleepMillis(Math.min(WARM_UP_MILLIS, phaseSeconds * 1000));
@@ -107,9 +119,12 @@ final class DemoCommand implements Callable<Integer> {
             if (ensemble.running().size() == ensemble.size()) {
                 phase("all back");
             }
-            writes.stop(DRAIN_LIMIT);
+            if (!writes.stop(DRAIN_LIMIT)) {
+                throw new EnsembleException(
+                        "a write has no outcome after " + DRAIN_LIMIT.toSeconds() + " s");
+            }
             verify();
-            writes.remove();
+            registers.remove(owner);
         } finally {
             Runtime.getRuntime().removeShutdownHook(notice);
         }
@@ -118,7 +133,7 @@ final class DemoCommand implements Callable<Integer> {
         out.println();
         faults.forEach(fault -> say("FAILED: %s", fault));
         if (faults.isEmpty()) {
-            say("All %,d acknowledged writes are there, on every server.", writes.acknowledged());
+            say("All %,d acknowledged writes are there, on every server.", load.acknowledged());
         }
         return faults.isEmpty() ? 0 : 1;
     }
@@ -220,7 +235,10 @@ final class DemoCommand implements Callable<Integer> {
                         + " answer came.",
                 load.acknowledged(), load.uncertain());
         for (ServerProcess server : ensemble.running()) {
-            List<String> missing = load.missing(server.address().client());
+            List<String> missing;
+            try (ClientSession session = connect(server.address().client())) {
+                missing = registers.missing(session);
+            }
             say(
                     "  server %d: %s",
                     server.id(),
@@ -229,6 +247,10 @@ final class DemoCommand implements Callable<Integer> {
                 faults.add("server " + server.id() + ": " + line);
             }
         }
+    }
+
+    private static ClientSession connect(String servers) throws IOException, InterruptedException {
+        return ClientSession.connected(servers, CONNECT_LIMIT);
     }
 
     private boolean awaitMode(String wanted) {
