@@ -35,7 +35,8 @@ find_maven() {
 closure() {
     case "$1" in
     zookeeper-server | saucr-model) echo saucr-core ;;
-    crash-framework | ycsb-binding) echo local-ensemble ;;
+    crash-framework) echo local-ensemble ;;
+    benchmarks) printf '%s\n' saucr-core local-ensemble ycsb-binding ;;
     apache-tests) closure zookeeper-server ;;
     esac
     echo "$1"

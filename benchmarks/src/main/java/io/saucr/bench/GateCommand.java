@@ -139,7 +139,7 @@ final class GateCommand implements Callable<Integer> {
 
     /** The commit's distribution, built if it has not been before. */
     private static Path built(Path tree, String hash) throws Exception {
-        Path folder = Files.createDirectories(tree.resolve("ycsb-binding/target/gate"));
+        Path folder = Files.createDirectories(tree.resolve("benchmarks/target/gate"));
         Path distribution = folder.resolve(hash + "-" + DISTRIBUTION);
         if (Files.exists(distribution)) {
             return distribution;
@@ -174,7 +174,7 @@ final class GateCommand implements Callable<Integer> {
 
     /** A new copy, so that the tree may be built again meanwhile. */
     private static Path unpack(Path tarball, Path tree, String name) throws Exception {
-        Path folder = tree.resolve("ycsb-binding/target/gate").resolve(name);
+        Path folder = tree.resolve("benchmarks/target/gate").resolve(name);
         WorkFolder.delete(folder);
         Files.createDirectories(folder);
         output(folder, "tar", "-xzf", tarball.toAbsolutePath().toString(), "--strip-components=1");
