@@ -583,7 +583,7 @@ class DocumentationIT {
 
     /** All of them, apart from this test's own classes: benchmarks are not on its class path. */
     private static URLClassLoader programs() throws IOException {
-        Path benchmarks = ROOT.resolve("ycsb-binding/target");
+        Path benchmarks = ROOT.resolve("benchmarks/target");
         List<String> entries = new ArrayList<>(List.of(benchmarks.resolve("classes").toString()));
         entries.addAll(
                 List.of(Files.readString(benchmarks.resolve("class.path")).trim().split(":")));
