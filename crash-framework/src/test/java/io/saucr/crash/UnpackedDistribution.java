@@ -15,7 +15,8 @@ final class UnpackedDistribution {
         Files.setPosixFilePermissions(work, PosixFilePermissions.fromString("rwxr-xr-x"));
         Path distribution =
                 Distribution.unpack(
-                        Distribution.tarball(Path.of("..")), work.resolve("distribution"));
+                        Distribution.tarball(Path.of("..")).orElseThrow(),
+                        work.resolve("distribution"));
         run("chmod", "-R", "a+rX,a-w", distribution.toString());
         return distribution;
     }

@@ -112,24 +112,16 @@ public record Distribution(String name, String version, List<Path> classPath) {
      * The tarball that the build has made; the newest, if there are several.
      *
      * @param root the project's root folder
-     * @throws EnsembleException if there is none
      */
-    public static Path tarball(Path root) throws IOException {
+    public static Optional<Path> tarball(Path root) throws IOException {
         Path target = root.resolve("zookeeper-server/target");
-        Optional<Path> newest = Optional.empty();
-        if (Files.isDirectory(target)) {
-            try (Stream<Path> files = Files.list(target)) {
-                newest =
-                        files.filter(file -> file.toString().endsWith("-bin.tar.gz"))
-                                .max(Comparator.comparing(file -> file.toFile().lastModified()));
-            }
+        if (!Files.isDirectory(target)) {
+            return Optional.empty();
         }
-        return newest.orElseThrow(
-                () ->
-                        new EnsembleException(
-                                "there is no distribution in "
-                                        + target
-                                        + "; build it with: mvn package"));
+        try (Stream<Path> files = Files.list(target)) {
+            return files.filter(file -> file.toString().endsWith("-bin.tar.gz"))
+                    .max(Comparator.comparing(file -> file.toFile().lastModified()));
+        }
     }
 
     /**

@@ -70,7 +70,16 @@ public final class LocalEnsemble {
             Path root, Path state, int size, int portBase, Map<String, String> extra) {
         Ports.requireFree(size, portBase);
         try {
-            Distribution.unpack(Distribution.tarball(root), distribution(state));
+            Path tarball =
+                    Distribution.tarball(root)
+                            .orElseThrow(
+                                    () ->
+                                            new EnsembleException(
+                                                    "there is no distribution in "
+                                                            + root.resolve(
+                                                                    "zookeeper-server/target")
+                                                            + "; build it with: mvn package"));
+            Distribution.unpack(tarball, distribution(state));
             Ensemble.Builder builder = describe(state, size, portBase);
             extra.forEach(builder::set);
             Ensemble ensemble = builder.build();

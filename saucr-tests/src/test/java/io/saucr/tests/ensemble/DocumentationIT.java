@@ -61,7 +61,7 @@ class DocumentationIT {
      */
     private static final Map<String, String> CAMPAIGNS =
             Map.of(
-                    "bin/saucr-bench", "io.saucr.bench.BenchCommand",
+                    "bin/saucr-bench", "io.saucr.bench.cli.BenchCommand",
                     "bin/saucr-sim", SimCommand.class.getName(),
                     "bin/saucr-model", ModelCommand.class.getName(),
                     "bin/saucr-apache-tests", ApacheTestsCommand.class.getName(),

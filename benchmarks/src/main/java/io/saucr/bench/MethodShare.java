@@ -1,8 +1,0 @@
-package io.saucr.bench;
-
-/**
- * How often a method was found running in the threads of one stage. Immutable.
- *
- * @param share of the stage's samples, 0 to 1
- */
-record MethodShare(String configuration, String role, String stage, String method, double share) {}

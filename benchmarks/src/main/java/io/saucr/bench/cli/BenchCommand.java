@@ -1,0 +1,207 @@
+package io.saucr.bench.cli;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+
+/** The command line of the benchmark driver. */
+@Command(
+        name = "saucr-bench",
+        description =
+                "Measures ZooKeeper ensembles side by side on this machine: configurations take"
+                        + " turns in rounds, and are compared round by round.",
+        mixinStandardHelpOptions = true,
+        subcommands = {
+            BenchCommand.Quick.class,
+            BenchCommand.Table1.class,
+            BenchCommand.Fig7.class,
+            BenchCommand.Fig8.class,
+            FailureTimeline.class,
+            BenchCommand.Fig10.class,
+            BenchCommand.Latency.class,
+            BenchCommand.Ensembles.class,
+            BenchCommand.Values.class,
+            IdleCost.class,
+            FailoverComparison.class,
+            RecoveryComparison.class,
+            SlowDiskComparison.class,
+            ProfileCommand.class,
+            GateCommand.class,
+            MicroCommand.class,
+            AllCommand.class,
+            MergeCommand.class,
+            ReportCommand.class,
+            CommandLine.HelpCommand.class
+        })
+public final class BenchCommand {
+    private BenchCommand() {}
+
+    /** Ends the process: 0, 1 if the run failed, 2 if the command line is wrong. */
+    public static void main(String[] arguments) {
+        System.exit(execute(arguments));
+    }
+
+    /** What a subcommand takes. */
+    static CommandSpec subcommand(String name) {
+        return new CommandLine(new BenchCommand()).getSubcommands().get(name).getCommandSpec();
+    }
+
+    static int execute(String... arguments) {
+        CommandLine line =
+                new CommandLine(new BenchCommand())
+                        .setCaseInsensitiveEnumValuesAllowed(true)
+                        .setExecutionExceptionHandler(
+                                (failure, command, parsed) -> {
+                                    command.getErr().println("saucr-bench: " + message(failure));
+                                    return failure instanceof IllegalArgumentException ? 2 : 1;
+                                });
+        return line.execute(arguments);
+    }
+
+    private static String message(Throwable failure) {
+        return failure instanceof IOException
+                        || failure instanceof UncheckedIOException
+                        || failure instanceof IllegalStateException
+                        || failure instanceof IllegalArgumentException
+                ? failure.getMessage()
+                : failure.toString();
+    }
+
+    /** What the figures have in common. */
+    private abstract static class FigureCommand implements Callable<Integer> {
+        @Mixin private RunOptions options;
+
+        abstract Figure figure();
+
+        @Override
+        public Integer call() throws Exception {
+            options.measure(figure());
+            return 0;
+        }
+    }
+
+    @Command(
+            name = "quick",
+            description =
+                    "Update-only load with 8 clients on hdd: a first impression within a minute or"
+                            + " two.",
+            mixinStandardHelpOptions = true)
+    static final class Quick extends FigureCommand {
+        @Override
+        Figure figure() {
+            return Figure.quick();
+        }
+    }
+
+    @Command(
+            name = "table1",
+            description =
+                    "What forced writes cost stock ZooKeeper: one client that updates, with forces"
+                            + " and without, on hdd and ssd (table 1 of the paper).",
+            mixinStandardHelpOptions = true)
+    static final class Table1 extends FigureCommand {
+        @Override
+        Figure figure() {
+            return Figure.table1();
+        }
+    }
+
+    @Command(
+            name = "fig7",
+            description =
+                    "Update-only load, 1 KB values, against the number of clients from 1 to 64, on hdd"
+                            + " and ssd (figure 7 of the paper).",
+            mixinStandardHelpOptions = true)
+    static final class Fig7 extends FigureCommand {
+        @Override
+        Figure figure() {
+            return Figure.fig7();
+        }
+    }
+
+    @Command(
+            name = "fig8",
+            description =
+                    "YCSB workloads with 8 clients, 1 KB values, on hdd and ssd (figure 8 of the"
+                            + " paper).",
+            mixinStandardHelpOptions = true)
+    static final class Fig8 extends FigureCommand {
+        @Option(
+                names = "--workloads",
+                split = ",",
+                paramLabel = "NAME",
+                description =
+                        "Files of the folder workloads, or update (default: ${DEFAULT-VALUE}).",
+                defaultValue = "load,workloada,workloadb,workloadc,workloadd,workloadf")
+        private List<String> workloads;
+
+        @Override
+        Figure figure() {
+            return Figure.fig8(workloads);
+        }
+    }
+
+    @Command(
+            name = "fig10",
+            description =
+                    "SAUCR with heartbeat intervals from 1 ms to 1 s: throughput, commits in slow mode"
+                            + " and flushes per second, YCSB load phase with 8 clients on ssd (figure 10"
+                            + " of the paper). The first interval is compared with each other.",
+            mixinStandardHelpOptions = true)
+    static final class Fig10 extends FigureCommand {
+        @Option(
+                names = "--intervals",
+                split = ",",
+                paramLabel = "DURATION",
+                description = "Heartbeat intervals (default: ${DEFAULT-VALUE}).",
+                defaultValue = "50ms,1ms,10ms,100ms,1s")
+        private List<String> intervals;
+
+        @Override
+        Figure figure() {
+            return Figure.fig10(intervals);
+        }
+    }
+
+    @Command(
+            name = "latency",
+            description =
+                    "Latency against offered load, update-only, 64 clients on ssd. Operations begin at"
+                            + " their time whatever happened to those before, and latency counts from"
+                            + " then (open loop, no coordinated omission).",
+            mixinStandardHelpOptions = true)
+    static final class Latency extends FigureCommand {
+        @Override
+        Figure figure() {
+            return Figure.latency();
+        }
+    }
+
+    @Command(
+            name = "ensembles",
+            description = "Update-only load with 8 clients on hdd for ensembles of 3, 5 and 7.",
+            mixinStandardHelpOptions = true)
+    static final class Ensembles extends FigureCommand {
+        @Override
+        Figure figure() {
+            return Figure.ensembles();
+        }
+    }
+
+    @Command(
+            name = "values",
+            description = "Update-only load with 8 clients on hdd for values of 100 B to 64 KB.",
+            mixinStandardHelpOptions = true)
+    static final class Values extends FigureCommand {
+        @Override
+        Figure figure() {
+            return Figure.values();
+        }
+    }
+}

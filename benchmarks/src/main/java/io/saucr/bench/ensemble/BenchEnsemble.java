@@ -1,0 +1,276 @@
+package io.saucr.bench.ensemble;
+
+import io.saucr.bench.result.DeviceProfile;
+import io.saucr.bench.result.EnsembleUsage;
+import io.saucr.bench.result.ProcessUsage;
+import io.saucr.ensemble.Ensemble;
+import io.saucr.ensemble.FsyncShim;
+import io.saucr.ensemble.LoopbackHosting;
+import io.saucr.ensemble.Majority;
+import io.saucr.ensemble.ServerProcess;
+import io.saucr.ensemble.Signal;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * The ensemble of one configuration, started on this machine, with what it uses. Used by one
+ * thread; closing it kills the servers.
+ */
+public final class BenchEnsemble implements MeasuredEnsemble {
+    private static final Duration PATIENCE = Duration.ofSeconds(90);
+    private static final long POLL_MILLIS = 50;
+
+    private final Configuration configuration;
+    private final Ensemble ensemble;
+    private final Map<Integer, JvmAllocations> allocations = new HashMap<>();
+    private int leader;
+    private boolean pinned;
+
+    /**
+     * @param work an empty folder for the servers' data
+     */
+    public BenchEnsemble(Configuration configuration, int voters, List<String> jvmFlags, Path work)
+            throws IOException {
+        this.configuration = configuration;
+        Ensemble.Builder builder =
+                Ensemble.of(configuration.distribution(), work)
+                        .voters(voters)
+                        .disk(
+                                FsyncShim.available()
+                                        ? LoopbackHosting.Disk.SHIM
+                                        : LoopbackHosting.Disk.PLAIN)
+                        .jvm(jvmFlags)
+                        .set("tickTime", "2000")
+                        .set("initLimit", "10")
+                        .set("syncLimit", "5");
+        configuration.settings().forEach(builder::set);
+        this.ensemble = builder.build();
+    }
+
+    @Override
+    public Configuration configuration() {
+        return configuration;
+    }
+
+    /** The servers' processes, for what is done to single ones. */
+    public Ensemble servers() {
+        return ensemble;
+    }
+
+    /** The number of the server that led when it was looked at last. */
+    public int leader() {
+        return leader;
+    }
+
+    /**
+     * @throws IllegalStateException if it does not serve in time, with the tail of a server's log
+     */
+    public void start() throws IOException, InterruptedException {
+        try {
+            ensemble.start();
+            awaitServing();
+        } catch (IllegalStateException e) {
+            throw failure(e.getMessage(), e);
+        }
+    }
+
+    /** Waits until all running servers serve, and looks who leads. */
+    public void awaitServing() throws InterruptedException {
+        ensemble.awaitServing(PATIENCE);
+        leader = ensemble.leader().orElseThrow(() -> new IllegalStateException("no leader"));
+    }
+
+    private IllegalStateException failure(String what, Throwable cause) {
+        return new IllegalStateException(
+                "configuration " + configuration.name() + ": " + what, cause);
+    }
+
+    /**
+     * Begins to measure what the servers allocate.
+     *
+     * @throws IOException if one of them cannot be asked
+     */
+    public void meterAllocations() throws IOException {
+        for (ServerProcess server : running()) {
+            allocations.put(server.id(), JvmAllocations.of(server.pid()));
+        }
+    }
+
+    @Override
+    public void fail(int followers) throws InterruptedException {
+        int left = followers;
+        for (ServerProcess server : ensemble.servers()) {
+            if (left > 0 && server.id() != leader) {
+                forget(server.id());
+                server.kill();
+                left--;
+            }
+        }
+        awaitServing();
+    }
+
+    private void forget(int id) {
+        JvmAllocations asked = allocations.remove(id);
+        if (asked != null) {
+            asked.close();
+        }
+    }
+
+    @Override
+    public void device(DeviceProfile profile) {
+        for (int id = 1; id <= ensemble.size(); id++) {
+            ensemble.shim(id).ifPresent(shim -> shim.delay(profile.forceDelay()));
+        }
+    }
+
+    /**
+     * Pins slow mode on every server by the signal that operators use.
+     *
+     * @throws IOException if the signal cannot be sent
+     * @throws IllegalStateException if one does not say so in time
+     */
+    public void pinSlow() throws IOException, InterruptedException {
+        Signal.PWR.send(running().stream().map(ServerProcess::pid).toList());
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        for (ServerProcess server : running()) {
+            while (EnsembleUsage.number(server.mntr(), "zk_saucr_pinned_slow") != 1) {
+                if (System.nanoTime() > deadline) {
+                    throw failure(
+                            "server " + server.id() + " is not pinned\n" + server.logTail(20),
+                            null);
+                }
+                Thread.sleep(POLL_MILLIS);
+            }
+        }
+        pinned = true;
+    }
+
+    /**
+     * Waits for fast mode if more than a bare majority runs and slow mode is not pinned. Other
+     * ensembles have no mode to wait for.
+     */
+    @Override
+    public void awaitMode() throws InterruptedException {
+        if (!configuration.situationAware()) {
+            return;
+        }
+        boolean fast = !pinned && running().size() > Majority.of(ensemble.size());
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (mode() != (fast ? 1 : 0)) {
+            if (System.nanoTime() > deadline) {
+                throw failure(
+                        "the leader did not turn to "
+                                + (fast ? "fast" : "slow")
+                                + " mode within "
+                                + PATIENCE.toSeconds()
+                                + " s\n"
+                                + ensemble.server(leader).logTail(20),
+                        null);
+            }
+            Thread.sleep(POLL_MILLIS);
+        }
+    }
+
+    /**
+     * 1 or 0 as the leader reports it, or -1; a double, as Prometheus' provider writes decimal
+     * fractions.
+     */
+    private double mode() {
+        return Double.parseDouble(
+                ensemble.server(leader).mntr().getOrDefault("zk_saucr_mode", "-1"));
+    }
+
+    /** Where clients connect: the running followers by number, then the leader. */
+    @Override
+    public List<String> addresses() {
+        List<String> addresses = new ArrayList<>();
+        for (ServerProcess server : running()) {
+            if (server.id() != leader) {
+                addresses.add(server.address().client());
+            }
+        }
+        addresses.add(ensemble.server(leader).address().client());
+        return addresses;
+    }
+
+    private List<ServerProcess> running() {
+        return ensemble.servers().stream().filter(ServerProcess::isAlive).toList();
+    }
+
+    @Override
+    public EnsembleUsage usage() {
+        ProcessUsage all = ProcessUsage.NONE;
+        ProcessUsage leading = ProcessUsage.NONE;
+        long forces = 0;
+        long logForces = 0;
+        double forceSeconds = 0;
+        long flushes = 0;
+        for (ServerProcess server : running()) {
+            ProcessUsage one = ProcessUsage.of(server.pid());
+            all = all.plus(one);
+            if (server.id() == leader) {
+                leading = one;
+            }
+            if (ensemble.shim(server.id()).isPresent()) {
+                FsyncShim shim = ensemble.shim(server.id()).get();
+                FsyncShim.Forces counted = shim.forces();
+                forces += counted.total();
+                logForces += counted.transactionLog();
+                forceSeconds += shim.timeInForces().toNanos() / 1e9;
+            }
+            flushes += EnsembleUsage.number(server.mntr(), "zk_saucr_flushes");
+        }
+        Map<String, String> leaderSays = ensemble.server(leader).mntr();
+        if (!"leader".equals(leaderSays.get("zk_server_state"))) {
+            throw failure(
+                    "server "
+                            + leader
+                            + " does not lead any more; its log ends with\n"
+                            + ensemble.server(leader).logTail(20),
+                    null);
+        }
+        return EnsembleUsage.of(all, leading, forces, logForces, forceSeconds, leaderSays, flushes);
+    }
+
+    /** Whether everything is on disk everywhere, so that nothing but heartbeats is left to do. */
+    public boolean quiet() {
+        return running().stream()
+                .allMatch(server -> EnsembleUsage.number(server.mntr(), "zk_saucr_on_disk") == 1);
+    }
+
+    /** Processor time of its running servers so far, in steps of 10 ms; asks them nothing. */
+    public double cpuSeconds() {
+        return running().stream()
+                .mapToDouble(server -> ProcessUsage.of(server.pid()).cpuSeconds())
+                .sum();
+    }
+
+    @Override
+    public long allocatedBytes() {
+        return allocations.values().stream().mapToLong(JvmAllocations::bytes).sum();
+    }
+
+    @Override
+    public Map<Integer, Path> logs() {
+        Map<Integer, Path> logs = new TreeMap<>();
+        for (ServerProcess server : ensemble.servers()) {
+            if (Files.exists(server.logFile())) {
+                logs.put(server.id(), server.logFile());
+            }
+        }
+        return logs;
+    }
+
+    @Override
+    public void close() {
+        allocations.values().forEach(JvmAllocations::close);
+        ensemble.close();
+    }
+}

@@ -1,0 +1,431 @@
+package io.saucr.bench.report;
+
+import io.saucr.bench.result.Case;
+import io.saucr.bench.result.Comparison;
+import io.saucr.bench.result.MethodShare;
+import io.saucr.bench.result.Numbers;
+import io.saucr.bench.result.PairedRatio;
+import io.saucr.bench.result.RunResult;
+import io.saucr.bench.result.Slice;
+import io.saucr.bench.result.SlowDiskVerdict;
+import io.saucr.bench.result.Spread;
+import io.saucr.bench.result.StageCost;
+import io.saucr.bench.result.TimeSample;
+import io.saucr.bench.result.Timeline;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
+
+/** What a run measured, as text for people. Stateless. */
+public final class Results {
+    private Results() {}
+
+    /** All tables for which there are values, with notes on them. */
+    static String text(RunResult result) {
+        StringBuilder text = new StringBuilder();
+        text.append(result.title()).append(", ").append(result.begun()).append('\n');
+        text.append(result.machine()).append("\n\n");
+        if (!result.slices().isEmpty()) {
+            Comparison comparison = new Comparison(result.slices());
+            text.append(values(comparison)).append('\n');
+            text.append(
+                    "ops/s: median [quartiles] over "
+                            + rounds(result.slices())
+                            + "; CPU: seconds per 10,000 operations; KB, segments, calls, forces: per"
+                            + " operation.\n");
+            if (!comparison.rows().isEmpty()) {
+                text.append('\n').append(ratios(result.title(), comparison));
+                text.append(RATIOS);
+            }
+            warnings(result.slices()).forEach(line -> text.append(line).append('\n'));
+        }
+        if (!result.times().isEmpty()) {
+            text.append(times(result.times())).append(RATIOS);
+            List<SlowDiskVerdict> verdicts = SlowDiskVerdict.of(result.times());
+            if (!verdicts.isEmpty()) {
+                text.append('\n').append(Results.slowDisks(verdicts));
+            }
+        }
+        if (!result.timeline().isEmpty()) {
+            text.append(timeline(result));
+        }
+        if (!result.stages().isEmpty()) {
+            text.append(stages(result.stages())).append('\n').append(methods(result.methods()));
+        }
+        return text.toString();
+    }
+
+    private static final String RATIOS =
+            "Ratios: Hodges-Lehmann over rounds, with the confidence interval of the signed-rank"
+                    + " test.\n";
+
+    private static String rounds(List<Slice> slices) {
+        int rounds = slices.stream().mapToInt(Slice::round).max().orElse(0);
+        return rounds
+                + (rounds == 1 ? " round of " : " rounds of ")
+                + Numbers.number(slices.get(0).seconds())
+                + " s";
+    }
+
+    // ---- Slices ----
+
+    /** Every configuration in every case. */
+    static TextTable values(Comparison comparison) {
+        TextTable table =
+                new TextTable(
+                        "configuration",
+                        "load",
+                        "device",
+                        "n",
+                        "clients",
+                        "bytes",
+                        "offered/s",
+                        "mode",
+                        "ops/s",
+                        "p50 ms",
+                        "p99 ms",
+                        "p99.9 ms",
+                        "CPU servers",
+                        "leader",
+                        "clients",
+                        "KB",
+                        "segments",
+                        "calls",
+                        "forces",
+                        "force ms",
+                        "slow/s",
+                        "flushes/s",
+                        "RSS MB");
+        for (Case measured : comparison.cases()) {
+            for (Map.Entry<String, List<Slice>> each : comparison.slices(measured).entrySet()) {
+                Cells cells = new Cells(comparison, measured, each.getKey());
+                Spread throughput = cells.spread(Slice::throughput);
+                boolean known = each.getValue().stream().allMatch(Slice::serversKnown);
+                table.row(
+                        each.getKey(),
+                        measured.workload(),
+                        device(measured),
+                        measured.voters() == 0 ? "-" : Integer.toString(measured.voters()),
+                        Integer.toString(measured.clients()),
+                        Integer.toString(measured.valueBytes()),
+                        measured.rate() == 0 ? "-" : Numbers.number(measured.rate()),
+                        each.getValue().stream()
+                                .map(Slice::mode)
+                                .distinct()
+                                .collect(Collectors.joining("+")),
+                        String.format(
+                                Locale.ROOT,
+                                "%.0f [%.0f, %.0f]",
+                                throughput.median(),
+                                throughput.lowerQuartile(),
+                                throughput.upperQuartile()),
+                        cells.median(Slice::p50Millis),
+                        cells.median(Slice::p99Millis),
+                        cells.median(Slice::p999Millis),
+                        known ? cells.median(Slice::serverCpuPer10k) : "-",
+                        known ? cells.median(Slice::leaderCpuPer10k) : "-",
+                        cells.median(Slice::clientCpuPer10k),
+                        cells.positive(slice -> slice.allocatedPerOperation() / 1e3),
+                        cells.positive(Slice::segmentsPerOperation),
+                        cells.positive(Slice::callsPerOperation),
+                        known ? cells.median(Slice::forcesPerOperation) : "-",
+                        known ? cells.median(Slice::meanForceMillis) : "-",
+                        cells.median(slice -> slice.slowCommits() / slice.seconds()),
+                        cells.median(slice -> slice.flushes() / slice.seconds()),
+                        cells.positive(slice -> slice.residentBytes() / 1e6));
+            }
+        }
+        return table;
+    }
+
+    private record Cells(Comparison comparison, Case measured, String name) {
+        Spread spread(ToDoubleFunction<Slice> value) {
+            return comparison.spread(measured, name, value);
+        }
+
+        String median(ToDoubleFunction<Slice> value) {
+            return Numbers.number(spread(value).median());
+        }
+
+        /** As text; 0 means that it is not known. */
+        String positive(ToDoubleFunction<Slice> value) {
+            double median = spread(value).median();
+            return median > 0 ? Numbers.number(median) : "-";
+        }
+    }
+
+    /** The first configuration against each other one, the paper's words beside. */
+    static TextTable ratios(String title, Comparison comparison) {
+        TextTable table =
+                new TextTable(
+                        "ratio",
+                        "case",
+                        "throughput",
+                        "interval",
+                        "p99",
+                        "interval",
+                        "server CPU/op",
+                        "interval",
+                        "throughput in the paper");
+        for (Comparison.Row row : comparison.rows()) {
+            boolean known = row.serverCpu() != null;
+            table.row(
+                    row.configuration() + " / " + row.other(),
+                    row.measured().toString(),
+                    ratio(row.throughput()),
+                    interval(row.throughput()),
+                    ratio(row.p99()),
+                    interval(row.p99()),
+                    known ? ratio(row.serverCpu()) : "-",
+                    known ? interval(row.serverCpu()) : "-",
+                    PaperFigures.throughputRatio(title, row).orElse("-"));
+        }
+        return table;
+    }
+
+    static String device(Case measured) {
+        return measured.device().name().toLowerCase(Locale.ROOT);
+    }
+
+    private static String ratio(PairedRatio ratio) {
+        return String.format(Locale.ROOT, "%.3f", ratio.ratio());
+    }
+
+    private static String interval(PairedRatio ratio) {
+        return String.format(
+                Locale.ROOT,
+                "[%.3f, %.3f] at %.0f %%",
+                ratio.low(),
+                ratio.high(),
+                ratio.confidence() * 100);
+    }
+
+    /** What a reader of the slices must know. */
+    static List<String> warnings(List<Slice> slices) {
+        List<String> lines = new ArrayList<>();
+        long errors = slices.stream().mapToLong(Slice::errors).sum();
+        if (errors > 0) {
+            String first =
+                    slices.stream()
+                            .map(Slice::firstError)
+                            .filter(text -> text != null && !text.isEmpty())
+                            .findFirst()
+                            .orElse("");
+            lines.add("WARNING: " + errors + " operations failed; one of them: " + first);
+        }
+        long mixed = slices.stream().filter(slice -> slice.mode().equals("mixed")).count();
+        if (mixed > 0) {
+            lines.add("WARNING: the mode changed within " + mixed + " slices, which are included");
+        }
+        long tooFast =
+                slices.stream()
+                        .filter(
+                                slice ->
+                                        slice.forces() > 0
+                                                && slice.meanForceMillis()
+                                                        < slice.device().forceDelay().toNanos()
+                                                                / 1e6)
+                        .count();
+        if (tooFast > 0) {
+            lines.add(
+                    "WARNING: in "
+                            + tooFast
+                            + " slices forces were faster than the device profile");
+        }
+        long behind =
+                slices.stream()
+                        .filter(slice -> slice.rate() > 0)
+                        .filter(slice -> slice.throughput() < 0.97 * slice.rate())
+                        .count();
+        if (behind > 0) {
+            lines.add(
+                    "NOTE: in "
+                            + behind
+                            + " slices more was offered than could be done: their latencies are those"
+                            + " of a queue that grows with the length of the slice");
+        }
+        return lines;
+    }
+
+    // ---- Times ----
+
+    /** How long things took, and the first configuration against each other one. */
+    static TextTable times(List<TimeSample> samples) {
+        TextTable table =
+                new TextTable(
+                        "time of",
+                        "configuration",
+                        "seconds",
+                        "quartiles",
+                        "rounds",
+                        "ratio",
+                        "interval");
+        TimeSample.byMeasure(samples)
+                .forEach(
+                        (measure, configurations) -> {
+                            List<Double> first = configurations.values().iterator().next();
+                            configurations.forEach(
+                                    (name, seconds) -> {
+                                        Spread spread = Spread.of(array(seconds));
+                                        PairedRatio ratio =
+                                                seconds == first || seconds.size() != first.size()
+                                                        ? null
+                                                        : PairedRatio.of(
+                                                                array(first), array(seconds));
+                                        table.row(
+                                                measure,
+                                                name,
+                                                Numbers.number(spread.median()),
+                                                "["
+                                                        + Numbers.number(spread.lowerQuartile())
+                                                        + ", "
+                                                        + Numbers.number(spread.upperQuartile())
+                                                        + "]",
+                                                Integer.toString(seconds.size()),
+                                                ratio == null ? "-" : ratio(ratio),
+                                                ratio == null ? "-" : interval(ratio));
+                                    });
+                        });
+        return table;
+    }
+
+    private static double[] array(List<Double> values) {
+        return values.stream().mapToDouble(Double::doubleValue).toArray();
+    }
+
+    // ---- Timelines ----
+
+    /** Throughput and mode between one event and the next. */
+    static TextTable timeline(RunResult result) {
+        TextTable table =
+                new TextTable(
+                        "configuration",
+                        "round",
+                        "from s",
+                        "until s",
+                        "servers",
+                        "mode",
+                        "ops/s",
+                        "after");
+        for (Timeline line : Timeline.of(result)) {
+            for (Timeline.Phase phase : line.phases()) {
+                table.row(
+                        line.configuration(),
+                        Integer.toString(line.round()),
+                        Numbers.number(phase.from()),
+                        Numbers.number(phase.until()),
+                        Integer.toString(phase.servers()),
+                        phase.modes(),
+                        Numbers.number(phase.throughput()),
+                        phase.after());
+            }
+        }
+        return table;
+    }
+
+    // ---- Stages ----
+
+    /** CPU time by stage, the configurations side by side. */
+    static TextTable stages(List<StageCost> costs) {
+        List<String> names = costs.stream().map(StageCost::configuration).distinct().toList();
+        List<String> heads = new ArrayList<>(List.of("stage", "of"));
+        names.forEach(
+                name -> {
+                    heads.add(name + " CPU us/op");
+                    heads.add("waiting us/op");
+                    heads.add("switches/op");
+                });
+        TextTable table = new TextTable(heads.toArray(String[]::new));
+        for (String role : List.of(StageCost.LEADER, StageCost.FOLLOWERS)) {
+            List<StageCost> own = costs.stream().filter(c -> c.role().equals(role)).toList();
+            List<String> stages =
+                    own.stream()
+                            .map(StageCost::stage)
+                            .distinct()
+                            .sorted(
+                                    Comparator.comparingDouble(
+                                            stage ->
+                                                    -cost(
+                                                            own,
+                                                            names.get(0),
+                                                            stage,
+                                                            StageCost::cpuMicros)))
+                            .toList();
+            for (String stage : stages) {
+                table.row(line(stage, role, own, names, stage));
+            }
+            table.row(line("all", role, own, names, null));
+        }
+        return table;
+    }
+
+    private static String[] line(
+            String head, String role, List<StageCost> costs, List<String> names, String stage) {
+        List<String> cells = new ArrayList<>(List.of(head, role));
+        for (String name : names) {
+            cells.add(Numbers.number(cost(costs, name, stage, StageCost::cpuMicros)));
+            cells.add(Numbers.number(cost(costs, name, stage, StageCost::waitMicros)));
+            cells.add(Numbers.number(cost(costs, name, stage, StageCost::switches)));
+        }
+        return cells.toArray(String[]::new);
+    }
+
+    /** The median over the rounds of a stage, or (without one) of the sum of all stages. */
+    private static double cost(
+            List<StageCost> costs,
+            String configuration,
+            String stage,
+            ToDoubleFunction<StageCost> value) {
+        Map<Integer, Double> byRound =
+                costs.stream()
+                        .filter(cost -> cost.configuration().equals(configuration))
+                        .filter(cost -> stage == null || cost.stage().equals(stage))
+                        .collect(
+                                Collectors.groupingBy(
+                                        StageCost::round, Collectors.summingDouble(value)));
+        return byRound.isEmpty()
+                ? 0
+                : Spread.of(byRound.values().stream().mapToDouble(Double::doubleValue).toArray())
+                        .median();
+    }
+
+    /** Which methods were found running, stage by stage. */
+    static TextTable methods(List<MethodShare> methods) {
+        TextTable table = new TextTable("configuration", "of", "stage", "share", "method");
+        for (MethodShare each : methods) {
+            table.row(
+                    each.configuration(),
+                    each.role(),
+                    each.stage(),
+                    String.format(Locale.ROOT, "%.1f %%", 100 * each.share()),
+                    each.method());
+        }
+        return table;
+    }
+
+    /** What became of ensembles with one slow disk. */
+    public static TextTable slowDisks(List<SlowDiskVerdict> verdicts) {
+        TextTable table =
+                new TextTable(
+                        "slow disk of",
+                        "configuration",
+                        "throughput / without it",
+                        "worst round",
+                        "longest pause s",
+                        "0.5 and 2 s");
+        for (SlowDiskVerdict verdict : verdicts) {
+            table.row(
+                    verdict.measured(),
+                    verdict.configuration(),
+                    String.format(Locale.ROOT, "%.3f", verdict.ratio()),
+                    String.format(Locale.ROOT, "%.3f", verdict.leastRatio()),
+                    Numbers.number(verdict.longestPause()),
+                    verdict.good() ? "kept" : "MISSED");
+        }
+        return table;
+    }
+}

@@ -1,0 +1,25 @@
+package io.saucr.bench.result;
+
+/**
+ * What the threads of one stage of the pipeline used for an operation. Immutable.
+ *
+ * @param role leader, or followers (all of them together)
+ * @param stage the threads, by what they do
+ * @param cpuMicros on a processor, microseconds for one operation
+ * @param waitMicros ready to run but without a processor, microseconds for one operation
+ * @param switches times that a thread was put on a processor, for one operation
+ */
+public record StageCost(
+        String configuration,
+        String role,
+        int round,
+        String stage,
+        double cpuMicros,
+        double waitMicros,
+        double switches) {
+    /** A role. */
+    public static final String LEADER = "leader";
+
+    /** A role, of all of them together. */
+    public static final String FOLLOWERS = "followers";
+}

@@ -1,0 +1,233 @@
+package io.saucr.bench.cli;
+
+import static io.saucr.bench.cli.BenchProgram.SMALL;
+import static io.saucr.bench.cli.BenchProgram.run;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.saucr.bench.cli.BenchProgram.Outcome;
+import io.saucr.bench.load.UpdateLoad;
+import io.saucr.ensemble.Distribution;
+import io.saucr.ensemble.Ensemble;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The program as a user runs it, with real servers: what else it measures, and runs of runs. */
+class BenchKindsIT {
+
+    @TempDir Path folder;
+
+    @Test
+    void comparesARecoveryWithAStockServersCatchUp() throws Exception {
+        Path results = folder.resolve("results");
+        Outcome outcome =
+                run(
+                        "recovery",
+                        "--entries=100",
+                        "--rounds=1",
+                        "--jvm=" + SMALL,
+                        "--work=" + folder.resolve("work"),
+                        "--out=" + results);
+        assertThat(outcome.status()).as(outcome.err()).isZero();
+        assertThat(Files.readAllLines(results.resolve("times.csv"))).hasSize(1 + 2);
+        JsonNode times = new ObjectMapper().readTree(results.resolve("result.json").toFile());
+        assertThat(times.at("/times/0/configuration").asText()).isEqualTo("saucr");
+        assertThat(times.at("/times/1/seconds").asDouble()).isPositive();
+        assertThat(outcome.out()).contains("recovery of 100 entries");
+        assertThat(folder.resolve("work")).isEmptyDirectory();
+    }
+
+    @Test
+    void ensemblesWithoutLoadAreMeasuredTogether() throws Exception {
+        Outcome outcome =
+                run(
+                        "idle",
+                        "--servers=3",
+                        "--configurations=saucr;disk-durable",
+                        "--rounds=2",
+                        "--slice=1",
+                        "--compile=0.2",
+                        "--jvm=" + SMALL,
+                        "--work=" + folder.resolve("work"));
+        assertThat(outcome.status()).as(outcome.err()).isZero();
+        assertThat(outcome.out())
+                .contains("3 servers each, 2 rounds of 1 s")
+                .containsPattern("(?m)^saucr +\\d+\\.\\d\\d .*1\\.00 \\[1\\.00, 1\\.00]$")
+                .containsPattern("(?m)^disk-durable +\\d+\\.\\d\\d ");
+        assertThat(folder.resolve("work")).isEmptyDirectory();
+    }
+
+    @Test
+    void anEnsembleThatRunsElsewhereIsMeasuredByTwoGenerators() throws Exception {
+        try (Ensemble ensemble =
+                Ensemble.of(Distribution.stock(), folder.resolve("ensemble")).build()) {
+            ensemble.start();
+            ensemble.awaitServing(Duration.ofSeconds(90));
+            for (String generator : List.of("one", "two")) {
+                Outcome outcome =
+                        run(
+                                "quick",
+                                "--connect=other=" + ensemble.connectString(),
+                                "--clients=2",
+                                "--rounds=1",
+                                "--slice=0.4",
+                                "--warm-up=0.1",
+                                "--compile=0",
+                                "--records=20",
+                                "--out=" + folder.resolve(generator));
+                assertThat(outcome.status()).as(outcome.err()).isZero();
+                assertThat(outcome.out()).containsPattern("other +update +none +- +2 +1024");
+            }
+            ZooKeeper client = UpdateLoad.connect(ensemble.connectString());
+            client.sync("/");
+            assertThat(client.getChildren("/", false)).containsOnly("zookeeper");
+            client.close();
+        }
+        Outcome merged =
+                run(
+                        "merge",
+                        "--out=" + folder.resolve("sum.hlog"),
+                        folder.resolve("one").toString(),
+                        folder.resolve("two").toString());
+        assertThat(merged.status()).as(merged.err()).isZero();
+        assertThat(merged.out())
+                .containsPattern("other/update/2-clients/none/n0/1024-bytes +2 ")
+                .contains("0 %");
+        assertThat(folder.resolve("sum.hlog")).isNotEmptyFile();
+
+        Outcome both =
+                run(
+                        "report",
+                        "--out=" + folder.resolve("both.html"),
+                        folder.resolve("one").toString(),
+                        folder.resolve("two").toString());
+        assertThat(both.out()).contains("The report of 2 runs");
+    }
+
+    @Test
+    void startAndFailOverAreMeasured() throws Exception {
+        Path results = folder.resolve("results");
+        Outcome outcome =
+                run(
+                        "failover",
+                        "--configurations=saucr",
+                        "--servers=3",
+                        "--rounds=1",
+                        "--device=none",
+                        "--jvm=" + SMALL,
+                        "--work=" + folder.resolve("work"),
+                        "--out=" + results);
+        assertThat(outcome.status()).as(outcome.err()).isZero();
+        JsonNode result = new ObjectMapper().readTree(results.resolve("result.json").toFile());
+        assertThat(result.at("/times")).hasSize(2);
+        for (JsonNode time : result.at("/times")) {
+            assertThat(time.at("/seconds").asDouble()).isBetween(0.01, 90.0);
+        }
+    }
+
+    @Test
+    void aSlowDiskIsComparedWithNoServer() throws Exception {
+        Path results = folder.resolve("results");
+        Outcome outcome =
+                run(
+                        "slowdisk",
+                        "--servers=3",
+                        "--modes=slow",
+                        "--roles=leader",
+                        "--force-time=0.5",
+                        "--clients=3",
+                        "--seconds=1",
+                        "--slow-seconds=1.5",
+                        "--compile=0",
+                        "--rounds=1",
+                        "--device=none",
+                        "--jvm=" + SMALL,
+                        "--work=" + folder.resolve("work"),
+                        "--out=" + results);
+        assertThat(results.resolve("result.json")).as(outcome.err()).exists();
+        JsonNode result = new ObjectMapper().readTree(results.resolve("result.json").toFile());
+        assertThat(result.at("/times")).hasSize(4 * 2);
+        for (JsonNode time : result.at("/times")) {
+            assertThat(time.at("/seconds").asDouble()).as(time.toString()).isPositive();
+        }
+        assertThat(result.at("/slowDisks")).hasSize(2);
+        JsonNode saucr = result.at("/slowDisks/0");
+        assertThat(saucr.at("/measured").asText()).isEqualTo("leader of 3, slow");
+        assertThat(saucr.at("/configuration").asText()).isEqualTo("saucr");
+        // How good it is here and now is for the benchmark itself, but its status says it.
+        assertThat(outcome.status()).isEqualTo(saucr.at("/good").asBoolean() ? 0 : 3);
+        assertThat(outcome.out()).containsPattern("leader of 3, slow +disk-durable +\\d");
+        try (Stream<Path> logs = Files.list(results.resolve("logs"))) {
+            List<Path> own =
+                    logs.filter(log -> log.getFileName().toString().startsWith("saucr-")).toList();
+            assertThat(own)
+                    .hasSize(3)
+                    .allSatisfy(log -> assertThat(log).content().contains("Pinned to slow mode"));
+        }
+        assertThat(folder.resolve("work")).isEmptyDirectory();
+    }
+
+    @Test
+    void aProfileTellsStagesAndMethods() throws Exception {
+        Path results = folder.resolve("results");
+        Outcome outcome =
+                run(
+                        "profile",
+                        "--configurations=saucr",
+                        "--servers=3",
+                        "--clients=8",
+                        "--rounds=1",
+                        "--slice=1",
+                        "--recording=1",
+                        "--compile=0",
+                        "--device=none",
+                        "--jvm=" + SMALL,
+                        "--work=" + folder.resolve("work"),
+                        "--out=" + results);
+        assertThat(outcome.status()).as(outcome.err()).isZero();
+        assertThat(outcome.out())
+                .contains("Sync: log", "Sender: packets to followers", "saucr CPU us/op");
+        JsonNode result = new ObjectMapper().readTree(results.resolve("result.json").toFile());
+        double sum = 0;
+        for (JsonNode cost : result.at("/stages")) {
+            sum += cost.at("/cpuMicros").asDouble();
+        }
+        assertThat(sum).isPositive();
+    }
+
+    @Test
+    void whatHappensForEveryProposalAllocatesNothing() {
+        Outcome outcome =
+                run("micro", "--include=EveryProposal.commitFast", "--forks=0", "--seconds=0.1");
+        assertThat(outcome.status()).as(outcome.out() + outcome.err()).isZero();
+        assertThat(outcome.out()).containsPattern("EveryProposal.commitFast +5 .* 0\\n");
+    }
+
+    @Test
+    void allFiguresAreOneCallThatCanBeRepeated() throws Exception {
+        String[] call = {
+            "all",
+            "--only=table1",
+            "--out=" + folder.resolve("all"),
+            "--with=--rounds=1",
+            "--with=--slice=0.3",
+            "--with=--compile=0",
+            "--with=--device=none",
+            "--with=--servers=3",
+            "--with=--jvm=" + SMALL,
+            "--with=--work=" + folder.resolve("work")
+        };
+        Outcome outcome = run(call);
+        assertThat(outcome.status()).as(outcome.err()).isZero();
+        assertThat(outcome.out()).contains("The report of 1 of 1 figures");
+        assertThat(folder.resolve("all/report.html")).isNotEmptyFile();
+        assertThat(run(call).err()).contains("table1 is there already");
+    }
+}

@@ -1,0 +1,37 @@
+package io.saucr.bench.cli;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+
+/** Calls the program as a user does, in this JVM. Not for two threads at a time. */
+final class BenchProgram {
+    /** For {@code --jvm}: servers that start soon and need little. */
+    static final String SMALL =
+            "-Xmx128m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto -XX:-UsePerfData";
+
+    private BenchProgram() {}
+
+    /** What a call printed, and its exit status. */
+    record Outcome(int status, String out, String err) {}
+
+    /** One call with these arguments, to its end. */
+    static Outcome run(String... arguments) {
+        PrintStream out = System.out;
+        PrintStream err = System.err;
+        ByteArrayOutputStream outBytes = new ByteArrayOutputStream();
+        ByteArrayOutputStream errBytes = new ByteArrayOutputStream();
+        System.setOut(new PrintStream(outBytes, true, StandardCharsets.UTF_8));
+        System.setErr(new PrintStream(errBytes, true, StandardCharsets.UTF_8));
+        try {
+            int status = BenchCommand.execute(arguments);
+            return new Outcome(
+                    status,
+                    outBytes.toString(StandardCharsets.UTF_8),
+                    errBytes.toString(StandardCharsets.UTF_8));
+        } finally {
+            System.setOut(out);
+            System.setErr(err);
+        }
+    }
+}
