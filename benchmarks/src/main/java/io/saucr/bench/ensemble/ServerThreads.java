@@ -110,6 +110,7 @@ public record ServerThreads(Map<String, Usage> byStage) {
         return new ServerThreads(stages);
     }
 
+    /** What both used together, stage by stage. */
     public ServerThreads plus(ServerThreads other) {
         Map<String, Usage> sum = new HashMap<>(byStage);
         other.byStage.forEach((stage, usage) -> sum.merge(stage, usage, Usage::plus));

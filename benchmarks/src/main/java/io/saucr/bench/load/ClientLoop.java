@@ -30,6 +30,7 @@ public final class ClientLoop {
 
     private final Load load;
 
+    /** Runs this load; each client gets an operation of its own. */
     public ClientLoop(Load load) {
         this.load = load;
     }

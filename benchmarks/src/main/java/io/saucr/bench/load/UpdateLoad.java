@@ -24,6 +24,10 @@ public final class UpdateLoad implements Load {
     private final int records;
     private final byte[] value;
 
+    /**
+     * @param records nodes; fewer, down to 1, if their values would be too much together
+     * @param valueBytes size of each value, 1 to 1,000,000
+     */
     public UpdateLoad(int records, int valueBytes) {
         this.root = "/update-" + valueBytes;
         this.records = Math.max(1, Math.min(records, MOST_BYTES / valueBytes));

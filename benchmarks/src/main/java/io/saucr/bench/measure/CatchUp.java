@@ -40,6 +40,11 @@ public final class CatchUp {
      */
     public record Time(double seconds, long copied) {}
 
+    /**
+     * @param servers of the ensemble, at least 3
+     * @param valueBytes size of each value, 1 to 1,000,000
+     * @param jvmFlags of the servers
+     */
     public CatchUp(
             Configuration configuration, int servers, int valueBytes, List<String> jvmFlags) {
         this.configuration = configuration;

@@ -64,6 +64,7 @@ public final class TimeRounds {
         this.parameters = parameters;
     }
 
+    /** What is going to be measured, for the run's folder. */
     public Map<String, Object> plan() {
         Map<String, Object> plan = new LinkedHashMap<>();
         plan.put("title", title);

@@ -21,6 +21,7 @@ public final class WorkFolder implements AutoCloseable {
         Runtime.getRuntime().addShutdownHook(hook);
     }
 
+    /** Where it is; gone after {@link #close}. */
     public Path path() {
         return path;
     }

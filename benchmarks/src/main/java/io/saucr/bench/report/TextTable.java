@@ -7,6 +7,7 @@ import java.util.List;
 public final class TextTable {
     private final List<List<String>> rows = new ArrayList<>();
 
+    /** A table without rows. */
     public TextTable(String... heads) {
         rows.add(List.of(heads));
     }

@@ -30,6 +30,11 @@ public final class Comparison {
 
     private final Map<Case, Map<String, List<Slice>>> byCase = new LinkedHashMap<>();
 
+    /**
+     * Compares the slices of each case.
+     *
+     * @param slices in the order of the plan: the first configuration is compared with the others
+     */
     public Comparison(List<Slice> slices) {
         for (Slice slice : slices) {
             byCase.computeIfAbsent(slice.measured(), measured -> new LinkedHashMap<>())

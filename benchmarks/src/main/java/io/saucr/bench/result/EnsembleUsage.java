@@ -53,6 +53,7 @@ public record EnsembleUsage(
         return (long) Double.parseDouble(table.getOrDefault(key, "0"));
     }
 
+    /** What was used since an earlier reading. */
     public EnsembleUsage since(EnsembleUsage earlier) {
         return new EnsembleUsage(
                 servers.since(earlier.servers),

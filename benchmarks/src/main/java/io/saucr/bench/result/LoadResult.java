@@ -14,6 +14,7 @@ import org.HdrHistogram.Histogram;
  */
 public record LoadResult(
         long operations, long errors, String firstError, double seconds, Histogram latencies) {
+    /** Operations per second. */
     public double throughput() {
         return operations / seconds;
     }

@@ -55,6 +55,7 @@ public record ProcessUsage(double cpuSeconds, long residentBytes, long readWrite
         return 0;
     }
 
+    /** What both used together. */
     public ProcessUsage plus(ProcessUsage other) {
         return new ProcessUsage(
                 cpuSeconds + other.cpuSeconds,

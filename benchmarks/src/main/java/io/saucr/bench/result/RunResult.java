@@ -33,21 +33,25 @@ public record RunResult(
         methods = methods == null ? List.of() : List.copyOf(methods);
     }
 
+    /** The same with slices. */
     public RunResult withSlices(List<Slice> measured) {
         return new RunResult(
                 title, begun, plan, machine, measured, times, timeline, events, stages, methods);
     }
 
+    /** The same with times. */
     public RunResult withTimes(List<TimeSample> measured) {
         return new RunResult(
                 title, begun, plan, machine, slices, measured, timeline, events, stages, methods);
     }
 
+    /** The same with a timeline. */
     public RunResult withTimeline(List<TimelinePoint> points, List<TimelineEvent> happened) {
         return new RunResult(
                 title, begun, plan, machine, slices, times, points, happened, stages, methods);
     }
 
+    /** The same with a profile. */
     public RunResult withProfile(List<StageCost> costs, List<MethodShare> shares) {
         return new RunResult(
                 title, begun, plan, machine, slices, times, timeline, events, costs, shares);

@@ -57,6 +57,7 @@ public record Slice(
 
     private static final double MICROS_PER_MILLI = 1000;
 
+    /** What clients and servers counted in one slice. */
     public static Slice of(
             String configuration,
             Case measured,
