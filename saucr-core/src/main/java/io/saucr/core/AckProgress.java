@@ -20,7 +20,7 @@ public final class AckProgress {
     private long lastProposed;
     private long lastProposedAt;
 
-    // Up to here everybody has had at least half a bound of time to ack.
+    // Entries up to this one were proposed at least half a bound ago.
     private long recent;
     private long sample;
     private long sampledAt;

@@ -442,7 +442,7 @@ public class CommitRule {
         runs++;
     }
 
-    /** An entry so old that its run was forgotten counts as fast: then its ack promises less. */
+    /** An entry too old for the recorded modes counts as fast: an ack then promises less. */
     private Mode modeOf(long zxid) {
         for (int run = runs - 1; run >= 0; run--) {
             if (zxid >= runStart[run]) {
@@ -474,7 +474,7 @@ public class CommitRule {
     }
 
     /**
-     * @param taken slots that are not to be given away, beside those in use
+     * @param taken slots that may not be assigned either, as bits
      */
     private int slotOf(long sid, long taken) {
         int slot = find(sid);
@@ -507,7 +507,7 @@ public class CommitRule {
         return MAX_SERVERS - slots + Long.bitCount(unusedSlots());
     }
 
-    /** Of servers that are gone and whose acks no outstanding entry asks for. */
+    /** The slots of servers that are not connected and whose acks no outstanding entry needs. */
     private long unusedSlots() {
         long used = voters | pendingVoters;
         for (int n = 0; n < outstanding; n++) {

@@ -16,7 +16,7 @@ import java.util.Arrays;
  * <p>Immutable.
  */
 public final class EpochEnds {
-    /** Older epochs than this many are forgotten: the base moves up. */
+    /** The most epochs that are kept. Older ones are dropped: the base moves up. */
     public static final int MAX_EPOCHS = 1024;
 
     /** The two logs share no position that both can be cut to. */
@@ -38,7 +38,7 @@ public final class EpochEnds {
     }
 
     /**
-     * Of a log without entries after the snapshot {@code base}.
+     * The epoch ends of a log without entries after the snapshot {@code base}.
      *
      * @param base the zxid of the oldest snapshot from which the log can be replayed, {@link
      *     Zxid#NONE} if that is the empty one
@@ -51,10 +51,10 @@ public final class EpochEnds {
     }
 
     /**
-     * As they were sent.
+     * The epoch ends that another server sent.
      *
      * @param ends what {@link #ends} returned
-     * @throws IllegalArgumentException when that cannot be
+     * @throws IllegalArgumentException when no log has such epoch ends
      */
     public static EpochEnds of(long base, long[] ends) {
         if (ends.length == 0 || ends.length > MAX_EPOCHS) {
@@ -105,9 +105,9 @@ public final class EpochEnds {
     }
 
     /**
-     * The same with one more entry.
+     * These epoch ends with one more entry.
      *
-     * @throws IllegalArgumentException when the entry leaves a gap or goes back
+     * @throws IllegalArgumentException when the entry leaves a gap, or is not after the last entry
      */
     public EpochEnds append(long zxid) {
         if (!followedBy(zxid)) {
@@ -128,9 +128,9 @@ public final class EpochEnds {
     }
 
     /**
-     * The same with every entry up to this one of the newest epoch.
+     * These epoch ends with every entry up to this one, which is of the newest epoch.
      *
-     * @throws IllegalArgumentException when that is another epoch, or goes back
+     * @throws IllegalArgumentException when it is of another epoch, or not after the last entry
      */
     public EpochEnds through(long zxid) {
         if (Zxid.epoch(zxid) != Zxid.epoch(last) || zxid < last) {
@@ -192,7 +192,7 @@ public final class EpochEnds {
     }
 
     /**
-     * Of the log cut after an entry.
+     * The epoch ends of the log cut after an entry.
      *
      * @throws IllegalArgumentException when the log does not contain it, or only in its snapshot
      */
@@ -209,7 +209,7 @@ public final class EpochEnds {
     }
 
     /**
-     * Of what is left when everything before an entry has been purged.
+     * The epoch ends of what is left when everything before an entry has been purged.
      *
      * @param first the oldest entry that can still be read, or any one before the base
      */

@@ -28,7 +28,7 @@ public final class FollowerConnection<C> {
 
     long pinged;
 
-    /** Whether its acks come in time (R24); null before it is synced, and of Apache's. */
+    /** Whether its acks come in time (R24); null before it is synced, and for Apache's servers. */
     AckProgress.Peer acks;
 
     /**

@@ -114,7 +114,7 @@ public final class LeaderDecisions<C, S> {
         return stepDownNanos;
     }
 
-    /** All of it is carried out. */
+    /** Everything has been carried out. */
     public void clear() {
         closings.clear();
         turns.clear();

@@ -71,7 +71,7 @@ public final class LeaderState<C, S> {
     private long lastCommitted;
     private int voters;
 
-    // R24: who acks in time, this server's own log among them; how long entries wait.
+    // R24: who acks in time, this server's own log included, and how long entries wait to commit.
     private final AckProgress progress;
     private final AckProgress.Peer own;
     private final AckProgress.Peer commits;
@@ -80,7 +80,10 @@ public final class LeaderState<C, S> {
     private long lastConfirmation;
     private long lastBroadcast;
 
-    /** When the next round was meant to be, or what was made up for since (H11). */
+    /**
+     * When the next round was planned, or until when a pause of this process was already allowed
+     * for (H11).
+     */
     private long awakeThrough;
 
     private boolean ownDiskLate;
@@ -94,7 +97,7 @@ public final class LeaderState<C, S> {
     private long slowSince;
     private long lastFast;
 
-    /** Why the mode turns; a number goes with it. */
+    /** Why the mode turns. The text for an operator adds a number to it. */
     private enum Reason {
         PROMPT,
         TOO_FEW_PROMPT,
@@ -195,7 +198,9 @@ public final class LeaderState<C, S> {
         return connection;
     }
 
-    /** Whether a server that may be no voter may be sent proposals. */
+    /**
+     * Whether proposals may be sent to the server: to any voter, and to a limited number of others.
+     */
     public boolean admits(long sid) {
         return rule.voter(sid) || set.admits(sid);
     }
@@ -203,7 +208,9 @@ public final class LeaderState<C, S> {
     /** Every proposal from now on is put into the connection. */
     public void forwarded(FollowerConnection<C> connection) {
         if (connection.situationAware()) {
-            // Before UPTODATE: whoever has not got it by then follows a leader without SAUCR.
+            // Before UPTODATE: a follower that was not told by then takes its leader for one
+            // without
+            // SAUCR.
             decisions.greetings.add(connection);
             connection.toldOfHeartbeats = true;
         }
@@ -214,7 +221,7 @@ public final class LeaderState<C, S> {
         tag = null;
     }
 
-    /** The follower has acked UPTODATE. Said twice is said once. */
+    /** The follower has acked UPTODATE. A second call changes nothing. */
     public void synced(FollowerConnection<C> connection) {
         if (connection.synced) {
             return;
@@ -398,7 +405,7 @@ public final class LeaderState<C, S> {
         controller.unpin(Pin.RECONFIGURATION);
     }
 
-    /** What could be committed after an ack is committed. */
+    /** Called after each ack, once everything that it allows to commit is committed. */
     public void settled(long now) {
         commits.acked(lastCommitted, now);
         if (syncs.size() > 0) {
@@ -671,8 +678,8 @@ public final class LeaderState<C, S> {
     }
 
     /**
-     * What a follower has not logged fills its memory. Others commit without it, so it is sent away
-     * until it has done what it has.
+     * Proposals that a follower has not logged fill its memory. If the others commit without it,
+     * its connection is closed; it connects again once its log has caught up.
      */
     private void closeHopeless(long now) {
         for (int i = 0; i < connections.size(); i++) {
@@ -688,7 +695,10 @@ public final class LeaderState<C, S> {
         }
     }
 
-    /** Only for others who can do without this server: else nobody would lead, or serve reads. */
+    /**
+     * This leader steps down only if the others can elect a leader and commit without it: else
+     * nobody would lead, or serve reads.
+     */
     private void considerSteppingDown(long now, long diskSilenceNanos) {
         if (controller.mode() == Mode.FAST && diskSilenceNanos > diskTimeoutNanos) {
             // Slow entries show whose disks answer.
@@ -723,7 +733,7 @@ public final class LeaderState<C, S> {
 
     // ---- For a model that goes on from any state ----
 
-    /** Goes on from where these stand, with nobody connected but whom {@link #adopt} says. */
+    /** Continues from this state; only followers that {@link #adopt} names are connected. */
     public void resume(
             ReplicationSet newSet,
             ProposalTag newTag,
@@ -737,8 +747,8 @@ public final class LeaderState<C, S> {
     }
 
     /**
-     * A connection that the commit rule and the set know already. It takes the place of an earlier
-     * one, and nobody is told that this is gone.
+     * A connection that the commit rule and the set know already. It replaces an earlier one of the
+     * same server without a report that this is gone.
      */
     public FollowerConnection<C> adopt(
             C endpoint, long sid, long number, long nonce, boolean isSynced, long now) {
@@ -804,7 +814,7 @@ public final class LeaderState<C, S> {
         return count;
     }
 
-    /** As {@link #promptVoters}, in time or not. */
+    /** As {@link #promptVoters}, but those whose acks are late count, too. */
     private int heardVoters(long now) {
         int count = rule.voter(self) ? 1 : 0;
         for (int i = 0; i < connections.size(); i++) {

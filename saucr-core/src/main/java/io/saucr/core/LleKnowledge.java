@@ -11,7 +11,7 @@ package io.saucr.core;
  * <p>Not thread-safe: the lock of the owner's log guards it.
  */
 public final class LleKnowledge {
-    /** All that is known, but for one thing: the members of {@link #tag} have {@link #lastZxid}. */
+    /** All that is known, except that the members of {@link #tag} have {@link #lastZxid}. */
     private LleMap base;
 
     /** The tag of the newest entry, null before the first. */

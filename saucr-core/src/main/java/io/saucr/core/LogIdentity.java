@@ -57,7 +57,7 @@ public record LogIdentity(
         }
     }
 
-    /** Of a log whose epoch file says just this epoch. */
+    /** The identity of a log while its epoch file is not being replaced. */
     public LogIdentity(
             String ensemble, long server, long log, long epoch, long extent, long marker) {
         this(ensemble, server, log, epoch, epoch, extent, marker);
@@ -87,7 +87,7 @@ public record LogIdentity(
         return new Stamp(server, log);
     }
 
-    /** The identity of a log that is this server's, but of which nothing may be believed. */
+    /** The identity of this server's log after a loss: nothing in it counts as complete. */
     public static LogIdentity ofLoss(String ensemble, Stamp stamp) {
         return new LogIdentity(ensemble, stamp.server(), stamp.log(), 0, 0, 0);
     }

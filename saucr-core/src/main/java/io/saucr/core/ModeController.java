@@ -53,7 +53,7 @@ public final class ModeController {
         FAST
     }
 
-    /** The longest time between two attempts, and what counts as lasting. */
+    /** The longest time between two attempts; fast mode that lasts for so long ends the backoff. */
     private static final long MOST_BACKOFF_NANOS = 30_000_000_000L;
 
     private final int confirmationsNeeded;
@@ -72,7 +72,7 @@ public final class ModeController {
     private long noopDelay;
     private long nextNoop;
 
-    /** As the other one, and what failed is tried again at once. */
+    /** A controller without backoff: after a failed attempt the next one may come at once. */
     public ModeController(int voters, int confirmationsNeeded, long drainNanos) {
         this(voters, confirmationsNeeded, drainNanos, 0);
     }
@@ -110,7 +110,7 @@ public final class ModeController {
         voters = count;
     }
 
-    /** As the other one, with disks that are nearly there. */
+    /** As the other method, for callers that do not know how far disks are: a drain may begin. */
     public Decision promptness(int promptVoters, boolean onDisks, boolean slowInFlight, long now) {
         return promptness(promptVoters, onDisks, slowInFlight, true, now);
     }
@@ -196,8 +196,9 @@ public final class ModeController {
     }
 
     /**
-     * Nothing is under way that would show whose disk answers in time: a no-op does, each time
-     * later while that changes nothing.
+     * A voter's last ack was late and it owes none now: only a further entry can show whether it is
+     * in time again, so a no-op is due. The time between two of these doubles as long as they
+     * change nothing.
      */
     public Decision probe(long now) {
         if (state != State.SLOW || !pins.isEmpty() || (noopDelay != 0 && now - nextNoop < 0)) {

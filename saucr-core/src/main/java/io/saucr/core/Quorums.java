@@ -1,9 +1,10 @@
 package io.saucr.core;
 
 /**
- * How many of {@code voters} voters are enough for what. The only place with this arithmetic, and
- * the same for every number of voters from 1: of fewer than 3 the fast quorum is more than there
- * are, so such an ensemble never gets fast.
+ * Quorum sizes for {@code voters} voters (section 3 of the paper: bare majority, fast quorum,
+ * recovery quorum). This is the only place with quorum arithmetic. It holds for any number of
+ * voters from 1 on: with fewer than 3 the fast quorum is larger than the ensemble, which therefore
+ * never turns to fast mode.
  */
 public final class Quorums {
     private Quorums() {}
@@ -19,8 +20,8 @@ public final class Quorums {
     }
 
     /**
-     * R: how many recovered voters must answer a recovering one (R16). Never less than 1: nobody
-     * recovers from nothing.
+     * R: how many recovered voters must answer a recovering one (R16). At least 1: without any
+     * answer no server recovers.
      */
     public static int recoveryQuorum(int voters) {
         return Math.max(1, voters - bareMajority(voters));
@@ -28,8 +29,8 @@ public final class Quorums {
 
     /**
      * How many recovered voters must answer one that lost its disk (R26): n - B + 1. A durable ack
-     * counted together with those of B - 1 others at least, and of n - 1 others so many include one
-     * of them.
+     * of the lost disk counted together with those of at least B - 1 others; among the n - 1
+     * others, any n - B + 1 include one of these.
      */
     public static int lostDiskQuorum(int voters) {
         return voters - bareMajority(voters) + 1;

@@ -75,9 +75,10 @@ import java.util.TreeSet;
  *       So after the last answer the copy is a prefix of what the source had at that moment; and
  *       committed entries are never truncated.
  *   <li>The source may lose its buffer in a crash, and with it C, if it had not acked C yet: then
- *       its markers say "on disk", and it comes back with less. So a source whose epoch ends lack
- *       the entry that it answered with, or that ends its history before they did, is not believed:
- *       all answers are asked for anew, the first time before anything is truncated.
+ *       its markers say "on disk", and it comes back with less. So two sources are not believed:
+ *       one whose epoch ends lack the entry that it answered with, and one whose history ends
+ *       before its epoch ends did. All answers are asked for anew; the epoch ends are checked
+ *       before anything is truncated.
  *   <li>The current epoch becomes the last entry's if that is newer. A log that reaches into an
  *       epoch holds that epoch's whole initial history, as a follower does that synchronised with
  *       its leader. It never becomes the source's own current epoch, whose initial history may
@@ -324,7 +325,7 @@ public final class RecoveryProcedure {
     /** The last entry that the source said to have. */
     private long claimed;
 
-    /** The last entry up to {@link #through} that its epoch ends said it has. */
+    /** The last entry up to {@link #through} that the source has, by the epoch ends it sent. */
     private long promised;
 
     private long requestId;

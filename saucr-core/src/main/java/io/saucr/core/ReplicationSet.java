@@ -10,7 +10,10 @@ import java.util.Arrays;
  * <p>Not thread-safe: owned by the leader's lock.
  */
 public final class ReplicationSet {
-    /** So many that the tag of a set that admits no more is far from its limits. */
+    /**
+     * From so many known servers on only voters and servers known already may join. A tag that
+     * names so many servers is well below the limits of {@link ProposalTag}.
+     */
     static final int MAX_KNOWN = 128;
 
     private long[] members;
@@ -33,9 +36,9 @@ public final class ReplicationSet {
     }
 
     /**
-     * Whether a server that is no voter may join. Each one that did is known for ever, in this
-     * leader's tags and on everyone's disk, so there is an end of them: {@value #MAX_KNOWN} servers
-     * in all.
+     * Whether a server that is no voter may join. Each one that did stays for ever in this leader's
+     * tags and on everyone's disk, so their number is limited: no new one joins once {@value
+     * #MAX_KNOWN} servers are known.
      */
     public boolean admits(long sid) {
         return contains(sid)

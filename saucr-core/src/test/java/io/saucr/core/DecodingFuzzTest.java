@@ -30,8 +30,8 @@ import net.jqwik.api.Property;
 /**
  * Bytes from a disk or a network: random ones, and damaged ones of every kind of message, tag, map
  * and marker: a million messages, a million tags with maps in them. They are rejected with the one
- * exception that callers expect, or they mean what their encoding says. Each try is a seed for many
- * inputs; a length field that were believed would end it for want of memory.
+ * exception that callers expect, or what they are read as has just these bytes as its encoding.
+ * Each try is a seed for many inputs. A reader that trusted a length field would run out of memory.
  */
 class DecodingFuzzTest {
     private static final int TRIES = 400;

@@ -9,8 +9,8 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /**
- * Servers that are in no configuration and connect to a leader under ever new numbers: neither
- * those who connect nor what is remembered of them ever stands in a voter's way.
+ * Servers that are in no configuration connect to a leader under ever new numbers: neither their
+ * connections nor what is remembered of them ever keeps a voter out.
  */
 class StrangersTest {
     private static final int STRANGERS = 10_000;
