@@ -35,7 +35,7 @@ final class Explorer {
     private final byte[] state = new byte[StateCodec.MAX_BYTES];
     private final byte[] next = new byte[StateCodec.MAX_BYTES];
 
-    // What was done since the state that is expanded, and what may be done after each of it.
+    // The steps since the state that is expanded, and which steps are enabled after each of them.
     private final int[] run = new int[LONGEST_RUN];
     private final int[][] offered = new int[LONGEST_RUN][];
 

@@ -5,7 +5,7 @@ package io.saucr.model.cluster;
  * product has no such switches: the cluster decides otherwise in the place of the product's class.
  */
 public enum BrokenRule {
-    /** Who joins again is put into the set of every uncommitted entry that it is re-sent. */
+    /** A server that joins again enters the set of every uncommitted entry that it is re-sent. */
     R2_REJOINED_IN_EVERY_SET,
     /** A server acks a slow entry before it has forced its log. */
     R3_SLOW_ACK_FROM_MEMORY,
@@ -25,7 +25,7 @@ public enum BrokenRule {
     R6_STUCK_ENTRY,
     /** A newer map replaces the older one. */
     R8_MAP_REPLACED,
-    /** An operator's order to stay slow turns the mode, and is forgotten. */
+    /** An operator's order to stay slow turns the mode once, and is then forgotten. */
     R10_PIN_FORGOTTEN,
     /** A fast entry is acked without the fast-switch marker. */
     R12_NO_FAST_SWITCH,
@@ -51,17 +51,17 @@ public enum BrokenRule {
     R21_OLD_CONNECTION_COUNTS,
     /** A leader answers syncs without having heard who still follows. */
     R22_NO_QUESTION,
-    /** An answer says for the newest question that its server follows, not for the one it is to. */
+    /** An answer counts for the newest question, not for the one that it answers. */
     R22_ANSWERS_WITHOUT_NUMBER,
-    /** An entry that was proposed before a sync came in shows, too, that its followers follow. */
+    /** Acks of an entry that was proposed before a sync came in count for that sync, too. */
     R22_EARLIER_ENTRY,
-    /** After a loss of power a server takes its page cache for what it was. */
+    /** After a loss of power a server believes that its page cache is still the same. */
     R25_BOOT_ID_NOT_LOOKED_AT,
     /** A fast entry is acked before it is in the page cache. */
     R25_ACK_BEFORE_WRITE,
-    /** Whose process was killed goes on with the map of its marker. */
+    /** A server whose process was killed goes on with the map of its marker. */
     R25_MAP_OF_MARKER,
-    /** What is found in the page cache is not forced before its server takes part again. */
+    /** A killed server does not force what is in the page cache before it takes part again. */
     R25_START_WITHOUT_FORCE,
     /** A server that lost its disk takes part with the empty one at once. */
     R26_LOST_DISK_COUNTS_AS_COMPLETE,
@@ -69,24 +69,24 @@ public enum BrokenRule {
     R26_LOST_ANSWERS,
     /** R answers are enough for a server that lost its disk. */
     R26_R_ANSWERS_ENOUGH,
-    /** A server that lost its disk promises no more than its new log stands for. */
+    /** A server that lost its disk promises only the epoch of its new log. */
     R26_ACCEPTED_EPOCH_FORGOTTEN,
     /** A server that lost its disk believes answers that were given before a leader knew of it. */
     R26_LEADER_NOT_FIRST,
-    /** When all others were heard without a leader, what they answered before that counts. */
+    /** Once all others were heard without a leader, their earlier answers count, too. */
     R26_NO_NEW_ROUND,
     /** Nobody tells the leader that a server has lost its disk (R20). */
     R26_NO_NOTICE,
     /** A fast entry that is acked from disk leaves the map on disk as it was. */
     S4_STALE_MAP_ON_DISK,
-    /** What a follower gets before UPTODATE is treated as its tag says. */
+    /** A follower treats what it gets before UPTODATE as its tag says, and not as slow. */
     H5_FAST_BEFORE_UPTODATE,
-    /** What a follower is sent before UPTODATE, and takes for slow, it acks towards F. */
+    /** Acks of entries that a follower got before UPTODATE, as slow ones, count towards F. */
     H5_COUNTS_BEFORE_UPTODATE,
-    /** Who joins again believes the tags of re-sent packets, and gets no new one. */
+    /** A server that joins again believes the tags of re-sent packets, and gets no new one. */
     H6_OLD_TAGS,
-    /** A leader that stood still takes its own pause for silence of its followers. */
+    /** A leader takes a pause of its own process for silence of its followers. */
     H11_PAUSE_IS_SILENCE,
-    /** A server that leaves its leader speaks of its memory, not of its log. */
+    /** A server that leaves its leader reports what it has in memory, not what it has logged. */
     H14_MEMORY_AHEAD_OF_LOG
 }

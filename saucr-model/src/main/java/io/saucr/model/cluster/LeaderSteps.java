@@ -26,7 +26,7 @@ final class LeaderSteps {
     /** One confirmation is enough: more of them only make fewer schedules possible. */
     private static final int CONFIRMATIONS = 1;
 
-    /** So long that nobody is silent or late but who is made so. */
+    /** So long that followers are silent or late only by steps that make them so. */
     private static final long INTERVAL = 1L << 50;
 
     static final long LONG_AGO = 2 * INTERVAL;

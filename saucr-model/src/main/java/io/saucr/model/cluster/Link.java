@@ -38,7 +38,7 @@ final class Link {
     int newLeaderAck;
     int upToDateAck;
 
-    /** Whether the leader has not heard the follower in time, and not since (R6). */
+    /** Whether the leader missed a heartbeat of the follower and has not heard it since (R6). */
     boolean silent;
 
     /** Acks of the queue's positions from {@code acksRead} to {@code acksSent}, exclusively. */
@@ -46,15 +46,15 @@ final class Link {
 
     int acksSent;
 
-    /** Restarted server and incarnation, and before the ack of which position it was said. */
+    /** Notices: the restarted server, its incarnation, and which position's ack comes next. */
     final int[] noticeServer = new int[MAX_NOTICES];
 
     final long[] noticeIncarnation = new long[MAX_NOTICES];
     final int[] noticeBefore = new int[MAX_NOTICES];
     int notices;
 
-    // R22. Their place among acks does not matter, and an unread one before a newer one says
-    // nothing that the newer one does not. 0 is none.
+    // R22. The place of questions and answers among acks does not matter, and an unread one says
+    // nothing that a newer one does not. 0 is none.
 
     /** The newest question that the leader has put into it. */
     long asked;

@@ -40,7 +40,7 @@ public final class PartialOrderReduction {
 
     private static final int NOTHING = -1;
 
-    /** What has been done in a run that nothing has told yet. */
+    /** The steps of a run whose effects no step has seen yet. */
     private static final class Run {
         /** The last quiet step of one server's log, or the step to which another one belongs. */
         int last = NOTHING;
@@ -120,7 +120,7 @@ public final class PartialOrderReduction {
             // As if it had lost power, or the disk, when its process died.
             return false;
         }
-        if (run.last == NOTHING ? kind == Kind.LEARN : !tells(run, step)) {
+        if (run.last == NOTHING ? kind == Kind.LEARN : !sees(run, step)) {
             return false;
         }
         if (run.counted == 0 && !run.proposed) {
@@ -144,8 +144,8 @@ public final class PartialOrderReduction {
         return s.leads() && run.counted == 1 << s.index;
     }
 
-    /** Whether a step can tell the run's last one, or belongs to it. */
-    private boolean tells(Run run, int step) {
+    /** Whether a step can see the effect of the run's last one, or belongs to it. */
+    private boolean sees(Run run, int step) {
         Kind next = Step.kind(step);
         int server = Step.server(run.last);
         boolean own = Step.server(step) == server;
@@ -256,7 +256,7 @@ public final class PartialOrderReduction {
                     yield counted(was, run, s, s, !acksAreQuiet || visible);
                 }
                 if (!acksAreQuiet || visible) {
-                    yield stateIfTold(was);
+                    yield stateIfSeen(was);
                 }
                 if (s.appendedAs[s.length - 1] == Server.FAST) {
                     run.acked |= 1 << s.index;
@@ -271,7 +271,7 @@ public final class PartialOrderReduction {
                         : (was.counted & ~(1 << from.index)) == 0 ? Next.STATE : Next.LEAVE_OUT;
             }
             case TRUNCATE -> quiet(run, step);
-            case SYNC, UPTODATE -> visible ? stateIfTold(was) : quiet(run, step);
+            case SYNC, UPTODATE -> visible ? stateIfSeen(was) : quiet(run, step);
             case SUSPECT -> {
                 run.proposed = false;
                 yield quiet(run, step);
@@ -306,8 +306,8 @@ public final class PartialOrderReduction {
         return Next.GO_ON;
     }
 
-    /** For a step that tells of nothing but its own server's log. */
-    private static Next stateIfTold(Run was) {
+    /** For a step that sees nothing but its own server's log. */
+    private static Next stateIfSeen(Run was) {
         return was.counted == 0 && !was.proposed ? Next.STATE : Next.LEAVE_OUT;
     }
 
@@ -343,8 +343,8 @@ public final class PartialOrderReduction {
             if (!visible) {
                 return Next.GO_ON;
             }
-            boolean told = (was.counted & ~(1 << l.index)) == 0 && !was.proposed;
-            return told ? Next.STATE : Next.LEAVE_OUT;
+            boolean seen = (was.counted & ~(1 << l.index)) == 0 && !was.proposed;
+            return seen ? Next.STATE : Next.LEAVE_OUT;
         }
         if (was.proposed) {
             return Next.LEAVE_OUT;
@@ -365,9 +365,9 @@ public final class PartialOrderReduction {
 
     /**
      * Whether the ack that was counted cannot help to commit in this run: it is one of a fast entry
-     * that needs everybody's, who comes earlier in the order has not acked it, and no later ack
-     * waits behind it. Or the follower has acked more fast entries than were read, which it might
-     * as well do later.
+     * that needs everybody's acks, a server earlier in the order has not acked it, and no later ack
+     * waits behind it. Or the follower has acked more fast entries than were read; it can do that
+     * later just as well.
      */
     private boolean inVain(Server l, Server from, Run run) {
         Link link = l.links[from.index];

@@ -212,7 +212,7 @@ final class Recovery {
                 last.staged());
     }
 
-    /** What its own map and the answers say together. */
+    /** Its own map, merged with those of the answers. */
     LleMap merged() {
         LleMap merged = onDisk.markers().lleMap();
         for (LleAnswer answer : received) {

@@ -116,10 +116,10 @@ final class Server {
     boolean loggedInitialHistory;
     boolean upToDate;
 
-    /** What of the queue comes before NEWLEADER. */
+    /** How much of the queue comes before NEWLEADER. */
     int initialHistory;
 
-    /** What of the queue comes before UPTODATE, {@link #NOWHERE} while that was not sent. */
+    /** How much of the queue comes before UPTODATE, {@link #NOWHERE} before that is sent. */
     int upToDateAt = NOWHERE;
 
     // ---- A leader ----
@@ -131,13 +131,13 @@ final class Server {
     int committed;
     boolean noopOwed;
 
-    /** Whether an operator forbids fast mode: ghost, and asked of nobody but who looks. */
+    /** Whether an operator forbids fast mode: ghost, read only by invariants and the codec. */
     boolean pinned;
 
     /** Whether a pause of its process has changed its mode: ghost. */
     boolean turnedByPause;
 
-    /** What it takes for the time; nobody else can tell. */
+    /** Its own clock, which no other server sees. */
     long now;
 
     LeaderState<Link, ClientSync> state;
@@ -206,7 +206,7 @@ final class Server {
         return new Markers(fastSwitch, latestOnDisk, mapOnDisk);
     }
 
-    /** Whether what it has acked, and what it knew, may be more than it has. */
+    /** Whether it may have lost entries that it acked, or what it knew of others. */
     boolean mayHaveForgotten() {
         return lost || (markersSayFast() && !proven);
     }

@@ -140,7 +140,7 @@ final class StateWriter {
 
     private void writeServer(ModelCluster w, Server s) {
         number(s.role.ordinal());
-        // Who is recovered has nothing to prove, and who has not acked anything fast neither.
+        // The proof matters only for a server that is down and has acked fast entries.
         boolean proven = s.role == Role.DOWN && s.proven && s.markersSayFast();
         number((s.unrecovered ? 1 : 0) | (proven ? 2 : 0) | (s.lost ? 4 : 0));
         number(order.rank(s.index, s.incarnation));

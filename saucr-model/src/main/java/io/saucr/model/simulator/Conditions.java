@@ -8,7 +8,7 @@ import io.saucr.model.cluster.Step.Kind;
  */
 @SuppressWarnings("EnumOrdinal") // weights live as long as a schedule
 final class Conditions {
-    /** A gap that no schedule reaches the end of. */
+    /** Longer than any schedule. */
     static final int NEVER = 1 << 24;
 
     private static final int[] LATENCIES = {0, 0, 8, 32, 120};
@@ -30,7 +30,7 @@ final class Conditions {
     /** Crashes in one instant. */
     int crashesTogether;
 
-    /** Whether the crashes may leave fewer than R servers that know what they have. */
+    /** Whether crashes may leave fewer than R servers that have not to recover. */
     boolean disaster;
 
     /** Ticks until a crashed server's process starts again, at most. */
@@ -56,14 +56,14 @@ final class Conditions {
     int slowDisks;
     int suspicions;
 
-    /** Ticks between what happens to processes and disks alone, on average, or {@link #NEVER}. */
+    /** Ticks between deaths of processes or lost disks, on average, or {@link #NEVER}. */
     int deathGap;
 
-    // How likely each of that is, in relation to the others.
+    // How likely each of the two is, in relation to the other.
     int deaths;
     int lostDisks;
 
-    /** After so many deaths of eight the machines lose power, too, if nobody has started them. */
+    /** After so many of eight deaths, machines whose processes are still dead lose power, too. */
     int powerAfterDeath;
 
     /** Turns of a leader between its clients' syncs. */

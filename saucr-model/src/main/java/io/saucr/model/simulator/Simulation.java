@@ -85,10 +85,10 @@ final class Simulation {
     private final Liveness liveness;
     private final Dice dice = new Dice();
 
-    /** For clients' syncs, so that whether there are any changes nothing else. */
+    /** For clients' syncs: dice of their own, so that syncs change nothing else in a schedule. */
     private final Dice clients = new Dice();
 
-    /** For deaths and lost disks: without them a seed means what it meant before there were any. */
+    /** For deaths and lost disks: a seed without them gives the same schedule as ever. */
     private final Dice deaths = new Dice();
 
     /** For what changes a leader's mode beside its clients. */
@@ -120,7 +120,7 @@ final class Simulation {
     private int partition;
     private int partitionEnds;
 
-    // With a hung disk only: who acks in time, of the leader's view; null else.
+    // Who acks in time, as the leader sees it; null unless a disk hangs in this schedule.
     private AckProgress progress;
     private final AckProgress.Peer[] acks;
     private int progressOf;
@@ -764,7 +764,7 @@ final class Simulation {
         return othersThatKnow(crashing) >= recoveryQuorum;
     }
 
-    /** How many others know what they have, or will at their start. */
+    /** How many others need not recover, now or when they start. */
     private int othersThatKnow(int server) {
         int others = 0;
         for (int j = 0; j < n; j++) {

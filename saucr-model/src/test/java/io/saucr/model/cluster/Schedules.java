@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Ways of three servers to where searches begin. */
+/** The first steps of three servers, up to where searches begin. */
 public final class Schedules {
     /** Three servers in slow mode. */
     public static final List<String> SLOW =
