@@ -38,7 +38,7 @@ public final class DirectRequests extends RequestThrottler {
         server.submitRequestNow(request);
     }
 
-    /** After this, ZooKeeper's class drops what comes in. */
+    /** From then on ZooKeeper's class drops requests that come in. */
     @Override
     public void shutdown() {
         queueing = true;

@@ -111,7 +111,8 @@ public final class MarkerStore {
             long marker = markers.latestOnDisk();
             long least = Math.min(is.leastEnd(marker), zxid);
             writeIdentity(is.withExtent(least, marker));
-            // It speaks of the log before it, too; and it stays ahead.
+            // The fast-switch marker, too, says how far the log reaches. Lowered, it stays ahead of
+            // the other one.
             long ahead = Math.max(marker, zxid) + 1;
             if (markers.crashedInFastMode() && ahead < markers.fastSwitch()) {
                 writeFastSwitch(ahead);
@@ -123,8 +124,8 @@ public final class MarkerStore {
      * Everything through this entry is on disk: a log that is shorter later has lost something
      * (R26). Does nothing for a log without an identity, or one that is lost already.
      *
-     * @param onDisk the zxid; asked for when nobody lowers the extent, and at most what it was
-     *     lowered to
+     * @param onDisk gives the zxid; called when no other thread can lower the extent, and never
+     *     more than what it was lowered to
      */
     synchronized void raiseExtent(LongSupplier onDisk) throws IOException {
         Optional<LogIdentity> now = identity();

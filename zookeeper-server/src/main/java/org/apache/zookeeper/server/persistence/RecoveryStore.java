@@ -86,7 +86,7 @@ public final class RecoveryStore implements Closeable {
         return epochEnds.truncate(keep);
     }
 
-    /** Cuts what is damaged, forgets what was staged, and says what is left. */
+    /** Cuts what is damaged, discards what was staged, and returns what is left. */
     public EpochEnds prepareWhole() throws IOException {
         discardStaged();
         LogHistory history = new LogHistory(logs, snapshots);

@@ -51,7 +51,7 @@ public final class RunningHistory implements HistoryLog, Closeable {
     }
 
     /**
-     * The outline of what can still be read: without the log files that were purged since the
+     * The epoch ends of what can still be read: without the log files that were purged since the
      * start, and the snapshots before them.
      */
     @Override

@@ -55,10 +55,10 @@ public final class SaucrTxnLog implements TxnLog {
     /** Longer than a write takes that does not hang. */
     private static final int LOCK_TO_SHOW_MILLIS = 100;
 
-    /** How far slow entries reach on the disk is noted so often (R26), or less on a slow disk. */
+    /** How often the extent of slow entries on disk is noted (R26); less often on a slow disk. */
     private static final long EXTENT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** At most this part of the disk's time goes there. */
+    /** Noting the extent takes at most one part of so many of the disk's time. */
     private static final int EXTENT_SHARE = 100;
 
     private static final long FORCE_WARNING_MILLIS =
@@ -89,7 +89,7 @@ public final class SaucrTxnLog implements TxnLog {
     // without it.
     private volatile boolean claimsOnDisk;
 
-    // For those who ask: without the map, and the map.
+    // Copies for readers without the locks: the markers without the map, and the map.
     private volatile Markers marked;
     private volatile LleMap shownMap;
 
@@ -112,16 +112,16 @@ public final class SaucrTxnLog implements TxnLog {
     private long truncations;
     private long lastAppendNanos = System.nanoTime();
 
-    // forceLock; lastAppended at the time of the newest force that succeeded, or what is left of
-    // it.
+    // forceLock; lastAppended at the time of the newest force that succeeded, or less if that was
+    // truncated since.
     private volatile long forcedThrough;
 
     // When the force and the marker write that are under way began (R24); 0 if none is.
     private volatile long forcingSince;
     private volatile long markingSince;
 
-    // Whether entries have been forced since the extent was noted; how long it may wait; whether it
-    // may not, for the log has a new file (appending thread).
+    // Whether entries have been forced since the extent was noted; whether it must be noted at
+    // once, as the log has a new file (appending thread); how long it may wait else.
     private volatile boolean extentDue;
     private boolean extentOwed;
     private long extentPause = EXTENT_NANOS;
@@ -176,7 +176,7 @@ public final class SaucrTxnLog implements TxnLog {
      * Proposals from this zxid on carry this tag, until another is announced. Must come before the
      * proposal is handed to the thread that appends it.
      *
-     * @param tag null if they carry none: then they are slow and teach nothing
+     * @param tag null if they carry none: then they are slow, and nothing is learnt from them
      */
     public void announce(long from, ProposalTag tag) {
         announced.announce(from, tag, false);
@@ -343,7 +343,10 @@ public final class SaucrTxnLog implements TxnLog {
         }
     }
 
-    /** A whole file that is gone is noticed, however young it was; its end perhaps not. */
+    /**
+     * Notes a new file at once, so that its loss is noticed however young it is. The loss of a
+     * file's end may go unnoticed if that was written since the last note.
+     */
     private void noteExtentNowOrLater() throws IOException {
         if (!claimsOnDisk) {
             return;
@@ -468,7 +471,7 @@ public final class SaucrTxnLog implements TxnLog {
         appendLock.lock();
         try {
             if (failed) {
-                // By who held the locks: it has asked for the exit, or is about to.
+                // The thread that held the locks before has asked for the exit, or is about to.
                 return;
             }
             long covered = force();
@@ -520,8 +523,8 @@ public final class SaucrTxnLog implements TxnLog {
     }
 
     /**
-     * The whole time, however often the thread is unparked, unless the log is closed; from "on
-     * disk" only as long as the markers say so.
+     * Waits for the whole time, however often the thread is unparked, but no longer than until the
+     * log is closed; and if {@code onDisk}, only as long as the markers say "on disk".
      */
     private void waitInBackground(long nanos, boolean onDisk) {
         long end = System.nanoTime() + nanos;

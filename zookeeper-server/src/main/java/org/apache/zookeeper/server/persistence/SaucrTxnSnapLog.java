@@ -130,7 +130,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
                             + " directory but for myid, and it copies everything from them");
         }
         if (damage != null) {
-            // Slow entries are forced before they are acked: this one was not.
+            // Whatever is acked in slow mode was forced before, so this torn entry was not acked.
             LOG.warn(
                     "Cutting what was never acked after {}: {}",
                     Zxid.toString(scan.epochEnds().last()),
@@ -173,8 +173,8 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     }
 
     /**
-     * Whether what is on the disk is not loaded, because it may have gaps: of a server that lost a
-     * part of it and has not recovered (R26).
+     * Sets whether loading the database ignores the disk, because a server that lost a part of its
+     * disk and has not recovered may have gaps (R26).
      */
     public void believeNothing(boolean nothing) {
         nothingBelieved = nothing;
@@ -327,7 +327,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
 
     /**
      * Whether everything after the zxid can be read. Before the base of its epoch ends the log may
-     * have holes that only a snapshot covers, and over which a reader would go on as if nothing
+     * have holes that only a snapshot covers, and a reader would go on behind them as if nothing
      * were missing.
      */
     private boolean isReadable(long zxid) throws IOException {
@@ -342,7 +342,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     }
 
     /**
-     * The outline of what can still be read: without the log files that were purged since the
+     * The epoch ends of what can still be read: without the log files that were purged since the
      * start, and the snapshots before them.
      */
     EpochEnds readableEpochEnds() throws IOException {
@@ -443,9 +443,9 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     }
 
     /**
-     * Whether what is saved came from a leader, past the log: by the thread that synchronises,
-     * while nothing is appended. (Elsewhere a snapshot may be ahead of the log only because the
-     * entries are still on their way to it.)
+     * Whether what is saved came from a leader and not through the log: then the thread that
+     * synchronises saves, while nothing is appended. (Elsewhere a snapshot may be ahead of the log
+     * only because the entries are still on their way to it.)
      */
     private boolean replacesHistory(long zxid, boolean synchronised) {
         return synchronised || (Zxid.counter(zxid) != 0 && zxid > log().lastAppended());

@@ -152,7 +152,7 @@ final class TxnLogFile {
         }
     }
 
-    /** Also the full files that were never forced. */
+    /** Closes the open file and the full files that were never forced. */
     void closeAll() throws IOException {
         for (LogFile each : rolled) {
             each.close();
@@ -171,7 +171,7 @@ final class TxnLogFile {
         return closedFilesSize + size();
     }
 
-    /** The files but for the open one have so many bytes. */
+    /** Tells how many bytes all files but the open one have. */
     void closedFilesHave(long bytes) {
         closedFilesSize = bytes;
     }

@@ -266,7 +266,7 @@ final class CrashRecovery {
         return looking && vote.getLong(VOTE_ZXID) == 0 && vote.getLong(VOTE_EPOCH) == 0;
     }
 
-    /** Others have answered, so nobody needs what is left of the lost log. */
+    /** Called once enough others have answered: what is left of the lost log is not needed. */
     private void removeLostLog() throws IOException {
         if (loss == Loss.DISK && !logRemoved) {
             store.removeLog();

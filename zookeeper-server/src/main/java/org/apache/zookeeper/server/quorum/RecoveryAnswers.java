@@ -55,7 +55,7 @@ final class RecoveryAnswers {
     private final LogRateLimiter unanswered = new LogRateLimiter();
     private final BlockingQueue<Long> askers = new ArrayBlockingQueue<>(ASKERS);
 
-    /** The newest question of each server in {@code askers}, or about to be there. */
+    /** The newest question of each server that is, or is about to be, in {@code askers}. */
     private final Map<Long, ByteBuffer> questions = new ConcurrentHashMap<>();
 
     private final Thread thread;

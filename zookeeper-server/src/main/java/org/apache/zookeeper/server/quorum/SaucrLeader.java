@@ -169,8 +169,8 @@ final class SaucrLeader extends Leader {
         peer.holdVotes();
         try {
             super.shutdown(reason);
-            // R10. If the disk hangs, here is where this server waits: it serves nobody any more,
-            // and holds no lock that a status needs.
+            // R10. If the disk hangs, this server waits here: it serves nobody any more, and holds
+            // no lock that a status report needs.
             log.flushAndMark(FlushCause.ELECTION, "looking for a leader");
         } finally {
             peer.releaseVotes();
@@ -299,7 +299,7 @@ final class SaucrLeader extends Leader {
         return super.propose(request);
     }
 
-    /** While slow entries drain, the next proposal waits for the mode that it will have. */
+    /** While slow entries drain, the next proposal waits until its mode is decided. */
     private synchronized void awaitDrain() {
         while (state.draining() && !stopped) {
             long now = System.nanoTime();
@@ -472,7 +472,7 @@ final class SaucrLeader extends Leader {
 
     // ---- What the state has decided ----
 
-    /** Carries it out under the monitor, but for {@link #close()}. */
+    /** Carries out the decisions, under the monitor; connections are closed by {@link #close()}. */
     private void carryOut() {
         if (decisions.slowDurableNanos() > 0) {
             metrics.slowIsDurable(decisions.slowDurableNanos());
@@ -481,7 +481,7 @@ final class SaucrLeader extends Leader {
             tell(decisions.turns().get(i));
         }
         if (decisions.drainOver() || !decisions.turns().isEmpty() || decisions.noop()) {
-            // Whoever waits for a drain looks again.
+            // Threads that wait for a drain look again.
             notifyAll();
         }
         if (decisions.noop()) {

@@ -54,7 +54,7 @@ import org.slf4j.LoggerFactory;
 public final class SaucrQuorumPeer extends QuorumPeer {
     private static final Logger LOG = LoggerFactory.getLogger(SaucrQuorumPeer.class);
 
-    /** For the last flush of a process that was stopped a moment ago. */
+    /** How long an earlier process, just stopped, may take for its last flush. */
     private static final Duration LOCK_PATIENCE = Duration.ofSeconds(10);
 
     private final SaucrSettings settings;
@@ -72,7 +72,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     private volatile boolean recovering;
     private volatile StartAssessment assessment;
 
-    /** Of the log; drawn anew when the disk has none that can be believed. */
+    /** The log's random number; drawn anew if the disk has none that is valid. */
     private volatile long logId;
 
     /**
@@ -228,7 +228,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
                 + assessment.reason();
     }
 
-    /** Observers never count: whatever an empty one lacks, its leader gives it. */
+    /** Observers acknowledge nothing: an empty one gets everything from its leader. */
     private void beginEmpty(Markers markers, LogHistory.Scan scan) throws IOException {
         if (getLearnerType() == LearnerType.OBSERVER) {
             open(markers, scan);
@@ -292,7 +292,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         }
     }
 
-    /** From here on this server is complete. Its folders say whose they are (R26). */
+    /** Opens the log: this server is complete now, and its folders say whose they are (R26). */
     private void open(Markers markers, LogHistory.Scan scan) throws IOException {
         MarkerStore markerStore = txnSnapLog.markerStore();
         txnSnapLog.open(
@@ -320,7 +320,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         stampEpochFile();
     }
 
-    /** The epoch file of a server that ran before it knew of stamps, or as Apache's. */
+    /** Adds the stamp to an epoch file that an older version, or Apache's server, wrote. */
     private void stampEpochFile() throws IOException {
         Path snapshots = txnSnapLog.getSnapDir().toPath();
         long epoch = RecoveryStore.currentEpochIn(snapshots);
@@ -333,12 +333,12 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         return new Stamp(getMyId(), logId);
     }
 
-    /** Tells of a disk that hangs below the history that is copied. */
+    /** Warns when the disk hangs while a history is copied to it. */
     DiskWatch diskWatch() {
         return diskWatch;
     }
 
-    /** Of the log of this server, which recovers; until then nobody shall believe it. */
+    /** The identity of this server's log while it recovers: nothing in it counts as complete. */
     LogIdentity identityOfLoss() {
         return LogIdentity.ofLoss(settings.ensembleName(), stamp());
     }

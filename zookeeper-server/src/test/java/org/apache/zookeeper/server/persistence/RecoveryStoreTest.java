@@ -100,7 +100,7 @@ class RecoveryStoreTest {
         private final List<Long> entries;
         private final SaucrTxnSnapLog snapLog;
         private final RunningHistory history;
-        private final RecoverySource answerer;
+        private final RecoverySource recoverySource;
         private final DataTree tree = new DataTree();
         private int answersBeforeDeath = Integer.MAX_VALUE;
         private int parts;
@@ -126,7 +126,7 @@ class RecoveryStoreTest {
             Path data = directory("source");
             snapLog = open(data);
             history = new RunningHistory(snapLog);
-            answerer = new RecoverySource(sid, payload);
+            recoverySource = new RecoverySource(sid, payload);
             for (long zxid : entries) {
                 Request request = Transactions.create(zxid, dataBytes);
                 snapLog.log().append(request);
@@ -183,11 +183,11 @@ class RecoveryStoreTest {
                                 CONFIGURATION,
                                 Optional.empty());
             } else if (message instanceof EpochEndsRequest request) {
-                answer = answerer.answer(request, history);
+                answer = recoverySource.answer(request, history);
             } else if (message instanceof EntriesRequest request) {
-                answer = answerer.answer(request, history);
+                answer = recoverySource.answer(request, history);
             } else {
-                answer = answerer.answer((SnapshotRequest) message, history);
+                answer = recoverySource.answer((SnapshotRequest) message, history);
             }
             if (answer instanceof EntryPart || answer instanceof SnapshotPart) {
                 parts++;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** How often a log speaks of senders of garbage. */
+/** How many lines senders of garbage get in the log. */
 class LogRateLimiterTest {
     private static final long MINUTE = TimeUnit.MINUTES.toNanos(1);
     private static final long START = Long.MAX_VALUE - MINUTE; // A monotonic clock may overflow.
