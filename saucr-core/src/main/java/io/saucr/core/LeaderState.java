@@ -208,9 +208,8 @@ public final class LeaderState<C, S> {
     /** Every proposal from now on is put into the connection. */
     public void forwarded(FollowerConnection<C> connection) {
         if (connection.situationAware()) {
-            // Before UPTODATE: a follower that was not told by then takes its leader for one
-            // without
-            // SAUCR.
+            // Before UPTODATE: a follower that was not told by then takes its leader for one of
+            // Apache's.
             decisions.greetings.add(connection);
             connection.toldOfHeartbeats = true;
         }

@@ -2,7 +2,7 @@ package io.saucr.core;
 
 /**
  * What a server must force and mark before it acks, and which marker a flush may write (R3, R10 to
- * R14).
+ * R13).
  *
  * <p>Three claims hold at every instant, wherever a crash interrupts the caller. If the markers say
  * "on disk", every acked entry is on disk. A fast entry is acked from memory only after the markers
