@@ -81,8 +81,9 @@ public final class Ensemble implements AutoCloseable {
         }
 
         /**
-         * A key of every server's {@code zoo.cfg}. Preset: tickTime 500, initLimit 20, syncLimit 8,
-         * no AdminServer (set {@code admin.enableServer}; its port is chosen).
+         * A key of every server's {@code zoo.cfg}; replaces what this class would write there.
+         * Preset: tickTime 500, initLimit 20, syncLimit 8, no AdminServer (set {@code
+         * admin.enableServer}; its port is chosen).
          */
         public Builder set(String key, String value) {
             settings.put(key, value);
@@ -168,9 +169,9 @@ public final class Ensemble implements AutoCloseable {
             for (int id = 1; id <= count; id++) {
                 ServerAddress address = host.address(id);
                 Map<String, String> keys = new LinkedHashMap<>(settings);
-                keys.put("clientPort", Integer.toString(address.clientPort()));
-                keys.put("clientPortAddress", address.clientHost());
-                keys.put("admin.serverPort", Integer.toString(address.adminPort()));
+                keys.putIfAbsent("clientPort", Integer.toString(address.clientPort()));
+                keys.putIfAbsent("clientPortAddress", address.clientHost());
+                keys.putIfAbsent("admin.serverPort", Integer.toString(address.adminPort()));
                 if (id > voters) {
                     keys.put("peerType", "observer");
                 }

@@ -102,6 +102,7 @@ public final class LocalEnsemble {
                 .hosting(new FixedPorts(servers, portBase))
                 .folderName("")
                 .byScripts(distribution(state).toAbsolutePath())
+                .set("maxClientCnxns", "60")
                 .set("initLimit", "10")
                 .set("syncLimit", "4")
                 .set("admin.enableServer", "true")

@@ -132,8 +132,8 @@ public final class ServerProcess {
     private void writeConfiguration() throws IOException {
         List<String> lines = new ArrayList<>();
         lines.add("dataDir=" + dataDirectory());
-        settings.forEach((key, value) -> lines.add(key + "=" + value));
         lines.addAll(serverLines);
+        settings.forEach((key, value) -> lines.add(key + "=" + value)); // of two, the last counts
         Files.write(configurationFile(), lines);
     }
 

@@ -3,9 +3,12 @@ package io.saucr.ensemble;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.Reader;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Properties;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
@@ -108,6 +111,25 @@ class StockEnsembleTest {
             alone.pause();
             assertThat(alone.threads()).isEmpty();
             alone.resume();
+        }
+    }
+
+    @Test
+    void whatIsSetReplacesWhatWouldBeWritten() throws Exception {
+        try (Ensemble ensemble =
+                Ensemble.of(Distribution.stock(), work)
+                        .jvm(Ensemble.SMALL_JVM)
+                        .set("clientPort", "1")
+                        .set("server.2", "127.0.0.1:2:3")
+                        .build()) {
+            Properties read = new Properties();
+            try (Reader file = Files.newBufferedReader(ensemble.server(1).configurationFile())) {
+                read.load(file);
+            }
+            assertThat(read)
+                    .containsEntry("clientPort", "1")
+                    .containsEntry("server.2", "127.0.0.1:2:3")
+                    .containsEntry("server.1", ensemble.server(1).address().peer());
         }
     }
 
