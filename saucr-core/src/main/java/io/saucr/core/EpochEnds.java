@@ -3,8 +3,8 @@ package io.saucr.core;
 import java.util.Arrays;
 
 /**
- * Where a log ends in each epoch. The epoch ends of two logs tell the longest history that both
- * share, without a look at the entries.
+ * Where a log ends in each epoch (R17). The epoch ends of two logs tell the longest history that
+ * both share, without a look at the entries.
  *
  * <p>Why that is exact: one leader alone proposes in an epoch, counting from 1 without gaps, and
  * whoever logs its entry (e, c) has its whole earlier history and (e, 1) to (e, c - 1). So a log

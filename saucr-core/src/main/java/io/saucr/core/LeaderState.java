@@ -216,7 +216,7 @@ public final class LeaderState<C, S> {
         forwarding.add(connection);
         connection.joined = true;
         set.join(connection.sid());
-        // The next proposal says it to everyone, the newcomer too.
+        // H6: the next proposal says it to everyone, the newcomer too.
         tag = null;
     }
 

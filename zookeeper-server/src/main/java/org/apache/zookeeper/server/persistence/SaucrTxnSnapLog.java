@@ -130,7 +130,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
                             + " directory but for myid, and it copies everything from them");
         }
         if (damage != null) {
-            // Whatever is acked in slow mode was forced before, so this torn entry was not acked.
+            // H2: whatever is acked in slow mode was forced before, so this entry was not acked.
             LOG.warn(
                     "Cutting what was never acked after {}: {}",
                     Zxid.toString(scan.epochEnds().last()),
@@ -144,8 +144,8 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
                     Zxid.toString(scan.epochEnds().last()));
             LogHistory.removeLogs(getDataLogDir().toPath());
         }
-        // What a killed process wrote may be in the page cache alone; from now on this server votes
-        // with it.
+        // H1: what a killed process wrote may be in the page cache alone; from now on this server
+        // votes with it.
         history.forceAll();
         txnLog.close();
         txnLog =

@@ -47,7 +47,7 @@ import org.slf4j.LoggerFactory;
 /**
  * A leader that replicates situation-aware: what {@link LeaderState} decides is carried out here,
  * with ZooKeeper's packets, threads and clock. Tags go out with proposals (R1), commits are
- * ZooKeeper's, heartbeats have a thread of their own (R9).
+ * ZooKeeper's, heartbeats have a thread of their own (R9, H8).
  *
  * <p>This leader's monitor guards the state: the lock that ZooKeeper's own leader proposes and
  * counts acks under. Whoever tells the state of an event carries out what it has decided before the
