@@ -103,13 +103,13 @@ final class SaucrLeader extends Leader {
             connections = new ConcurrentHashMap<>();
     private final Queue<LearnerHandler> removed = new ConcurrentLinkedQueue<>();
 
-    /** Those that are to be closed by a thread that holds no lock. */
-    private final Queue<Closing<LearnerHandler>> closing = new ConcurrentLinkedQueue<>();
-
     // Guarded by this.
     private final LeaderState<LearnerHandler, LearnerSyncRequest> state;
     private final LeaderDecisions<LearnerHandler, LearnerSyncRequest> decisions;
     private QuorumVerifier configuration;
+
+    /** What the state has decided to close, until the thread that told it of the event takes it. */
+    private final List<Closing<LearnerHandler>> closings = new ArrayList<>();
 
     // The heartbeat thread.
     private long lateNanos;
@@ -190,14 +190,13 @@ final class SaucrLeader extends Leader {
             throws InterruptedException, IOException {
         if (Thread.currentThread() instanceof LearnerHandler handler
                 && handler.getLearnerType() == LearnerType.PARTICIPANT) {
-            accept(handler);
-            close();
+            close(accept(handler));
         }
         return super.getEpochToPropose(sid, lastAcceptedEpoch);
     }
 
-    /** R21: one live connection per server. */
-    private synchronized void accept(LearnerHandler handler) {
+    /** R21: one live connection per server. Returns what is to be closed. */
+    private synchronized List<Closing<LearnerHandler>> accept(LearnerHandler handler) {
         readRemovals();
         boolean situationAware = Incarnation.announcedBy(handler.getVersion());
         connections.put(
@@ -211,6 +210,7 @@ final class SaucrLeader extends Leader {
                                 : IncarnationFence.UNKNOWN,
                         System.nanoTime()));
         carryOut();
+        return takeClosings();
     }
 
     @Override
@@ -283,12 +283,14 @@ final class SaucrLeader extends Leader {
      * more.
      */
     void restarted(long sid, long nonce) {
+        List<Closing<LearnerHandler>> stale;
         synchronized (this) {
             readRemovals();
             state.restarted(sid, nonce, System.nanoTime());
             carryOut();
+            stale = takeClosings();
         }
-        close();
+        close(stale);
     }
 
     // ---- Proposals (R1, R2, R7) ----
@@ -472,7 +474,7 @@ final class SaucrLeader extends Leader {
 
     // ---- What the state has decided ----
 
-    /** Carries out the decisions, under the monitor; connections are closed by {@link #close()}. */
+    /** Carries out the decisions, under the monitor; what is to be closed waits in a list. */
     private void carryOut() {
         if (decisions.slowDurableNanos() > 0) {
             metrics.slowIsDurable(decisions.slowDurableNanos());
@@ -501,7 +503,7 @@ final class SaucrLeader extends Leader {
                 // What still comes in is of a connection that is gone.
                 connections.remove(each.connection().endpoint());
             }
-            closing.add(each);
+            closings.add(each);
         }
         if (decisions.stepDownNanos() > 0) {
             lateNanos = decisions.stepDownNanos();
@@ -529,9 +531,15 @@ final class SaucrLeader extends Leader {
         }
     }
 
-    /** Closes what is to be closed. The caller holds no lock: it may take time. */
-    private void close() {
-        for (Closing<LearnerHandler> each = closing.poll(); each != null; each = closing.poll()) {
+    private List<Closing<LearnerHandler>> takeClosings() {
+        List<Closing<LearnerHandler>> taken = List.copyOf(closings);
+        closings.clear();
+        return taken;
+    }
+
+    /** Closes connections. The caller holds no lock: it may take time. */
+    private static void close(List<Closing<LearnerHandler>> connections) {
+        for (Closing<LearnerHandler> each : connections) {
             long sid = each.connection().sid();
             switch (each.why()) {
                 case REPLACED ->
@@ -638,9 +646,9 @@ final class SaucrLeader extends Leader {
     }
 
     private void sendHeartbeats() {
+        List<Closing<LearnerHandler>> late = new ArrayList<>();
         while (!stopped) {
-            long again = round();
-            close();
+            long again = round(late);
             if (lateNanos > 0) {
                 LOG.error(
                         "This server's log has been late for {} ms, and others' are not: stepping"
@@ -650,6 +658,8 @@ final class SaucrLeader extends Leader {
                 leave();
                 return;
             }
+            close(late);
+            late.clear();
             long wait = again - System.nanoTime();
             if (wait > 0) {
                 LockSupport.parkNanos(this, wait);
@@ -657,11 +667,13 @@ final class SaucrLeader extends Leader {
         }
     }
 
-    private synchronized long round() {
+    /** Returns when to look again, and adds the connections that are to be closed. */
+    private synchronized long round(List<Closing<LearnerHandler>> late) {
         readRemovals();
         long now = System.nanoTime();
         long again = state.round(now, tickPings, log.diskSilence(now), zk.isRunning());
         carryOut();
+        late.addAll(takeClosings());
         return again;
     }
 
