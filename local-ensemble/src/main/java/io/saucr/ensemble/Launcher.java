@@ -17,7 +17,7 @@ interface Launcher {
     /** Starts the process, which does not run, and returns at once. */
     void start() throws IOException;
 
-    /** Waits for the script that starts the process, if one does. */
+    /** Waits for the script that starts the process, if one does. Needs no lock. */
     void awaitStarted() throws InterruptedException;
 
     /** Whether the process runs, or is about to. */

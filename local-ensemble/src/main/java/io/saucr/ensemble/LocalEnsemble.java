@@ -234,9 +234,19 @@ public final class LocalEnsemble {
             for (ServerProcess server : chosen) {
                 server.start();
             }
-            chosen.forEach(ServerProcess::awaitStarted);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+        EnsembleException first = null;
+        for (ServerProcess server : chosen) {
+            try {
+                server.awaitStarted();
+            } catch (EnsembleException e) {
+                first = first == null ? e : first;
+            }
+        }
+        if (first != null) {
+            throw first;
         }
     }
 

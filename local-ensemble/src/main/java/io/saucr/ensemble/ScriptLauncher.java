@@ -25,7 +25,7 @@ final class ScriptLauncher implements Launcher {
 
     private final Path home;
     private final Path distribution;
-    private Process script;
+    private volatile Process script;
 
     /**
      * @param home holds {@code conf/zoo.cfg}

@@ -167,10 +167,11 @@ public final class ServerProcess {
 
     /**
      * Waits until the script that starts the process has done its part; does nothing without one.
+     * Others may kill the server meanwhile.
      *
      * @throws EnsembleException with what the script said, if it failed
      */
-    synchronized void awaitStarted() {
+    void awaitStarted() {
         try {
             launcher.awaitStarted();
         } catch (InterruptedException e) {
