@@ -37,7 +37,9 @@ import org.junit.jupiter.params.provider.MethodSource;
  * beside it.
  */
 class ApacheTestsIT {
-    private static final int FORKS = 4;
+    /** They wait most of the time. */
+    private static final int FORKS = 6;
+
     private static final int ATTEMPTS = 2;
     private static final Duration LIMIT = Duration.ofMinutes(3);
     private static final Path FOLDER =

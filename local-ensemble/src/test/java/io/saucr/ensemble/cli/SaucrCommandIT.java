@@ -2,44 +2,15 @@ package io.saucr.ensemble.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.ensemble.LocalEnsemble;
-import io.saucr.ensemble.ServerProcess;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Optional;
-import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** The commands on real servers, started from the distribution that the build has made. */
-class SaucrCommandIT {
-    // Below those that the crash tester takes, whose commands are tested beside this.
+class SaucrCommandIT extends StateFolder {
+    // Below those that the crash tester takes.
     private static final String BASE = "18400";
-    private static final String OTHER_BASE = "18800";
-
-    @TempDir Path folder;
-
-    @AfterEach
-    void leaveNoProcess() {
-        LocalEnsemble.in(state()).ifPresent(LocalEnsemble::killAll);
-    }
-
-    private Path state() {
-        return folder.resolve("state");
-    }
-
-    private CommandRun saucr(String... args) {
-        return CommandRun.of(state(), args);
-    }
-
-    private LocalEnsemble ensemble() {
-        return LocalEnsemble.in(state()).orElseThrow();
-    }
 
     @Test
     void withoutAnEnsembleEachCommandSaysSo() {
@@ -129,73 +100,5 @@ class SaucrCommandIT {
         CommandRun demo = saucr("demo", "--phase", "3", "--clients", "1", "--in-flight", "2");
         assertThat(demo.exitCode()).as(demo.out()).isZero();
         assertThat(demo.out()).contains("do not report a mode", "--- all back ---");
-    }
-
-    @Test
-    void aTakenPortIsNamedWithItsServerAndNothingIsStarted() throws IOException {
-        try (ServerSocket taken = new ServerSocket()) {
-            taken.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 18902));
-            CommandRun up = saucr("up", "-n", "3", "--port-base", OTHER_BASE);
-            assertThat(up.exitCode()).isEqualTo(1);
-            assertThat(up.err())
-                    .contains("port 18902 (quorum port of server 2)")
-                    .contains("./saucr up --port-base ");
-        }
-        assertThat(state().resolve("servers")).doesNotExist();
-        assertThat(saucr("status").err()).contains("there is no ensemble");
-    }
-
-    @Test
-    void anEnsembleThatComesUpHalfIsStoppedAndRemoved() throws IOException {
-        // A file where server 2 wants a folder: it ends while the others run.
-        Path obstacle = state().resolve("servers/2/data/version-2");
-        Files.createDirectories(obstacle.getParent());
-        Files.writeString(obstacle, "in the way");
-        long before = serverProcesses();
-        CommandRun up = saucr("up", "-n", "3", "--port-base", OTHER_BASE);
-        assertThat(up.exitCode()).isEqualTo(1);
-        assertThat(up.err())
-                .contains("server 2")
-                .contains("ERROR")
-                .contains("The other servers were stopped again");
-        assertThat(serverProcesses()).isEqualTo(before);
-        assertThat(state().resolve("servers")).doesNotExist();
-        assertThat(LocalEnsemble.in(state())).isEqualTo(Optional.empty());
-    }
-
-    /** Processes whose command line names this test's folder. */
-    private long serverProcesses() throws IOException {
-        try (Stream<ProcessHandle> processes = ProcessHandle.allProcesses()) {
-            return processes
-                    .filter(
-                            process ->
-                                    process.info()
-                                            .commandLine()
-                                            .map(line -> line.contains(folder.toString()))
-                                            .orElse(false))
-                    .count();
-        }
-    }
-
-    @Test
-    void aConfigurationThatTheServersRefuseIsShown() {
-        CommandRun up = saucr("up", "-n", "3", "--port-base", OTHER_BASE, "-c", "tickTime=often");
-        assertThat(up.exitCode()).isEqualTo(1);
-        assertThat(up.err()).contains("often").contains("The other servers were stopped again");
-        assertThat(state().resolve("servers")).doesNotExist();
-    }
-
-    @Test
-    void aServerThatDiesOnStartIsShownWithItsReason() throws IOException {
-        assertThat(saucr("up", "-n", "3", "--port-base", BASE, "-c", "saucr.enabled=false").err())
-                .isEmpty();
-        assertThat(saucr("kill", "1").exitCode()).isZero();
-        ServerProcess one = ensemble().server(1);
-        Files.writeString(state().resolve("servers/1/data/myid"), "not a number\n");
-        CommandRun start = saucr("start", "1");
-        assertThat(start.exitCode()).isEqualTo(1);
-        assertThat(start.err()).contains("server 1").contains("not a number");
-        assertThat(one.isAlive()).isFalse();
-        assertThat(ensemble().running()).hasSize(2);
     }
 }
