@@ -147,7 +147,10 @@ public record Distribution(String name, String version, List<Path> classPath) {
                         StandardOpenOption.CREATE,
                         StandardOpenOption.WRITE)) {
             channel.lock(); // until it is closed
-            if (Files.exists(source) && Files.readString(source).equals(identity)) {
+            if (Files.exists(source)
+                    && Files.readString(source).equals(identity)
+                    && Files.isDirectory(folder.resolve("lib"))
+                    && Files.isExecutable(folder.resolve("bin/zkServer.sh"))) {
                 return folder;
             }
             Files.deleteIfExists(source);
