@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
@@ -73,9 +74,19 @@ record Exclusions(List<Exclusion> list) {
 
     /** The methods of the class that are not run. */
     Set<String> excludedMethods(String testClass) {
+        return methods(e -> e.everywhere && e.testClass.equals(testClass));
+    }
+
+    /** The methods of the class that may differ with SAUCR on. */
+    Set<String> differingMethods(String testClass) {
+        return methods(e -> !e.everywhere && e.testClass.equals(testClass));
+    }
+
+    private Set<String> methods(Predicate<Exclusion> which) {
         return list.stream()
-                .filter(e -> e.everywhere && e.testClass.equals(testClass) && !e.method.isEmpty())
+                .filter(which)
                 .map(Exclusion::method)
+                .filter(method -> !method.isEmpty())
                 .collect(Collectors.toUnmodifiableSet());
     }
 

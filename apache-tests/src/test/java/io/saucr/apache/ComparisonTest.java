@@ -127,10 +127,14 @@ class ComparisonTest {
     @Test
     void exclusionsNameScopeClassAndReason() {
         Exclusions exclusions =
-                Exclusions.parse("# why\n\nall a.BTest no file\nall a.CTest#testX no certificate");
+                Exclusions.parse(
+                        "# why\n\nall a.BTest no file\nall a.CTest#testX no certificate\n"
+                                + "on a.CTest#testY counts proposals\non a.DTest counts zxids");
         assertThat(exclusions.excludesClass("a.BTest")).isTrue();
         assertThat(exclusions.excludesClass("a.CTest")).isFalse();
         assertThat(exclusions.excludedMethods("a.CTest")).containsExactly("testX");
+        assertThat(exclusions.differingMethods("a.CTest")).containsExactly("testY");
+        assertThat(exclusions.differingMethods("a.DTest")).isEmpty(); // the whole class may
         assertThat(exclusions.reasonToDiffer("a.CTest", "testX")).isEmpty();
         assertThatThrownBy(() -> Exclusions.parse("all a.BTest"))
                 .hasMessageContaining("all a.BTest");
