@@ -232,6 +232,7 @@ class SimulationTest {
                 "R12_NO_FAST_SWITCH",
                 "R13_NO_CRITICAL_SECTION",
                 "R15_RECOVERING_TAKES_PART",
+                "R17_CUT_TO_L",
                 "R21_OLD_CONNECTION_COUNTS",
                 "R22_NO_QUESTION",
                 "R22_EARLIER_ENTRY",
@@ -242,6 +243,7 @@ class SimulationTest {
                 "R26_LOST_DISK_COUNTS_AS_COMPLETE",
                 "R26_LOST_ANSWERS",
                 "S4_STALE_MAP_ON_DISK",
+                "H5_FAST_BEFORE_UPTODATE",
                 "H14_MEMORY_AHEAD_OF_LOG"
             })
     void aBrokenRuleIsFoundAndShrunk(BrokenRule rule) throws InterruptedException {
