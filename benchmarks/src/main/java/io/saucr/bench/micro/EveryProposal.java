@@ -1,12 +1,17 @@
 package io.saucr.bench.micro;
 
 import io.saucr.core.CommitRule;
+import io.saucr.core.FailureDetector;
+import io.saucr.core.FollowerConnection;
+import io.saucr.core.LeaderState;
 import io.saucr.core.LleKnowledge;
 import io.saucr.core.LleMap;
 import io.saucr.core.Mode;
 import io.saucr.core.ModeController;
 import io.saucr.core.ProposalTag;
+import io.saucr.core.ReadIndex;
 import io.saucr.core.ReplicationSet;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
@@ -30,13 +35,18 @@ public class EveryProposal {
     private static final long EPOCH = 1L << 32;
     private static final int CONFIRMATIONS = 5;
     private static final long DRAIN_NANOS = 20_000_000;
+    private static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long TOLERANCE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long DISK_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long BETWEEN_PROPOSALS_NANOS = TimeUnit.MICROSECONDS.toNanos(1);
+    private static final int MOST_PROPOSALS_TO_TURN = 1_000_000;
 
     /** Voters of the ensemble. */
     @Param({"3", "5", "7"})
     public int voters;
 
-    private final long[] connections = new long[10];
-    private CommitRule rule;
+    private Leader fast;
+    private Leader slow;
     private ModeController controller;
     private ReplicationSet set;
     private LleKnowledge knowledge;
@@ -45,44 +55,97 @@ public class EveryProposal {
 
     @Setup
     public void ensemble() {
-        List<Long> sids = LongStream.rangeClosed(1, voters).boxed().toList();
-        rule = new CommitRule(1, sids);
-        rule.startEpoch(EPOCH);
-        set = new ReplicationSet(1, LleMap.empty(), EPOCH);
-        for (int sid = 2; sid <= voters; sid++) {
-            connections[sid] = rule.connect(sid, true);
-            rule.join(sid, connections[sid]);
-            set.join(sid);
-        }
+        fast = new Leader(voters);
+        fast.turnFast();
+        slow = new Leader(voters);
+        slow.state.pin("slow mode is measured", 0);
         controller = new ModeController(voters, CONFIRMATIONS, DRAIN_NANOS);
         knowledge = new LleKnowledge(LleMap.empty());
+        set = new ReplicationSet(1, LleMap.empty(), EPOCH);
+        for (int sid = 2; sid <= voters; sid++) {
+            set.join(sid);
+        }
         tag = set.propose(EPOCH + 1, Mode.FAST);
         zxid = EPOCH;
     }
 
-    private long commit(Mode mode) {
-        zxid++;
-        rule.propose(zxid, mode);
-        rule.ack(1, CommitRule.SELF, zxid);
-        long through = 0;
-        for (int sid = 2; sid <= voters; sid++) {
-            rule.ack(sid, connections[sid], zxid);
-            through = rule.committableThrough();
+    /** A leader to whose proposals every follower answers at once. */
+    private static final class Leader {
+        final LeaderState<String, String> state;
+        private final List<FollowerConnection<String>> followers = new ArrayList<>();
+        private long zxid = EPOCH;
+        private long committed = EPOCH;
+        private long now;
+
+        Leader(int voters) {
+            state =
+                    new LeaderState<>(
+                            1,
+                            new FailureDetector(INTERVAL_NANOS, TOLERANCE_NANOS),
+                            DISK_TIMEOUT_NANOS,
+                            new CommitRule(1, LongStream.rangeClosed(1, voters).boxed().toList()),
+                            new ModeController(voters, CONFIRMATIONS, DRAIN_NANOS),
+                            new ReadIndex<>(1),
+                            answered -> true,
+                            now);
+            state.startEpoch(new ReplicationSet(1, LleMap.empty(), EPOCH), EPOCH, now);
+            for (int sid = 2; sid <= voters; sid++) {
+                FollowerConnection<String> follower = state.connected("", sid, true, sid, now);
+                state.forwarded(follower);
+                state.synced(follower);
+                followers.add(follower);
+            }
+            state.decisions().clear();
         }
-        rule.committed(through);
-        return through;
+
+        void turnFast() {
+            for (int i = 0; state.mode() == Mode.SLOW; i++) {
+                if (i == MOST_PROPOSALS_TO_TURN) {
+                    throw new IllegalStateException("the leader does not turn to fast mode");
+                }
+                propose();
+            }
+        }
+
+        long commit(Mode mode) {
+            propose();
+            if (state.mode() != mode) {
+                throw new IllegalStateException("the leader is in " + state.mode() + " mode");
+            }
+            return committed;
+        }
+
+        private void propose() {
+            zxid++;
+            now += BETWEEN_PROPOSALS_NANOS;
+            state.propose(zxid, now);
+            state.sent(now);
+            commitThrough(state.ackedByLeader(zxid, now));
+            for (int i = 0; i < followers.size(); i++) {
+                followers.get(i).heard(now);
+                commitThrough(state.acked(followers.get(i), zxid, now));
+            }
+            state.decisions().clear();
+        }
+
+        private void commitThrough(long through) {
+            for (; committed < through; committed++) {
+                state.committed(committed + 1, now);
+            }
+            state.settled(now);
+        }
     }
 
-    /** A proposal, all acks with the question what may commit after each, the commit (R4). */
+    /** All that a leader decides for a fast proposal, all its acks and its commit (R4). */
     @Benchmark
     public long commitFast() {
-        return commit(Mode.FAST);
+        return fast.commit(Mode.FAST);
     }
 
     /** The same in slow mode. */
     @Benchmark
     public long commitSlow() {
-        return commit(Mode.SLOW);
+        return slow.commit(Mode.SLOW);
     }
 
     /** The leader looks at who answers promptly, after a proposal (R5, R6). */
