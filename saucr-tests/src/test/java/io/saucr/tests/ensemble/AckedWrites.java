@@ -13,12 +13,21 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 
-/** A {@link WriteLoad} of new nodes below one node, with what tests say of it. */
+/**
+ * A {@link WriteLoad} that creates new nodes below one node, with the assertions of tests about
+ * what was acknowledged.
+ */
 final class AckedWrites implements AutoCloseable {
-    /** So many that the parent's list of children still fits into one packet. */
+    /**
+     * The most writes of one load: with more, the parent's list of children would not fit into one
+     * packet.
+     */
     private static final int MOST = 60_000;
 
-    /** From here on the writers take their time, so that they are not done before the test is. */
+    /**
+     * From this number of writes on each writer pauses between two writes, so that the load is not
+     * at its limit before the test ends.
+     */
     private static final int MANY = 40_000;
 
     private final Client client;
@@ -44,7 +53,7 @@ final class AckedWrites implements AutoCloseable {
     }
 
     /**
-     * At least so many writes, all of them acknowledged when this returns.
+     * Makes at least that many writes; all of them are acknowledged when this returns.
      *
      * @param client is closed
      */
@@ -58,7 +67,7 @@ final class AckedWrites implements AutoCloseable {
         return writes;
     }
 
-    /** What the nodes are below. */
+    /** The node below which this load writes. */
     String parent() {
         return parent;
     }
@@ -106,7 +115,7 @@ final class AckedWrites implements AutoCloseable {
         assertThat(missing).as("acknowledged but missing, of %d", expected).isEmpty();
     }
 
-    /** The same of every server. */
+    /** The same for every server that runs. */
     void assertAllOnEachOf(SaucrEnsemble ensemble) throws Exception {
         for (int id : ensemble.all()) {
             try (Client reader = ensemble.connect(id)) {

@@ -18,9 +18,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * What a server must not start with: it ends with an error status, says what is wrong and what is
- * allowed, and leaves its data as they were. One start for each kind of mistake; StartCheckTest and
- * SaucrSettingsTest have the others of each kind.
+ * Mistakes that a server must not start with: it ends with an error status, says what is wrong and
+ * what is allowed, and leaves its data unchanged. One start of a process for each kind of mistake;
+ * StartCheckTest and SaucrSettingsTest test the others without a process.
  */
 class BadInputIT {
     @Test

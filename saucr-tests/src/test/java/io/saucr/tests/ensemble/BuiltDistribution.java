@@ -29,13 +29,14 @@ final class BuiltDistribution {
         return Unpacked.HOME;
     }
 
-    /** What it takes to launch one of its servers. */
+    /** What is needed to launch one of its servers. */
     static Distribution servers() throws IOException {
         return Distribution.folder(home());
     }
 
     /**
-     * Its servers with another body for one method of one class: servers that lack a safeguard.
+     * The distribution with another body for one method of one class, to make servers that lack a
+     * safeguard.
      *
      * @param name of the changed distribution
      * @param type the class, by its full name

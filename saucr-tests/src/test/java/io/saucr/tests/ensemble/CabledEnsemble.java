@@ -14,14 +14,14 @@ import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * Three servers for a story about single packets: server 3 leads, nothing reaches a disk or goes
- * over the wire unless the story makes it, and followers' learner connections go through cables
- * that hold packets back. What {@link HeldAckIT} and {@link FastQuorumIT} begin with.
+ * Three servers for scenarios of single packets. Server 3 leads; no flush and no heartbeat comes by
+ * itself; the learner connections of the followers go through cables that can hold packets back.
+ * {@link HeldAckIT} and {@link FastQuorumIT} start from it.
  */
 final class CabledEnsemble {
     static final int LEADER = 3;
 
-    /** Longer than any story: pings wait behind a write that is held. */
+    /** Longer than any scenario takes, because pings wait behind a write that is held. */
     private static final int SESSION_MILLIS = 600_000;
 
     private CabledEnsemble() {}
@@ -49,7 +49,7 @@ final class CabledEnsemble {
         return cable;
     }
 
-    /** The higher of two equal servers leads; the third joins them. */
+    /** Starts two servers, of which the one with the higher id leads; the third joins them. */
     static void start(SaucrEnsemble ensemble, int second, int third) throws Exception {
         ensemble.restart(second, LEADER);
         ensemble.awaitServing();
@@ -58,12 +58,15 @@ final class CabledEnsemble {
         assertThat(ensemble.leader()).isEqualTo(LEADER);
     }
 
-    /** A client of the leader, which does not lose patience. */
+    /** A client of the leader, with a session timeout that outlasts the scenario. */
     static Client connect(SaucrEnsemble ensemble) throws Exception {
         return ensemble.connectFor(SESSION_MILLIS, LEADER);
     }
 
-    /** Writes until the leader is in fast mode: without heartbeats only acks show who is prompt. */
+    /**
+     * Writes until the leader is in fast mode. There are no heartbeats, so only acks show who is
+     * prompt.
+     */
     static void writeUntilFast(SaucrEnsemble ensemble, Client client) throws Exception {
         while (!ensemble.fast(LEADER)) {
             client.create(

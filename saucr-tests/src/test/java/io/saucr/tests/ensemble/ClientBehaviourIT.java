@@ -36,7 +36,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What Apache's server promises its clients holds with SAUCR on, in fast mode and with an observer.
+ * What Apache's server promises its clients also holds with SAUCR on, in fast mode and with an
+ * observer.
  */
 class ClientBehaviourIT {
     private static final int TICK_MILLIS = 500;
@@ -221,7 +222,8 @@ class ClientBehaviourIT {
 
     @Test
     void quotasAreEnforced() throws Exception {
-        // The leader counts what it has applied; what its own client was told, it has.
+        // The leader's counter is of what it has applied, and its own client is answered after
+        // that.
         try (Client client = ensemble.connect(leader)) {
             create(client, "/quota", CreateMode.PERSISTENT);
             StatsTrack limit = new StatsTrack();

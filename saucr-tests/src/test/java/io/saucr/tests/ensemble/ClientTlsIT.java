@@ -20,9 +20,8 @@ import org.apache.zookeeper.server.NettyServerCnxnFactory;
 import org.junit.jupiter.api.Test;
 
 /**
- * Clients of servers that speak through Netty, with TLS on one port and without on the other, write
- * while the mode changes and while a server crashes in fast mode; every other test's clients and
- * servers use NIO.
+ * Clients that use Netty, with TLS on one port and without on the other, write while the mode
+ * changes and while a server crashes in fast mode. All other tests use NIO on both sides.
  */
 class ClientTlsIT {
     private static final int VOTERS = 3;
@@ -114,7 +113,7 @@ class ClientTlsIT {
         }
     }
 
-    /** Beyond the ports of the servers. */
+    /** The client port of an address that no server has. */
     private static int securePort(LoopbackHosting hosting, int id) {
         return hosting.address(VOTERS + id).clientPort();
     }
@@ -126,7 +125,7 @@ class ClientTlsIT {
         return configuration;
     }
 
-    /** What is said to somebody without TLS before the other side hangs up. */
+    /** What the server sends to a client without TLS before it closes the connection. */
     private static String plainAnswer(int port) throws IOException {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             socket.getOutputStream().write("ruok\n".getBytes(StandardCharsets.US_ASCII));

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 
-/** What operators order: flush, pin slow mode, unpin; by HTTP, script, JMX and SIGPWR (R10). */
+/** Orders of an operator: flush, pin slow mode, unpin; by HTTP, script, JMX and SIGPWR (R10). */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class ControlIT {
     private static final int VOTERS = 3;
@@ -155,7 +155,7 @@ class ControlIT {
         List<Integer> followers = ensemble.followers();
         try (AckedWrites writes = new AckedWrites(ensemble.connect(), "/power", 16)) {
             writes.awaitMore(100);
-            // Whoever is elected next is pinned.
+            // Whichever server is elected next, it is pinned.
             for (int id : followers) {
                 BuiltDistribution.run("kill", "-PWR", Long.toString(ensemble.server(id).pid()));
                 SaucrEnsemble.await(

@@ -17,10 +17,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Followers lose power while everything that was acknowledged is in memory alone (R4, R6, R12,
- * R13). No background or idle flush comes to the servers' help, and a heartbeat is so long that
- * only the closed socket can tell the leader in time. Then all of them return: each crashed in fast
- * mode and recovers first (R15 to R17), and votes with what it has recovered (H10, H17).
+ * Followers lose power while all that was acknowledged is in memory only (R4, R6, R12, R13).
+ * Background and idle flushes are off, and the heartbeat interval is so long that only the closed
+ * socket can tell the leader in time. Then all of them return. Each crashed in fast mode, so it
+ * recovers first (R15 to R17), and votes with what it has recovered (H10, H17).
  */
 class CrashReactionIT {
     private static final Duration HEARTBEAT = Duration.ofSeconds(2);
@@ -95,7 +95,7 @@ class CrashReactionIT {
         assertThat(zxidAfter(ensemble, id, since, "proposed zxid=")).isEqualTo(recovered);
     }
 
-    /** In the first line of a server's log that has the words. */
+    /** The number in the first line of a server's log that contains the words. */
     private static String zxidAfter(SaucrEnsemble ensemble, int id, LocalTime since, String words)
             throws Exception {
         String line = ensemble.log(id, since, words).get(0).text();

@@ -11,10 +11,10 @@ import org.apache.curator.framework.recipes.barriers.DistributedBarrier;
 import org.apache.curator.framework.recipes.barriers.DistributedDoubleBarrier;
 
 /**
- * A barrier that all clients wait at, and a double barrier that all members but one have come to.
- * They are up when the constructor returns. A member of Curator's double barrier gives up when its
- * connection ends: members are connected to servers that live on, and there are none where the
- * leader dies, which ends every connection.
+ * A barrier that all clients wait at, and a double barrier that all members but one have entered.
+ * Both are in use when the constructor returns. A member of Curator's double barrier gives up when
+ * its connection ends. So members are connected to servers that stay up, and the test has no double
+ * barrier where the leader dies, which ends every connection.
  */
 final class CuratorBarriers {
     private final CuratorClients clients;
@@ -94,7 +94,9 @@ final class CuratorBarriers {
                 });
     }
 
-    /** The one is removed, the last member comes to the other: everybody passes. */
+    /**
+     * Removes the barrier, and the last member enters the double barrier: everybody passes both.
+     */
     void fall() throws Exception {
         for (Future<?> task : waiting) {
             assertThat(task).as("before the barrier fell").isNotDone();
@@ -115,7 +117,7 @@ final class CuratorBarriers {
         }
     }
 
-    /** The last member leaves: everybody does. */
+    /** The last member leaves the double barrier, so all of them do. */
     void leave() throws Exception {
         if (members.isEmpty()) {
             return;

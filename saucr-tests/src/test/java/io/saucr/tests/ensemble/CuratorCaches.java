@@ -17,8 +17,8 @@ import org.apache.curator.framework.recipes.cache.CuratorCacheListener;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * One client changes a tree without pause; caches of another one follow it: one of the whole tree,
- * one of a single node.
+ * One client changes a tree all the time; caches of another client follow it, one of the whole tree
+ * and one of a single node.
  */
 final class CuratorCaches implements CuratorRecipe {
     private static final int NODES = 20;
@@ -90,8 +90,8 @@ final class CuratorCaches implements CuratorRecipe {
     }
 
     /**
-     * The caches follow, and then, while nothing changes, they show what the ensemble has, node by
-     * node and version by version.
+     * Waits until the caches have followed. Then the changes stop, and the caches must show what
+     * the ensemble has, node by node and version by version.
      */
     @Override
     public void awaitProgress() throws Exception {
@@ -136,7 +136,7 @@ final class CuratorCaches implements CuratorRecipe {
         return found;
     }
 
-    /** The caches show the last change, too. */
+    /** Waits until the caches show the last change, too. */
     @Override
     public void stop() throws Exception {
         stopped = true;

@@ -17,8 +17,8 @@ import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.retry.RetryForever;
 
 /**
- * Curator's clients, whose sessions outlast every fault, and threads to use them in. Closing ends
- * all of them. Used by the test's thread.
+ * Curator's clients, with sessions that outlast every fault, and the threads that use them. Closing
+ * ends all of them. Used by the test's thread.
  */
 final class CuratorClients implements AutoCloseable {
     /** How many clients take part in each recipe. */
@@ -36,17 +36,17 @@ final class CuratorClients implements AutoCloseable {
         this.connectString = connectString;
     }
 
-    /** A new client of all servers. */
+    /** A new client that may connect to any server. */
     CuratorFramework connectOne() throws InterruptedException {
         return connectOne(connectString);
     }
 
-    /** New clients of all servers, one for each part in a recipe. */
+    /** New clients that may connect to any server, one for each participant of a recipe. */
     List<CuratorFramework> connect() throws InterruptedException {
         return connect(connectString);
     }
 
-    /** The same, of these servers alone. */
+    /** The same, but they connect to these servers only. */
     List<CuratorFramework> connect(String addresses) throws InterruptedException {
         List<CuratorFramework> clients = new ArrayList<>();
         for (int i = 0; i < COUNT; i++) {
@@ -82,7 +82,7 @@ final class CuratorClients implements AutoCloseable {
         return sessionsLost.get();
     }
 
-    /** Runs it in a thread of its own, which the end of the clients interrupts. */
+    /** Runs the task in a thread of its own, which is interrupted when the clients are closed. */
     Future<?> start(Callable<?> task) {
         return threads.submit(task);
     }
@@ -93,7 +93,7 @@ final class CuratorClients implements AutoCloseable {
         }
     }
 
-    /** Fails as soon as one of them has failed. */
+    /** Fails as soon as one of the tasks has failed. */
     static void requireNoFailure(List<Future<?>> tasks) throws Exception {
         for (Future<?> task : tasks) {
             if (task.isDone()) {

@@ -10,7 +10,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.apache.curator.framework.CuratorFramework;
 
 /**
- * Every client takes the same locks, again and again. How many are inside at once is counted in
+ * Every client takes the same locks, again and again. How many hold a lock at once is counted in
  * this JVM.
  */
 abstract class CuratorContention implements CuratorRecipe {
@@ -23,12 +23,12 @@ abstract class CuratorContention implements CuratorRecipe {
         this.clients = clients;
     }
 
-    /** What one client does with locks of its own. */
+    /** What one client does with its lock objects. */
     interface Round {
         void run() throws Exception;
     }
 
-    /** Makes the locks that this client will take. */
+    /** Makes the lock objects of one client. */
     abstract Round holder(CuratorFramework client);
 
     final void start() throws InterruptedException {
@@ -48,10 +48,10 @@ abstract class CuratorContention implements CuratorRecipe {
         }
     }
 
-    /** One more is inside. */
+    /** Counts one more holder. */
     static void enter(AtomicInteger inside, int most) {
         assertThat(inside.incrementAndGet()).as("inside at once").isLessThanOrEqualTo(most);
-        // Whoever else is let in has the chance to come in now.
+        // Gives others, if the lock lets them in, the chance to come in now.
         LockSupport.parkNanos(1);
     }
 
@@ -59,7 +59,7 @@ abstract class CuratorContention implements CuratorRecipe {
         return rounds.stream().mapToInt(AtomicInteger::get).sum();
     }
 
-    /** Every client gets every lock twice more, from first to last. */
+    /** Waits until every client has got every lock twice more, from first to last. */
     @Override
     public void awaitProgress() throws Exception {
         List<Integer> before = rounds.stream().map(AtomicInteger::get).toList();

@@ -17,12 +17,12 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * Every client runs for leader. Whoever leads writes, in one transaction with a look at the node
- * that makes it leader. So the order of the ensemble's transactions says who led when: each
- * leader's writes are together, and never does one write again after another.
+ * Every client runs for leader. The leader writes, in a transaction that also checks the node that
+ * makes it leader. So the order of the ensemble's transactions says who led when: the writes of one
+ * leader are together, and none comes after those of another.
  */
 final class CuratorLeaderLatch implements CuratorRecipe {
-    /** A write of a leader. The number is that of the node that it leads by. */
+    /** A write of a leader. The number is that of the node by which it leads. */
     private record Write(long zxid, long term) {}
 
     private static final int TRY_MILLIS = 50;
@@ -74,7 +74,7 @@ final class CuratorLeaderLatch implements CuratorRecipe {
         }
     }
 
-    /** Whoever leads does so ten times more. */
+    /** Waits until whoever leads has written ten times more. */
     @Override
     public void awaitProgress() {
         int before = leading.get();
@@ -86,7 +86,10 @@ final class CuratorLeaderLatch implements CuratorRecipe {
                 });
     }
 
-    /** As the ensemble sees the death of a client. Another one leads then. */
+    /**
+     * Ends the session of the leading client, which looks to the ensemble like its death. Another
+     * one leads then.
+     */
     void endTheLeadersSession() throws Exception {
         AtomicInteger first = new AtomicInteger(-1);
         SaucrEnsemble.await(

@@ -7,8 +7,8 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 
 /**
- * A mutex. Under it a number in the ensemble is read and written, without a version: what is lost
- * of it, or read too old, shows in the end.
+ * A mutex. While a client holds it, it reads a number from the ensemble and writes the next one,
+ * without checking a version. A lost write or a stale read shows in the final number.
  */
 final class CuratorMutex extends CuratorContention {
     private static final String MUTEX = "/locks/mutex";

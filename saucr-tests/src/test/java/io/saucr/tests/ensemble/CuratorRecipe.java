@@ -1,19 +1,17 @@
 package io.saucr.tests.ensemble;
 
-/**
- * A recipe of Curator's that clients use all the time, from its construction until it is stopped.
- */
+/** A recipe of Curator's that clients use from its construction until it is stopped. */
 interface CuratorRecipe extends AutoCloseable {
-    /** Waits until every client has come further; fails if the recipe has broken its promise. */
+    /** Waits until every client has made progress; fails if the recipe has broken its promise. */
     void awaitProgress() throws Exception;
 
-    /** Ends the use of it, and looks whether it kept its promises all the time. */
+    /** Stops using it, and checks that it has kept its promises throughout. */
     void stop() throws Exception;
 
-    /** What was done with it, for the test's output. */
+    /** What was done with it, for the output of the test. */
     String summary();
 
-    /** Whatever happened before, nothing of it goes on. */
+    /** Ends its threads, whatever happened before. */
     @Override
     default void close() {}
 }

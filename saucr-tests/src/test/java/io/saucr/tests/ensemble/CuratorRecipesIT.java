@@ -12,10 +12,10 @@ import org.apache.curator.retry.RetryNTimes;
 import org.junit.jupiter.api.Test;
 
 /**
- * Curator's recipes, which nobody here wrote, keep their promises while servers lose power, die and
- * return, and the ensemble goes from fast mode to slow and back. All of them are in use all the
- * time, on one ensemble. Sessions outlast the faults, so that no recipe can blame the end of a
- * session; only the leader's, which the test ends itself, is lost.
+ * Curator's recipes keep their promises while servers lose power, die and return, and the ensemble
+ * goes from fast mode to slow and back. All of them are in use all the time, on one ensemble.
+ * Sessions outlast the faults, so that no recipe can blame the end of a session; only the leader's
+ * session ends, because the test ends it.
  */
 class CuratorRecipesIT {
     private static final int VOTERS = 3;
@@ -72,9 +72,9 @@ class CuratorRecipesIT {
     }
 
     /**
-     * One server loses power in fast mode; the rest goes on in slow mode; it returns, recovers, and
-     * the mode is fast again. Barriers are up before it does, fall while it is away, and the last
-     * of those who passed leaves when it is back.
+     * One server loses power in fast mode; the others go on in slow mode; it returns, recovers, and
+     * the mode is fast again. Clients wait at the barriers before it fails, pass while it is down,
+     * and the last one leaves when it is back.
      */
     private static void fault(
             SaucrEnsemble ensemble,

@@ -123,7 +123,7 @@ final class CuratorTestServers {
         }
     }
 
-    /** The client has written, so its server is not behind. */
+    /** The client has written through its server, so that server is not behind. */
     private static void assertComplete(CuratorFramework client, String... parents)
             throws Exception {
         for (String parent : parents) {
@@ -131,12 +131,15 @@ final class CuratorTestServers {
         }
     }
 
-    /** A server that has stopped in a process that goes on leaves nothing behind. */
+    /**
+     * Waits for that number of beans. A server that stops, in a process that goes on, must leave
+     * none behind.
+     */
     private static void awaitBeans(int count) {
         SaucrEnsemble.await("beans: " + count, () -> beans().size() == count);
     }
 
-    /** Situation-aware servers of this process tell of themselves. */
+    /** The beans of the servers with SAUCR in this process. */
     private static Set<ObjectName> beans() throws JMException {
         return ManagementFactory.getPlatformMBeanServer()
                 .queryNames(new ObjectName("org.apache.ZooKeeperService:name0=Saucr_id*"), null);

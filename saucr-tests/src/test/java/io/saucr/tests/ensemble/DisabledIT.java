@@ -18,9 +18,9 @@ import org.apache.zookeeper.ZooDefs.Ids;
 import org.junit.jupiter.api.Test;
 
 /**
- * With SAUCR off, what the same client's operations leave on every server's disk is what Apache's
- * released server leaves, byte for byte: but for what is never the same twice, the session's
- * number, the times, and the two checksums over them.
+ * With SAUCR off, the same client's operations leave the same bytes on every server's disk as
+ * Apache's released server does, except for what is never the same twice: session ids, times, and
+ * the two checksums over them.
  */
 class DisabledIT {
     private static final int FILE_HEADER_BYTES = 16;
@@ -29,7 +29,9 @@ class DisabledIT {
     private static final int TIME_BYTES = 8;
     private static final int HEADER_BYTES = 32;
 
-    /** The hash over the tree, which knows the times; the version before it stays. */
+    /**
+     * The hash over the tree depends on times. Its version, which stands before it, is compared.
+     */
     private static final int TREE_DIGEST_BYTES = 8;
 
     private static final byte END_OF_RECORD = 'B';

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * Disks that fail under running servers (R14), and a room that loses all its servers while idle.
+ * Disks that fail under running servers (R14), and a power cut of all servers while they are idle.
  */
 class DiskFailureIT {
     private static final Duration FORCE = Duration.ofMillis(50);
@@ -69,8 +69,9 @@ class DiskFailureIT {
     }
 
     /**
-     * What a failed force should have written looks clean to the next process, and is served by
-     * then: unless it is written once more, a later loss of power takes it from all of them.
+     * After a force that failed the kernel shows the pages as clean, and the next process serves
+     * what is in them. Unless it writes them once more, a later loss of power takes them from all
+     * servers.
      */
     @Test
     void r14WhatWasLoggedBeforeAFailedForceIsWrittenOnceMore() throws Exception {
@@ -123,8 +124,8 @@ class DiskFailureIT {
     }
 
     /**
-     * What that write held is in no later one: a server that went on would claim it all the same
-     * with its next force.
+     * What the refused write held is in no later write. A server that went on would claim it with
+     * its next force all the same.
      */
     @Test
     void r14OneRefusedWriteEndsTheServerWhetherFastOrSlow() throws Exception {
@@ -142,7 +143,9 @@ class DiskFailureIT {
         slow.assertAllOnEachOf(ensemble);
     }
 
-    /** While clients write, nearly all writes are the log's; the rest are its markers'. */
+    /**
+     * While clients write, nearly all writes are those of the log; the others are of the markers.
+     */
     private static AckedWrites refuseOneWrite(String parent, WriteError error, Mode mode)
             throws Exception {
         int leader = ensemble.leader();
@@ -170,9 +173,7 @@ class DiskFailureIT {
         }
     }
 
-    /**
-     * A server that elected in vain, for ever, would fill what is left of its disk with messages.
-     */
+    /** A server that tries to elect for ever must not fill the rest of its disk with messages. */
     @Test
     void anEpochFileThatCannotBeWrittenStopsTheServer() throws Exception {
         int leader = ensemble.awaitFast();

@@ -39,9 +39,9 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Runs every shell command of README.md and docs/*.md, as it stands but for the places that it
- * names, or in a smaller variant that stands here beside it. A command that this class does not
- * know, and one that it knows and no page shows, fails the last test. One ensemble serves all of
+ * Runs every shell command of README.md and docs/*.md as it stands, apart from the places that it
+ * names, or in a smaller variant that is given here. The last test fails if a page has a command
+ * that this class does not know, or this class one that no page shows. One ensemble serves all of
  * them: that of {@code ./saucr up}, with the keys of a sample configuration.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
@@ -56,8 +56,8 @@ class DocumentationIT {
             "tar xzf saucr-zookeeper-<version>-bin.tar.gz && cd saucr-zookeeper-<version>";
 
     /**
-     * Programs whose work takes too long, or builds what this test is made of: here their parsers
-     * take the options that the documents show. That they do their work is for tests of their own.
+     * Programs that take too long, or that build what this test runs on. Here only their parsers
+     * read the options that the pages show; other tests show that they work.
      */
     private static final Map<String, String> CAMPAIGNS =
             Map.of(
@@ -124,7 +124,7 @@ class DocumentationIT {
                 text);
     }
 
-    /** What stands in the documents for what only the reader knows, longest first. */
+    /** What the pages leave to the reader's own values, longest first. */
     private static Map<String, String> places(int id) throws IOException {
         Map<String, String> places = new LinkedHashMap<>();
         places.put(
@@ -212,7 +212,9 @@ class DocumentationIT {
                 .orElseThrow();
     }
 
-    /** Nothing while nobody answers. */
+    /**
+     * What {@code /commands/saucr} of the server says; an empty object while it does not answer.
+     */
     private static JsonNode status(int id) throws IOException {
         try (InputStream answer =
                 URI.create("http://127.0.0.1:%d/commands/saucr".formatted(PORT_BASE + 300 + id))
@@ -224,7 +226,9 @@ class DocumentationIT {
         }
     }
 
-    /** A follower says how it logged its last write, which may have been slow. */
+    /**
+     * Asks the leader only: a follower says how it logged its last write, which may have been slow.
+     */
     private static void awaitFast() {
         SaucrEnsemble.await(
                 "a leader in fast mode",
@@ -404,7 +408,7 @@ class DocumentationIT {
 
     private static String zxid;
 
-    /** Servers that start believe that their machines were without power. */
+    /** Whether the next starts must look like starts after a loss of power. */
     private static boolean powerFailed;
 
     @Test
@@ -423,7 +427,7 @@ class DocumentationIT {
         client("create /late 1");
     }
 
-    /** All servers lose power at one instant: the case in which somebody has to decide. */
+    /** All servers lose power at one instant: the case in which an operator has to decide. */
     @Test
     @Order(6)
     void stuckRecovery() throws Exception {
@@ -470,7 +474,7 @@ class DocumentationIT {
                 .contains("accepted the loss");
         server(1, "bin/zkServer.sh start");
         all("bin/zkServer.sh await");
-        // These were only told so, and what they had written was there, so that nothing is lost.
+        // Only their boot ids changed; what they had written is there, so nothing is lost.
         assertThat(client("ls /")).contains("unlucky");
         noteMetrics(leader());
     }
@@ -495,7 +499,10 @@ class DocumentationIT {
         awaitFast();
     }
 
-    /** A follower leaves and returns: the leader would take this client's connection along. */
+    /**
+     * A follower leaves and returns. The client is connected to another server, because the
+     * leader's closes connections.
+     */
     @Test
     @Order(8)
     void reconfiguration() throws Exception {

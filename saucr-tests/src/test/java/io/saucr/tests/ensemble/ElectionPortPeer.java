@@ -13,14 +13,14 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * Speaks the protocol of the election port over a socket, as a server of a higher number does.
+ * Speaks the protocol of the election port over a socket, as a server with a higher id does.
  * Closing it closes the socket. Used by one thread.
  */
 final class ElectionPortPeer implements AutoCloseable {
     private static final long PROTOCOL_VERSION = -65536;
     private static final int MOST_BYTES = 512 * 1024;
 
-    /** States of who sends a vote. */
+    /** Codes for the state of the server that sends a vote. */
     private static final int LOOKING = 0;
 
     private static final int LEADING = 2;
@@ -32,17 +32,17 @@ final class ElectionPortPeer implements AutoCloseable {
     private final DataOutputStream out;
     private final DataInputStream in;
 
-    /** What comes after the greeting and before the first message. */
+    /** The number that stands between the greeting and the first message. */
     interface Authentication {
         void authenticate(Socket socket) throws IOException;
     }
 
     /**
-     * Greets.
+     * Sends the greeting.
      *
      * @param socket connected
-     * @param sid who it says it is; higher than the number of the server at the other end, which
-     *     would else hang up and connect itself
+     * @param sid the id that it announces; higher than that of the server at the other end, which
+     *     would otherwise hang up and connect itself
      */
     ElectionPortPeer(Socket socket, long sid, Authentication authentication) throws IOException {
         this.socket = socket;
@@ -61,7 +61,7 @@ final class ElectionPortPeer implements AutoCloseable {
         send(RecoveryWire.encode(message));
     }
 
-    /** One packet of whatever bytes. */
+    /** Sends one packet with any bytes. */
     void send(ByteBuffer packet) throws IOException {
         ByteBuffer frame = ByteBuffer.allocate(Integer.BYTES + packet.remaining());
         frame.putInt(packet.remaining()).put(packet);
@@ -70,9 +70,9 @@ final class ElectionPortPeer implements AutoCloseable {
 
     /**
      * Asks until there is an answer, as a recovering server does: the channel may lose a question
-     * or its answer, and whoever is about to follow a leader does not answer yet (R20).
+     * or its answer, and a server that is about to follow a leader does not answer yet (R20).
      *
-     * @return empty if the other side has hung up, or says nothing for so long
+     * @return empty if the other side hangs up, or is silent for that long
      */
     Optional<RecoveryMessage> ask(RecoveryMessage question, Duration patience) {
         long deadline = System.nanoTime() + patience.toNanos();
@@ -91,8 +91,8 @@ final class ElectionPortPeer implements AutoCloseable {
     }
 
     /**
-     * Votes for the other side, as the last server that it needs to lead, until it tells that it
-     * leads. It waits for this peer then, who never follows.
+     * Votes for the other side, as the last server that it needs to lead, until it says that it
+     * leads. That leader then waits for this peer, which never follows.
      *
      * @throws IOException if it does not lead by then, or has hung up
      */
@@ -113,7 +113,7 @@ final class ElectionPortPeer implements AutoCloseable {
                     }
                 }
             } catch (SocketTimeoutException e) {
-                // Whoever leads tells only those who still look for a leader.
+                // A leader answers only those who are still looking for one.
             }
             if (vote.isPresent()) {
                 send(vote.get().duplicate());
@@ -122,15 +122,15 @@ final class ElectionPortPeer implements AutoCloseable {
         throw new IOException("the other side does not lead");
     }
 
-    /** Bytes that need not be a packet. */
+    /** Sends bytes that need not be a packet. */
     void sendRaw(byte[] bytes) throws IOException {
         out.write(bytes);
     }
 
     /**
-     * The next recovery message to this peer; votes are passed over.
+     * The next recovery message to this peer; votes are skipped.
      *
-     * @return empty if the other side says nothing for so long
+     * @return empty if the other side is silent for that long
      * @throws IOException if it has hung up
      */
     Optional<RecoveryMessage> receive(Duration patience) throws IOException {

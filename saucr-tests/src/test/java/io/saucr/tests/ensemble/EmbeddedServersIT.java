@@ -19,7 +19,9 @@ import org.junit.jupiter.api.Test;
  * path has no other ZooKeeper.
  */
 class EmbeddedServersIT {
-    /** One class of each library that curator-test and the program need beside the server's. */
+    /**
+     * A class of each library that curator-test and the program need besides those of the server.
+     */
     private static final List<String> NEEDED =
             List.of(
                     "org.apache.curator.test.TestingCluster",

@@ -17,13 +17,13 @@ import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 
-/** Five servers, all up: fast mode, and what it leaves on disk. */
+/** Five servers, all up: they are in fast mode; and what fast mode leaves on disk. */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class FastModeIT {
     private static final Duration FLUSH_INTERVAL = Duration.ofMillis(200);
     private static final int WRITES = 5_000;
 
-    /** A flush may be under way at either end; the log's file may change. */
+    /** At either end a flush may be under way, and the log may go on to its next file. */
     private static final int MORE_FORCES = 3;
 
     private static SaucrEnsemble ensemble;

@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * In fast mode a write has reached the leader and one of two followers; both lose power at one
- * instant. The write must not have been acknowledged (R4): the survivor does not have it. The same
- * story is told to servers whose leader is content with a bare majority of memory acks: they do
+ * instant. The write must not have been acknowledged (R4), because the third server does not have
+ * it. In the same scenario, servers whose leader is content with a bare majority of memory acks do
  * acknowledge it, and lose it.
  */
 class FastQuorumIT {
@@ -25,10 +25,10 @@ class FastQuorumIT {
     private static final int LEADER = CabledEnsemble.LEADER;
     private static final String PATH = "/held";
 
-    /** Longer than an answer takes where one comes. */
+    /** Longer than an answer takes, if there is one. */
     private static final Duration SILENCE = Duration.ofSeconds(2);
 
-    /** What became of the write. */
+    /** Whether the write was acknowledged, and whether it is there in the end. */
     private record Outcome(boolean acknowledged, boolean present) {
         boolean lost() {
             return acknowledged && !present;
@@ -67,7 +67,7 @@ class FastQuorumIT {
                 acknowledged = acknowledged(answer, patience);
                 ensemble.losePower(WITH, LEADER);
             }
-            // What was held is lost, and the survivor notices.
+            // What the cable held is lost; the survivor notices that the connection has ended.
             cable.cut();
             ensemble.shim(WITHOUT).detours(Map.of());
             ensemble.restart(WITH, LEADER);

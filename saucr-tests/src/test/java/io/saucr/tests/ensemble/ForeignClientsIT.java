@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** kazoo, a client that nobody here wrote. Curator has tests of its own. */
+/** kazoo, the Python client. Curator has tests of its own. */
 class ForeignClientsIT {
     @Test
     void kazooNodesTransactionsWatchesLocksAndQueues() throws Exception {

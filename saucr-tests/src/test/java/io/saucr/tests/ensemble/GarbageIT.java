@@ -29,10 +29,10 @@ import org.apache.zookeeper.server.quorum.QuorumPacket;
 import org.junit.jupiter.api.Test;
 
 /**
- * Garbage on the ports between servers, with writes going on: noise, damaged and wild recovery
- * messages, lengths that nobody has memory for, followers of ever new numbers that announce wild
- * process numbers and hang up (R16 to R18, R20, R21, H12). The servers keep serving, keep nothing
- * of it, and answer a correct query afterwards.
+ * Garbage on the ports between servers, while clients write: noise, damaged and random recovery
+ * messages, lengths that would need too much memory, and followers with ever new ids that announce
+ * random process numbers and hang up (R16 to R18, R20, R21, H12). The servers go on serving, keep
+ * nothing of it, and answer a correct query afterwards.
  */
 class GarbageIT {
     private static final int CONNECTIONS = 25;
@@ -97,7 +97,7 @@ class GarbageIT {
         return new Socket(InetAddress.getLoopbackAddress(), port);
     }
 
-    /** Of two questions of one server only the newer one is looked at, so some are never seen. */
+    /** Of two questions from one server only the newer one is looked at, so some are never seen. */
     private static void awaitMalformedLine(SaucrEnsemble ensemble, int id, LocalTime start)
             throws IOException {
         int port = ensemble.server(id).address().electionPort();
@@ -115,7 +115,7 @@ class GarbageIT {
 
     private static void assertAnswers(int port) throws IOException {
         try (ElectionPortPeer peer = new ElectionPortPeer(connect(port), STRANGER, socket -> {})) {
-            // Whatever the strangers' last question was, its answer may still come first.
+            // The answer to an earlier question from these ids may still come first.
             RecoveryMessage answer;
             do {
                 answer = peer.ask(new LleQuery(42, STRANGER), PATIENCE).orElseThrow();
@@ -137,7 +137,8 @@ class GarbageIT {
                     ByteBuffer.allocate(Integer.BYTES)
                             .putInt(lengths[random.nextInt(lengths.length)])
                             .array());
-            // Until it does, it reads; if we hung up first, it would lose what it has not read.
+            // Until it does, it reads. If this side hung up first, it would lose what it has not
+            // read.
             while (peer.receive(PATIENCE).isPresent()) {}
             throw new AssertionError("the server took a length that is none");
         } catch (IOException e) {
@@ -195,7 +196,7 @@ class GarbageIT {
         };
     }
 
-    /** Ever new numbers that are in no configuration. */
+    /** Ever new ids that are in no configuration. */
     private long stranger() {
         return STRANGER + random.nextInt(10_000);
     }
@@ -204,11 +205,11 @@ class GarbageIT {
         try (Socket socket = connect(port)) {
             socket.getOutputStream().write(random.nextInt(3) == 0 ? noise() : greeting());
         } catch (IOException e) {
-            // Hung up while we were writing.
+            // It hung up while this side was writing.
         }
     }
 
-    /** A follower's first packet with any process number, whole or not. */
+    /** A follower's first packet with a random process number, whole or cut. */
     private byte[] greeting() throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         BinaryOutputArchive archive = BinaryOutputArchive.getArchive(bytes);

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Heartbeats from far below a tick to above it (R9, H8, H9). */
+/** Heartbeat intervals from far below a tick to above one (R9, H8, H9). */
 @PromisesTimes
 class HeartbeatIntervalIT {
 

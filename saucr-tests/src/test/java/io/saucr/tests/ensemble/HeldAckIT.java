@@ -18,14 +18,14 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Test;
 
 /**
- * A follower's memory ack is on its way to the leader when the follower loses power; it recovers
- * from a server that the entry has not reached yet, and so without it; then the ack arrives (R20).
- * The leader must not count it: with the leader and the third server gone at one instant, nobody
- * would have the entry.
+ * A follower's memory ack is on its way to the leader when the follower loses power. It recovers
+ * from a server that the entry has not reached yet, so without the entry; then the ack arrives
+ * (R20). The leader must not count it: if the leader and the third server failed at one instant,
+ * nobody would have the entry.
  *
- * <p>The same story is told to servers whose fence does nothing, and to one that does not tell its
- * leader of the restart. Both acknowledge the write and lose it, which shows that the story is the
- * dangerous one and that each half of the fence is needed.
+ * <p>The same scenario is run with servers whose fence does nothing, and with one that does not
+ * tell its leader of the restart. Both acknowledge the write and lose it. So the scenario is the
+ * dangerous one, and each half of the fence is needed.
  */
 class HeldAckIT {
     private static final int RESTARTED = 1;
@@ -34,7 +34,7 @@ class HeldAckIT {
 
     private static final String PATH = "/held";
 
-    /** What became of the write after it was acknowledged. */
+    /** Whether the write was acknowledged, and whether it is there in the end. */
     private record Outcome(boolean present, boolean fenced) {}
 
     @Test

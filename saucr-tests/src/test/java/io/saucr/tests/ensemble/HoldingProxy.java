@@ -20,11 +20,11 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A cable between a server and a port of another one. Each direction can be held: what is sent then
- * stays in the cable, and is delivered when the direction is released, also when the sender has
- * died meanwhile; that it has died then never shows. Thread-safe.
+ * stays in the cable, and is delivered when the direction is released, even if the sender has died
+ * since; the end of the sender's connection is hidden. Thread-safe.
  */
 final class HoldingProxy implements AutoCloseable {
-    /** Seen from the server that connects. */
+    /** As seen from the server that connects. */
     enum Direction {
         OUT,
         BACK
@@ -69,7 +69,7 @@ final class HoldingProxy implements AutoCloseable {
         thread.start();
     }
 
-    /** Where to connect. */
+    /** The port to connect to. */
     int port() {
         return listener.getLocalPort();
     }
@@ -78,17 +78,17 @@ final class HoldingProxy implements AutoCloseable {
         held.add(direction);
     }
 
-    /** Holds a direction as soon as so many bytes have passed. */
+    /** Holds the direction as soon as that many bytes have passed. */
     synchronized void holdAfter(Direction direction, long bytes) {
         left.put(direction, bytes);
     }
 
-    /** Whether something is held. */
+    /** Whether any bytes are held. */
     synchronized boolean full() {
         return waiting.values().stream().anyMatch(deliveries -> !deliveries.isEmpty());
     }
 
-    /** Delivers what was held, in its order, before anything newer. */
+    /** Delivers the held bytes, in their order, before anything newer. */
     synchronized void release(Direction direction) {
         held.remove(direction);
         left.remove(direction);
@@ -96,7 +96,7 @@ final class HoldingProxy implements AutoCloseable {
         waiting.get(direction).clear();
     }
 
-    /** Whether these bytes are in the cable now. */
+    /** Whether these bytes are held now. */
     synchronized boolean holds(Direction direction, byte[] wanted) {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         waiting.get(direction).forEach(delivery -> all.writeBytes(delivery.bytes));
@@ -113,7 +113,7 @@ final class HoldingProxy implements AutoCloseable {
         return false;
     }
 
-    /** From now on connections are refused; those that exist stay. */
+    /** Refuses new connections; those that exist stay. */
     void refuse() throws IOException {
         listener.close();
     }
@@ -128,9 +128,7 @@ final class HoldingProxy implements AutoCloseable {
         }
     }
 
-    /**
-     * Whoever connects before the other side listens is patient; a refusal would make it give up.
-     */
+    /** Waits until the target listens, because a refusal would make the server give up. */
     private Socket reached() throws IOException {
         while (true) {
             try {
@@ -164,7 +162,7 @@ final class HoldingProxy implements AutoCloseable {
                 pass(new Delivery(out, Arrays.copyOf(buffer, length)), direction);
             }
         } catch (IOException e) {
-            // Reset: an end, too.
+            // A reset ends the connection, too.
         }
         end(to, direction);
     }
@@ -196,11 +194,11 @@ final class HoldingProxy implements AutoCloseable {
         try {
             delivery.to.write(delivery.bytes);
         } catch (IOException e) {
-            // Nobody is there any more.
+            // The other side has hung up.
         }
     }
 
-    /** Ends every connection, with what is held, and refuses new ones. */
+    /** Ends every connection, drops what is held, and refuses new connections. */
     synchronized void cut() throws IOException {
         listener.close();
         for (Socket socket : sockets) {

@@ -12,13 +12,13 @@ import net.bytebuddy.implementation.FixedValue;
 import org.junit.jupiter.api.Test;
 
 /**
- * A follower misses some writes and is synchronised by a snapshot; Apache's server keeps its older
- * log files beside it, over whose end a reader goes on as if nothing were missing. Later it leads,
- * and an observer joins that stood still all the while: its last entry lies before the hole. It
- * gets every acknowledged node.
+ * A follower misses some writes and is synchronised by a snapshot. Apache's server keeps its older
+ * log files beside that snapshot, and a reader goes on past their end as if nothing were missing.
+ * Later this follower leads, and an observer joins that has been down all the time: its last entry
+ * lies before the hole. It must get every acknowledged node.
  *
- * <p>The same story is told to servers that read across the hole: with the DIFF that they send, the
- * observer serves without the writes that the follower had missed.
+ * <p>The same scenario is run with servers that read across the hole: after the DIFF that they
+ * send, the observer serves without the writes that the follower had missed.
  */
 class HoleInLogIT {
     private static final int OTHER = 1;
@@ -29,7 +29,7 @@ class HoleInLogIT {
 
     private static final String LOG = "org.apache.zookeeper.server.persistence.SaucrTxnSnapLog";
 
-    /** How the observer was synchronised, and what it does not have of all that was written. */
+    /** How the observer was synchronised, and which of the acknowledged writes it lacks. */
     private record Outcome(boolean bySnapshot, List<String> missing) {}
 
     private static final Outcome NOTHING_MISSING = new Outcome(true, List.of());
@@ -62,15 +62,16 @@ class HoleInLogIT {
     }
 
     /**
-     * @param first what runs until the hole is there
-     * @param then what runs when the observer joins
+     * @param first the distribution that runs until the hole is there
+     * @param then the distribution that runs when the observer joins
      */
     private static Outcome tell(String name, Distribution first, Distribution then)
             throws Exception {
         Ensemble.Builder builder =
                 SaucrEnsemble.describe(name, SYNCHRONISED)
                         .observers(1)
-                        // However large the log is beside the snapshot: a DIFF, if it can be.
+                        // Makes the leader send a DIFF wherever it can, however large the log is
+                        // beside the snapshot.
                         .set("snapshotSizeFactor", "0");
         for (int id = 1; id <= OBSERVER; id++) {
             builder.distribution(id, first);
@@ -91,7 +92,8 @@ class HoleInLogIT {
             writes.add(written(ensemble, "/before"));
             ensemble.terminate(SYNCHRONISED);
             writes.add(written(ensemble, "/hole"));
-            // Within an epoch the observer would miss the next entry; not between two of them.
+            // Within an epoch the observer would notice that an entry is missing, not between two
+            // epochs.
             ensemble.terminate(OTHER, FIRST_LEADER);
             ensemble.restart(OTHER, FIRST_LEADER);
             ensemble.awaitServing();

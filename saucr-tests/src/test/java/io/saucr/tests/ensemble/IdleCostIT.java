@@ -10,14 +10,17 @@ import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** What five servers cost while nobody asks them anything (R9). */
+/** The CPU time of five idle servers (R9). */
 @PromisesTimes
 class IdleCostIT {
     private static final Duration MEASUREMENT = Duration.ofSeconds(10);
     private static final int WARM_UP_WRITES = 3_000;
     private static final double CLOCK_TICKS_PER_SECOND = 100;
 
-    /** The goal is 2 % of one core for all five; a loaded machine must not fail the build. */
+    /**
+     * The goal is 2 % of one core for all five; the limit is higher, because a loaded machine must
+     * not fail the build.
+     */
     @Test
     void r9IdleHeartbeatsAt50MillisecondsCostLittle() throws Exception {
         try (SaucrEnsemble ensemble =

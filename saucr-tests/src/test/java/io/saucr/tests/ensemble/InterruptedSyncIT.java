@@ -11,27 +11,29 @@ import net.bytebuddy.implementation.MethodCall;
 import org.junit.jupiter.api.Test;
 
 /**
- * An observer that was away is synchronised from the log on the leader's disk, twice, while clients
- * write. The leader's thread that reads the log for it is interrupted every time, right before it
- * begins, and has to write what the log holds in memory alone. The leader's process lives, and goes
- * on forcing.
+ * An observer that was down is synchronised from the log on the leader's disk, twice, while clients
+ * write. Each time the leader's thread that reads the log is interrupted right before it begins,
+ * when it has to write what the log holds only in memory. The leader's process must live and go on
+ * forcing.
  */
 class InterruptedSyncIT {
     private static final int LEADER = 3;
     private static final int OBSERVER = 4;
     private static final int ABSENCES = 2;
 
-    /** More than a leader remembers without its log. */
+    /** More writes than a leader keeps in memory for learners. */
     private static final int MISSED_WRITES = 700;
 
-    /** The leader forces once for so many entries, so that there are always some in memory. */
+    /**
+     * How many entries the leader logs before it forces, so that some are always only in memory.
+     */
     private static final int FORCED_AT_ONCE = 100;
 
     private static final long ANY_LENGTH = Long.MAX_VALUE;
 
     @Test
     void anInterruptOfWhoReadsTheLogHarmsNobodyElse() throws Exception {
-        // The last that a handler asks before it reads the log.
+        // The last method that a handler calls before it reads the log.
         Distribution interrupting =
                 BuiltDistribution.changed(
                         "interrupted-sync",

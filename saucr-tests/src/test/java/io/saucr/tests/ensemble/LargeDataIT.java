@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 
 /**
- * Many nodes, many sessions and the largest transactions, in fast mode, through the crash of a
- * follower and of the leader. With {@code -Dsaucr.tests.znodes=1000000} as many as an operator may
+ * Many nodes, many sessions and the largest transactions, in fast mode, while a follower and then
+ * the leader crash. {@code -Dsaucr.tests.znodes=1000000} makes as many nodes as an operator may
  * have.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
@@ -34,11 +34,12 @@ class LargeDataIT {
     private static final int OPERATIONS = 500;
     private static final int SESSION_MILLIS = 600_000;
 
-    /** jute.maxbuffer, if nobody sets it. */
+    /** The default of jute.maxbuffer, in bytes. */
     private static final int LARGEST_PACKET = 0xfffff;
 
     /**
-     * Of a request that sets data: two numbers, the length of the path and of the data, version.
+     * What a request that sets data has besides path and data: two numbers, two lengths, the
+     * version.
      */
     private static final int SET_DATA_BYTES = 5 * Integer.BYTES;
 
@@ -53,7 +54,7 @@ class LargeDataIT {
                                 .jvmFlag("-Xmx" + megabytes + "m")
                                 .set("tickTime", "2000")
                                 .set("maxSessionTimeout", Integer.toString(SESSION_MILLIS))
-                                // A collection of such a heap may take as long as that.
+                                // Garbage collection of such a heap may take that long.
                                 .set("saucr.heartbeatInterval", "2s")
                                 .set("saucr.fastModeConfirmations", "1")
                                 .set("saucr.missedHeartbeatsBeforeElection", "5")

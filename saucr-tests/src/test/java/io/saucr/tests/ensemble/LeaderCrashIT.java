@@ -10,7 +10,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** The leader is killed under load, with everything in memory alone (R10, S1). */
+/** The leader is killed under load, while all that was acknowledged is in memory only (R10, S1). */
 class LeaderCrashIT {
     private static final Pattern FLUSHED = Pattern.compile("Flushed to disk through (0x[0-9a-f]+)");
 

@@ -18,12 +18,11 @@ import org.apache.zookeeper.data.Id;
 import org.apache.zookeeper.server.quorum.QuorumPacket;
 
 /**
- * A cable between one follower and its leader, with somebody at it who puts packets of his own
- * between theirs, and writes on those that pass. Takes every new connection of the follower.
- * Thread-safe.
+ * A cable between one follower and its leader that can insert packets of the test between theirs,
+ * and can change those that pass. It takes every new connection of the follower. Thread-safe.
  */
 final class LearnerCable implements AutoCloseable {
-    // As ZooKeeper's Leader numbers them.
+    // The numbers of ZooKeeper's Leader.
     static final int REQUEST = 1;
     static final int PROPOSAL = 2;
     static final int ACK = 3;
@@ -41,7 +40,7 @@ final class LearnerCable implements AutoCloseable {
     private OutputStream toFollower;
 
     /**
-     * @param leaderPort where the leader takes followers, on loopback
+     * @param leaderPort the leader's port for followers, on loopback
      */
     LearnerCable(int leaderPort) throws IOException {
         this.leaderPort = leaderPort;
@@ -54,7 +53,7 @@ final class LearnerCable implements AutoCloseable {
         thread.start();
     }
 
-    /** Where the follower is to connect. */
+    /** The port that the follower is to connect to. */
     int port() {
         return listener.getLocalPort();
     }
@@ -86,12 +85,12 @@ final class LearnerCable implements AutoCloseable {
         out.write(packets);
     }
 
-    /** The next proposal that the leader sends says this of itself. */
+    /** The next proposal that the leader sends carries this as its tag. */
     void mark(List<Id> authinfo) {
         nextInfo.set(authinfo);
     }
 
-    /** Whether no proposal has come since that could say it. */
+    /** Whether the tag still waits for a proposal. */
     boolean marking() {
         return nextInfo.get() != null;
     }
@@ -167,7 +166,7 @@ final class LearnerCable implements AutoCloseable {
                 }
             }
         } catch (IOException e) {
-            // One side has hung up: so does the other.
+            // One side has hung up; the other one is closed, too.
         }
         try {
             from.close();

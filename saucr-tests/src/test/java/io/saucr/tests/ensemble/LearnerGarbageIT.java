@@ -26,10 +26,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 
 /**
- * Garbage over a connection between a leader and a follower that has synchronised, in both
- * directions, with writes going on: notices of restarts, heartbeats and their answers, acks of
- * entries that nobody proposed, tags (R1, R9, R20). The worst that it does is to end that
- * connection; the follower comes back, fast mode too, and nothing that was acknowledged is missing.
+ * Garbage on a connection between a leader and a follower that has synchronised, in both
+ * directions, while clients write: notices of restarts, heartbeats and their answers, acks of
+ * entries that were never proposed, tags (R1, R9, R20). At worst that connection ends. Then the
+ * follower returns, fast mode too, and nothing that was acknowledged is missing.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class LearnerGarbageIT {
@@ -55,7 +55,7 @@ class LearnerGarbageIT {
                         SaucrEnsemble.describe("learner-garbage", 3)
                                 .set("saucr.heartbeatInterval", "200ms")
                                 .set("syncLimit", "40")
-                                // Whoever comes back is sent packets, not a snapshot.
+                                // A follower that returns is sent packets, not a snapshot.
                                 .set("commitLogCount", "100000")
                                 .disk(Disk.SHIM_WITH_JOURNAL));
         leader = ensemble.awaitFast();
@@ -80,7 +80,7 @@ class LearnerGarbageIT {
         void run(AckedWrites writes) throws Exception;
     }
 
-    /** Garbage comes while clients write; then all is as before. */
+    /** Sends garbage while clients write; then all must be as before. */
     private static void doesNoHarm(String name, Action garbage) throws Exception {
         try (AckedWrites writes = new AckedWrites(ensemble.connect(leader, other), name, 4)) {
             writes.awaitMore(50);
@@ -99,7 +99,7 @@ class LearnerGarbageIT {
         }
     }
 
-    /** Waits for a follower that is connected again, if it was not, and sends. */
+    /** Waits for a follower to be connected, if none is, and sends. */
     private static void toLeader(byte[] packets) {
         SaucrEnsemble.await("a connection to the leader", () -> sent(true, packets));
     }
@@ -291,7 +291,7 @@ class LearnerGarbageIT {
                 });
     }
 
-    /** Sound and wrong: it names servers that do not exist and entries that never will. */
+    /** A well-formed tag that is wrong: it names servers and entries that do not exist. */
     @Test
     @Order(6)
     void r8WhatAWildTagTeachesOutlivesCrashesAndDoesNoHarm() throws Exception {

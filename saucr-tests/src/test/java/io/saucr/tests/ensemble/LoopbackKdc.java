@@ -13,8 +13,8 @@ import org.apache.kerby.kerberos.kerb.KrbException;
 import org.apache.kerby.kerberos.kerb.server.SimpleKdcServer;
 
 /**
- * A Kerberos key distribution centre of this JVM, on loopback, with some principals whose keys are
- * in one file. While it lives, it is the one that this JVM's own logins use.
+ * A Kerberos key distribution centre inside this JVM, on loopback, with some principals whose keys
+ * are in one file. Until it is closed, the logins of this JVM use it.
  */
 final class LoopbackKdc implements AutoCloseable {
     static final String HOST = "127.0.0.1";

@@ -21,12 +21,12 @@ import org.junit.jupiter.api.Test;
 
 /**
  * A server knows what it should have (R26). All processes die in fast mode while clients write; one
- * server's disk is not what it was when they start again.
+ * server's disk is damaged or empty when they start again.
  */
 class LostDiskIT {
     private static final int LOSER = 1;
 
-    /** A part of a disk that is gone, and what the server says of it when it starts. */
+    /** How a disk is damaged, and what the server must say about it when it starts. */
     private record LostPart(Predicate<String> files, String words) {}
 
     @Test
@@ -60,8 +60,8 @@ class LostDiskIT {
     }
 
     /**
-     * Before a leader is established it may hold an ack of NEWLEADER of a process whose disk is
-     * lost since. It answers a server that lost its memory all the while.
+     * A leader that is not established yet may hold an ack of NEWLEADER from a process whose disk
+     * is lost since. So it must not answer a server that lost its disk.
      */
     @Test
     void r26ALeaderThatIsNotEstablishedDoesNotAnswer() throws Exception {
@@ -110,7 +110,10 @@ class LostDiskIT {
         }
     }
 
-    /** While every entry is forced the markers stay as they are: the extent tells (R26). */
+    /**
+     * While every entry is forced the markers do not change, but the noted extent of the log does
+     * (R26).
+     */
     @Test
     void r26ForcedWritesThatAreGoneAreNoticedInSlowMode() throws Exception {
         try (SaucrEnsemble ensemble = start("lost-end")) {
@@ -125,7 +128,10 @@ class LostDiskIT {
         }
     }
 
-    /** Of a batch that was not forced yet a page may be gone although a later one is on disk. */
+    /**
+     * Of a batch that was not forced yet, an earlier page may be missing although a later one is on
+     * disk.
+     */
     @Test
     void r26APageThatIsGoneInTheMiddleOfTheLogIsNoticedInSlowMode() throws Exception {
         try (SaucrEnsemble ensemble = start("lost-page")) {
@@ -150,7 +156,7 @@ class LostDiskIT {
         writes.assertAllOnEachOf(ensemble);
     }
 
-    /** The two that are complete are too few to elect a leader: all four have to be heard. */
+    /** Two complete servers are too few to elect a leader, so all four have to be heard. */
     @Test
     void r26TwoOfFourComeBackWithoutALeader() throws Exception {
         List<Integer> losers = List.of(LOSER, 3);

@@ -17,9 +17,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * Machines whose disk turns read-only, whose folder may no longer be written, or whose clock jumps.
- * A server that cannot keep its markers true ends, at once and saying why (R14), and comes back
- * with everything when that is mended; clocks change nothing (R9).
+ * Machines whose disk turns read-only, whose folder may not be written any more, or whose clock
+ * jumps. A server that cannot keep its markers true ends at once and says why (R14); it returns
+ * with everything when that is mended. Jumps of a clock change nothing (R9).
  */
 class MachineFaultsIT {
     private static final Duration DAY = Duration.ofDays(1);
@@ -44,7 +44,7 @@ class MachineFaultsIT {
                                                 boundByPermissions())));
     }
 
-    /** Permissions of files bind root, too, when it gives its capabilities away. */
+    /** Root is bound by permissions of files only after it has dropped its capabilities. */
     private static List<String> boundByPermissions() {
         return "root".equals(System.getProperty("user.name"))
                 ? List.of("setpriv", "--bounding-set=-all", "--inh-caps=-all")

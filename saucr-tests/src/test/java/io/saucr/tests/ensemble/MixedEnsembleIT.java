@@ -70,7 +70,9 @@ class MixedEnsembleIT {
         }
     }
 
-    /** Apache's followers answer no question of who follows; a majority is needed all the same. */
+    /**
+     * Apache's followers do not answer numbered heartbeats; a sync needs a majority all the same.
+     */
     @Test
     void r22SyncsAreAnsweredWhereMostFollowersAreApaches() throws Exception {
         try (SaucrEnsemble ensemble =
@@ -78,7 +80,7 @@ class MixedEnsembleIT {
                         SaucrEnsemble.describe("mixed-sync", 3)
                                 .distribution(1, Distribution.stock())
                                 .distribution(2, Distribution.stock()))) {
-            // Of two equals the higher one leads.
+            // Of two equal servers the one with the higher id leads.
             ensemble.restart(2, 3);
             ensemble.awaitServing();
             assertThat(ensemble.leader()).isEqualTo(3);
@@ -98,8 +100,8 @@ class MixedEnsembleIT {
     }
 
     /**
-     * Apache's leader need not be told who has restarted (R20), so its followers answer whoever
-     * recovers from a crash in fast mode.
+     * Apache's leader need not be told that a server has restarted (R20), so its followers answer a
+     * server that recovers from a crash in fast mode.
      */
     @Test
     void r16AServerRecoversWhereApachesLeads() throws Exception {
@@ -125,7 +127,7 @@ class MixedEnsembleIT {
                         "Apache's follows", () -> ensemble.server(stock).role().equals("follower"));
                 writes.awaitMore(100);
                 writes.stop();
-                // Of equals the highest id leads.
+                // Of equal servers the one with the highest id leads.
                 SaucrEnsemble.await(
                         "the same log", () -> ensemble.metric(stock, "zk_znode_count") >= 300);
                 ensemble.kill(first);

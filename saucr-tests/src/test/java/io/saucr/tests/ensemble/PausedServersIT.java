@@ -26,7 +26,10 @@ class PausedServersIT {
     private static final int SILENT_INTERVALS = 12;
     private static final int ROUNDS = 3;
 
-    /** What a busy machine may add in every round; at least one round must do without. */
+    /**
+     * How much longer a busy machine may take in a round; at least one round must keep the limit
+     * without it.
+     */
     private static final Duration BUSY = Duration.ofSeconds(2);
 
     private static final Duration WAKING_UP = Duration.ofMillis(100);

@@ -31,7 +31,7 @@ class ProcessDeathIT {
         }
     }
 
-    /** What a server knew of the others died with it: they may have whatever it had. */
+    /** The LLE map died with the process, so the others may have whatever this server had. */
     @Test
     void r25WhoIsCompleteTakesItsLastEntryForEverybodys() throws Exception {
         try (SaucrEnsemble ensemble =
@@ -53,7 +53,7 @@ class ProcessDeathIT {
         }
     }
 
-    /** A page cache that lacks what was acked is not the one that the process left. */
+    /** A log that lacks what was acked is not the one that the process left in the page cache. */
     @Test
     void r25ALogThatIsShorterThanWhatWasAckedIsNotBelieved() throws Exception {
         try (SaucrEnsemble ensemble =
@@ -70,7 +70,7 @@ class ProcessDeathIT {
         }
     }
 
-    /** What is in the page cache alone must reach the disk first; until it does nothing is lost. */
+    /** What is only in the page cache must be forced first; nothing is lost before that. */
     @Test
     void r25ADiskThatCannotBeWrittenStopsTheStartAndLosesNothing() throws Exception {
         try (SaucrEnsemble ensemble =
@@ -96,7 +96,7 @@ class ProcessDeathIT {
         }
     }
 
-    /** Whoever started the process learns from its exit status that it must start it again. */
+    /** A supervisor learns from the exit status that it must start the process again. */
     @Test
     void anErrorInZooKeepersMainThreadIsNoOrderlyEnd() throws Exception {
         Distribution failing =
@@ -119,7 +119,7 @@ class ProcessDeathIT {
         }
     }
 
-    /** Whatever proves the page cache is gone: as after a loss of power, nobody serves. */
+    /** Nothing proves the page cache to be the same: as after a loss of power, nobody serves. */
     @Test
     void r25WithoutTheProofNobodyIsComplete() throws Exception {
         try (SaucrEnsemble ensemble =

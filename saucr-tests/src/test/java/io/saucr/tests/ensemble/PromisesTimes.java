@@ -7,8 +7,8 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.Tag;
 
 /**
- * A class whose tests say how long something takes, or what the servers do within an interval: it
- * runs while no other test does. The module's pom divides the tests by this tag.
+ * Marks a class whose tests depend on times. It runs alone: the module's pom runs the tests with
+ * this tag one after the other.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

@@ -20,9 +20,9 @@ import org.apache.zookeeper.proto.ReplyHeader;
 import org.apache.zookeeper.proto.RequestHeader;
 
 /**
- * A client's session without a client: one socket and no thread, so that a test can have thousands,
- * and ask many before it waits for the first. It never pings; its timeout must be longer than the
- * test. Used by one thread.
+ * A client's session on one socket, without a thread of its own, so that a test can have thousands,
+ * and send many requests before it waits for the first answer. It never pings; its timeout must be
+ * longer than the test. Used by one thread.
  */
 final class RawSession implements AutoCloseable {
     private final int sessionMillis;
@@ -41,7 +41,7 @@ final class RawSession implements AutoCloseable {
         return session;
     }
 
-    /** Leaves its server without a word, and asks another one to go on. */
+    /** Leaves its server without closing the session, and asks another server to continue it. */
     void move(int port) throws IOException {
         socket.close();
         connect(port);
@@ -74,7 +74,7 @@ final class RawSession implements AutoCloseable {
                         path, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL.toFlag()));
     }
 
-    /** Asks for something that has a number and nothing else. */
+    /** Sends a request that has only a header. */
     void request(int type) throws IOException {
         send(new RequestHeader(1, type));
     }

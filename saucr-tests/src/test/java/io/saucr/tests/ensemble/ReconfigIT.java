@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 
 /**
- * The set of voters changes while clients write: slow while that lasts, and the quorums are those
- * of the current configuration (R7).
+ * The set of voters changes while clients write. The mode is slow during the change, and the
+ * quorums are those of the current configuration (R7).
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class ReconfigIT {
@@ -199,7 +199,7 @@ class ReconfigIT {
             try {
                 reconfigure(followers.get(0), null, Integer.toString(first));
             } catch (KeeperException.ConnectionLossException e) {
-                // As with Apache's server; what counts is the configuration.
+                // As with Apache's server: only the configuration counts.
                 System.out.println("the answer was lost with the leader that was removed");
             }
             SaucrEnsemble.await("the new configuration", () -> hasLeft(first, followers.get(0)));

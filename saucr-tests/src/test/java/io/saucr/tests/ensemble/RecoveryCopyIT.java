@@ -12,8 +12,8 @@ import org.apache.zookeeper.ZooDefs.Ids;
 import org.junit.jupiter.api.Test;
 
 /**
- * The server that a recovering one copies from dies in the middle, between two parts of a
- * transaction that is larger than a packet; the copy goes on from the other one (R17, R18).
+ * The recovery source dies in the middle, between two parts of a transaction that is larger than a
+ * packet; the copy goes on from the other server (R17, R18).
  */
 class RecoveryCopyIT {
     private static final int RECOVERING = 1;
@@ -45,7 +45,7 @@ class RecoveryCopyIT {
                 ensemble.awaitServing();
                 int port = ensemble.server(RECOVERING).address().electionPort();
                 for (int other : new int[] {2, 3}) {
-                    // The higher one of two servers connects.
+                    // Of two servers the one with the higher id connects.
                     HoldingProxy cable = new HoldingProxy(port);
                     cable.holdAfter(Direction.OUT, BYTES_BEFORE_DEATH);
                     ensemble.shim(other).detours(Map.of(port, cable.port()));

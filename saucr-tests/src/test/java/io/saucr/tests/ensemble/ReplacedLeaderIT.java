@@ -23,12 +23,12 @@ import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.Test;
 
 /**
- * Nothing comes through any more between three of five servers and the other two, a leader and its
- * last follower. The three elect another one, long before the first leader notices anything. A
- * write is acknowledged to a client of the new leader; then clients of the other two ask for a
- * sync, and read (R22). What they are told is never older than the write.
+ * A leader and its last follower are cut off from the other three of five servers. The three elect
+ * another leader long before the first one notices. A write is acknowledged to a client of the new
+ * leader; then clients of the two that are cut off ask for a sync, and read (R22). What they read
+ * must not be older than the write.
  *
- * <p>The same story is told to servers whose leader takes everything for a majority. They answer
+ * <p>The same scenario is run with servers whose leader takes any set for a majority. They answer
  * both syncs, and the reads are stale.
  */
 class ReplacedLeaderIT {
@@ -39,7 +39,7 @@ class ReplacedLeaderIT {
     private static final int SESSION_MILLIS = 600_000;
     private static final String PATH = "/value";
 
-    /** A sync and a read, or what became of them. */
+    /** The results of a sync and of the read behind it. */
     private record Read(Code code, String value) {
         static CompletableFuture<Read> after(Client client) {
             CompletableFuture<Read> read = new CompletableFuture<>();
@@ -156,7 +156,7 @@ class ReplacedLeaderIT {
         }
     }
 
-    /** What these servers connect to of the others goes through cables. */
+    /** Puts a cable in front of each port of the others that these servers connect to. */
     private static void cut(
             SaucrEnsemble ensemble, List<Integer> from, List<Integer> to, List<HoldingProxy> cables)
             throws IOException {

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Servers are killed while everything is on disk, so that none of them has to recover, and return
- * while clients write: the mode changes once each way and never flaps (R5, R6).
+ * while clients write. The mode changes once in each direction and does not flap (R5, R6).
  */
 class RestartIT {
 

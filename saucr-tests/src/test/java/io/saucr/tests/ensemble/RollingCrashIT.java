@@ -10,10 +10,10 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /**
- * One random power cut, death or pause after the other, leaders included, while clients write
- * without pause and nothing is flushed but for cause: whoever lost power in fast mode recovers and
- * nothing that was acknowledged is lost (S1, L1). Snapshots are frequent and short histories make
- * followers and recovering servers copy whole ones (H3).
+ * Random power cuts, deaths and pauses, one after the other, of leaders too, while clients write
+ * all the time and background flushes are off. A server that lost power in fast mode recovers, and
+ * nothing that was acknowledged is lost (S1, L1). Frequent snapshots and short histories make
+ * followers and recovering servers copy whole snapshots (H3).
  */
 class RollingCrashIT {
     private static final int VOTERS = 5;
@@ -35,7 +35,7 @@ class RollingCrashIT {
     void s1NothingAcknowledgedIsLostWhileServersDieAndReturn() throws Exception {
         long seed = Long.getLong("saucr.tests.seed", System.nanoTime());
         Random random = new Random(seed);
-        List<String> story = new ArrayList<>(List.of("seed " + seed));
+        List<String> events = new ArrayList<>(List.of("seed " + seed));
         try (SaucrEnsemble ensemble =
                 SaucrEnsemble.start(
                         SaucrEnsemble.describe("rolling-crash", VOTERS)
@@ -60,7 +60,7 @@ class RollingCrashIT {
                 List<Integer> victims = ids.subList(0, 1 + random.nextInt(MOST_DOWN));
                 Integer[] left = ids.subList(victims.size(), VOTERS).toArray(Integer[]::new);
                 Fault fault = FAULTS.get(random.nextInt(FAULTS.size()));
-                story.add(round + ": " + fault + " " + victims);
+                events.add(round + ": " + fault + " " + victims);
                 try (AckedWrites writes =
                         new AckedWrites(ensemble.connect(left), "/round-" + round, 16)) {
                     all.add(writes);
@@ -90,7 +90,7 @@ class RollingCrashIT {
                     }
                     writes.stop();
                 } catch (Exception | AssertionError e) {
-                    throw new AssertionError(String.join("; ", story), e);
+                    throw new AssertionError(String.join("; ", events), e);
                 }
                 ensemble.awaitServing();
             }
@@ -99,7 +99,7 @@ class RollingCrashIT {
                     "rolling crashes: "
                             + all.stream().mapToInt(AckedWrites::count).sum()
                             + " writes acknowledged; "
-                            + story);
+                            + events);
             for (int id : ensemble.all()) {
                 try (Client reader = ensemble.connect(id)) {
                     for (AckedWrites writes : all) {

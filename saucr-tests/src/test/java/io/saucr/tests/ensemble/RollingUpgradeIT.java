@@ -55,7 +55,7 @@ class RollingUpgradeIT {
                         .set("saucr.fastModeConfirmations", "1"));
     }
 
-    /** Followers first, the leader last, each stopped as an operator stops it. */
+    /** Followers first, the leader last; each is stopped by SIGTERM. */
     private static void roll(
             SaucrEnsemble ensemble, AckedWrites writes, Distribution to, String enabled)
             throws Exception {

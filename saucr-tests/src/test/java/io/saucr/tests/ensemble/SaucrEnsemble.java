@@ -36,9 +36,8 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 
 /**
- * A running ensemble of the built distribution, with the questions that the tests ask it: who
- * leads, in which mode, what do the markers on disk say. Used by one test thread; closing it kills
- * the servers.
+ * A running ensemble of the built distribution, with what tests ask about it: who leads, in which
+ * mode, what the markers on disk say. Used by one test thread; closing it kills the servers.
  */
 final class SaucrEnsemble implements AutoCloseable {
     /** For conditions that are reached in seconds on an idle machine. */
@@ -68,8 +67,8 @@ final class SaucrEnsemble implements AutoCloseable {
     }
 
     /**
-     * The same, and fast mode leaves writes in memory alone for an hour, whatever the machine is
-     * busy with.
+     * The same, with flushes so rare that writes in fast mode stay in memory only, however busy the
+     * machine is.
      */
     static Ensemble.Builder describeUnforced(String name, int voters) throws IOException {
         return describe(name, voters)
@@ -86,7 +85,7 @@ final class SaucrEnsemble implements AutoCloseable {
         return folder;
     }
 
-    /** Makes everything ready and starts nothing. */
+    /** Prepares the folders of all servers and starts none. */
     static SaucrEnsemble prepare(Ensemble.Builder builder) throws IOException {
         return new SaucrEnsemble(builder.build());
     }
@@ -192,7 +191,7 @@ final class SaucrEnsemble implements AutoCloseable {
         await("slow mode", () -> metric(leader, "zk_saucr_mode") == 0);
     }
 
-    /** Waits until a crash of any of the servers would lose nothing (R13's idle marker). */
+    /** Waits until a crash of all servers would lose nothing (R13's idle marker). */
     void awaitOnDisk(List<Integer> ids) {
         await(
                 "everything on disk",
@@ -200,9 +199,9 @@ final class SaucrEnsemble implements AutoCloseable {
     }
 
     /**
-     * Waits until a crash of this server would be one in fast mode (R12). Clients have to write
-     * meanwhile: a busy machine may have made the ensemble slow for a moment, and then everything
-     * is on disk until the next fast write.
+     * Waits until a crash of this server would be one in fast mode (R12). Clients must write
+     * meanwhile: if a busy machine made the ensemble slow for a moment, everything is on disk until
+     * the next fast write.
      */
     void awaitMemoryAlone(int id) {
         await("entries in memory alone", () -> markers(id).crashedInFastMode());
@@ -226,7 +225,7 @@ final class SaucrEnsemble implements AutoCloseable {
                         MarkerFile.decodeLatestOnDisk(
                                 Files.readAllBytes(logs.resolve("saucr.latestOnDisk")));
             } catch (NoSuchFileException e) {
-                // Never written.
+                // No marker was written yet.
             }
             return new Markers(fastSwitch, latest.zxid(), latest.lleMap());
         } catch (MalformedMarkerException e) {
@@ -234,7 +233,7 @@ final class SaucrEnsemble implements AutoCloseable {
         }
     }
 
-    /** What the log folder on the server's disk says of itself now. */
+    /** The identity of the log folder on the server's disk now. */
     LogIdentity identity(int id) throws IOException {
         Path file = server(id).dataDirectory().resolve("version-2/saucr.identity");
         try {
@@ -289,21 +288,21 @@ final class SaucrEnsemble implements AutoCloseable {
         }
     }
 
-    /** Waits until a server has ended itself, as its exit status has to say. */
+    /** Waits until a server has ended by itself, with the exit status of a failure. */
     void awaitFailure(int id) {
         await("the end of server " + id, () -> !server(id).isAlive());
         assertThat(server(id).exitStatus().orElseThrow()).isNotZero();
     }
 
-    /** SIGKILL for all of them at one instant: none sees another one's end. */
+    /** SIGKILL for all of them at one instant, so that none sees another one end. */
     void killAtOneInstant(Integer... ids) throws IOException {
         Signal.STOP.send(Arrays.stream(ids).map(id -> server(id).pid()).toList());
         kill(ids);
     }
 
     /**
-     * All of them at one instant. Their disks keep what they forced, and at the next start the
-     * machine has another boot id; they need shims with journals.
+     * A power cut of all of them at one instant. Their disks keep what was forced, and at the next
+     * start the machine has another boot id. The servers need shims with journals.
      */
     void losePower(Integer... ids) throws IOException {
         killAtOneInstant(ids);
@@ -326,7 +325,7 @@ final class SaucrEnsemble implements AutoCloseable {
         return writes;
     }
 
-    /** Until they end, all running servers force whatever they log (SIGPWR). */
+    /** Pins all running servers to slow mode until they end, by SIGPWR. */
     void pinSlow() throws IOException {
         Signal.PWR.send(running().stream().map(id -> server(id).pid()).toList());
         for (int id : running()) {
@@ -334,9 +333,7 @@ final class SaucrEnsemble implements AutoCloseable {
         }
     }
 
-    /**
-     * Takes so many bytes from the end of a dead server's newest log; behind it there are zeros.
-     */
+    /** Cuts the padding, and that many bytes before it, from a dead server's newest log. */
     void cutLog(int id, int bytes) throws IOException {
         Path newest = newestLog(id);
         try (FileChannel channel = FileChannel.open(newest, StandardOpenOption.WRITE)) {
@@ -344,7 +341,7 @@ final class SaucrEnsemble implements AutoCloseable {
         }
     }
 
-    /** Takes a page that lies so many bytes before the end of a dead server's newest log. */
+    /** Zeros a page that begins that many bytes before the end of a dead server's newest log. */
     void zeroPageOfLog(int id, int beforeEnd) throws IOException {
         Path newest = newestLog(id);
         int page = (endOf(newest) - beforeEnd) / PAGE_BYTES * PAGE_BYTES;
@@ -366,7 +363,7 @@ final class SaucrEnsemble implements AutoCloseable {
         }
     }
 
-    /** Of its entries: the file is padded with zeros. */
+    /** Where the last entry ends: the file is padded with zeros behind it. */
     private static int endOf(Path log) throws IOException {
         byte[] content = Files.readAllBytes(log);
         int end = content.length;

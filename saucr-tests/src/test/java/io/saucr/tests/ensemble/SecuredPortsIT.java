@@ -34,10 +34,10 @@ import org.apache.zookeeper.server.quorum.auth.SaslQuorumAuthLearner;
 import org.junit.jupiter.api.Test;
 
 /**
- * Life between ports that ask for credentials: election, fast mode, slow mode, and recovery (R18).
- * A server that lost its memory gets back what it had acknowledged; a peer without credentials, or
- * with wrong ones, is told nothing. The same peer gets an answer where no credentials are asked
- * for, and with the right ones.
+ * Ports between servers that ask for credentials: election, fast mode, slow mode and recovery (R18)
+ * work. A server that lost its memory gets back what it had acknowledged. A peer without
+ * credentials, or with wrong ones, is told nothing; the same peer gets an answer with the right
+ * ones, and where none are asked for.
  */
 class SecuredPortsIT {
     private static final int RECOVERING = 3;
@@ -46,7 +46,7 @@ class SecuredPortsIT {
     private static final String FIPS_MODE = "zookeeper.fips-mode";
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-    /** Gets a socket to an election port; the greeting follows. */
+    /** Connects a socket to an election port, up to the greeting. */
     private interface Connection {
         Socket open(int port) throws IOException;
     }
@@ -226,7 +226,10 @@ class SecuredPortsIT {
         }
     }
 
-    /** Either question alone, so that no trouble with the first one hides an answer. */
+    /**
+     * Sends each of the two questions alone, so that an error with the first one cannot hide an
+     * answer.
+     */
     private static void assertNotAnswered(
             SaucrEnsemble ensemble, Connection connection, Authentication authentication) {
         for (int server = 1; server < RECOVERING; server++) {
@@ -260,7 +263,7 @@ class SecuredPortsIT {
         }
     }
 
-    /** As ZooKeeper's own servers log in, with a password. */
+    /** Logs in with a password, as ZooKeeper's own servers do. */
     private static Authentication login(String password) throws IOException {
         SaslQuorumAuthLearner learner =
                 learner(
@@ -277,7 +280,7 @@ class SecuredPortsIT {
         };
     }
 
-    /** As they log in with a ticket. */
+    /** Logs in with a Kerberos ticket, as ZooKeeper's own servers do. */
     private static Authentication ticket(LoopbackKdc kdc, String principal) throws IOException {
         SaslQuorumAuthLearner learner =
                 learner(LoopbackKdc.LOGIN_MODULE, kdc.login(principal), QUORUM_SERVICE);
@@ -304,7 +307,7 @@ class SecuredPortsIT {
         }
     }
 
-    /** A connection that shows these keys, or none, and trusts those. */
+    /** A TLS connection that shows these keys, or none, and trusts the others. */
     private static Connection tls(Path keys, Path trusted)
             throws IOException, GeneralSecurityException {
         KeyManagerFactory shown =

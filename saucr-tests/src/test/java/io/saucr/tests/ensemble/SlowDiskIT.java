@@ -20,10 +20,13 @@ class SlowDiskIT {
     private static final Duration SLOW = Duration.ofSeconds(3);
     private static final Duration HUNG = Duration.ofHours(1);
 
-    /** An idle machine does them in a second or two; those who wait for the disk in minutes. */
+    /**
+     * What an idle machine does in a second or two; a client that waits for the disk would need
+     * minutes.
+     */
     private static final int WRITES = 3_000;
 
-    /** Far above what a busy machine needs, far below what waiting for the disk takes. */
+    /** Far above what a busy machine needs, far below what it takes to wait for the disk. */
     private static final Duration ENOUGH = Duration.ofMinutes(1);
 
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(20);
@@ -182,7 +185,7 @@ class SlowDiskIT {
                 try {
                     client.exists("/", false);
                 } catch (KeeperException | InterruptedException e) {
-                    // It counts as a long one if it was.
+                    // A read that has not ended counts as a long one.
                 }
                 nanos.add(System.nanoTime() - start);
                 LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));

@@ -26,10 +26,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * Servers of ever new numbers, which are in no configuration, at an election port without TLS or
- * SASL: they ask for as much history as fits into an answer and hang up, stay and say nothing, or
- * do not read what they asked for. The server has a small heap. It keeps nothing of them, goes on
- * serving, and answers a stranger that behaves.
+ * Peers with ever new ids, which are in no configuration, at an election port without TLS or SASL.
+ * They ask for as much history as fits into an answer and hang up, or stay silent, or do not read
+ * the answer. The server has a small heap. It must keep nothing of them, go on serving, and answer
+ * a stranger that behaves.
  */
 class StrangersIT {
     private static final String HEAP = "-Xmx96m";

@@ -9,9 +9,9 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Test;
 
 /**
- * A sync behind a write that waits for slow disks: the other server has said long before that it
- * still follows (R22). The sync is answered with the write, not with the next heartbeat, which is a
- * minute away.
+ * A sync behind a write that waits for slow disks, after the other server has said that it still
+ * follows (R22). The sync must be answered with the write, and not with the next heartbeat, which
+ * is a minute away.
  */
 class SyncBehindWritesIT {
     private static final int AWAY = 1;

@@ -21,13 +21,13 @@ import org.apache.zookeeper.server.persistence.FileTxnLog;
 import org.junit.jupiter.api.Test;
 
 /**
- * A server was synchronised by a snapshot and has nothing else. It leads, logs a proposal that
- * reaches nobody, and dies; the other two go on without it. When it returns, the new leader sends a
- * TRUNC back to where only the snapshot leads: the proposal was never committed, and nobody serves
+ * A server was synchronised by a snapshot and has no log. It leads, logs a proposal that reaches
+ * nobody, and dies; the other two go on without it. When it returns, the new leader sends a TRUNC
+ * to a zxid that only its snapshot covers. The proposal was never committed, so nobody may serve
  * it, not even after a restart of all.
  *
- * <p>The same stories are told to servers that truncate as Apache's do, and to some that keep newer
- * snapshots. They serve what was never committed.
+ * <p>The same scenarios are run with servers that truncate as Apache's do, and with some that keep
+ * newer snapshots. They serve what was never committed.
  */
 class TruncationIT {
     private static final int LOW = 1;
@@ -41,13 +41,13 @@ class TruncationIT {
     private static final String LOG = "org.apache.zookeeper.server.persistence.SaucrTxnLog";
     private static final String FILES = "org.apache.zookeeper.server.persistence.LogHistory";
 
-    /** Whether the server that returns has shown the proposal in a snapshot meanwhile. */
+    /** Whether the server takes a snapshot that has the proposal before it returns. */
     private enum Meanwhile {
         NOTHING,
         SNAPSHOT
     }
 
-    /** Who serves the node: when the server has returned, and after a restart of all. */
+    /** Which servers show the node: after the server has returned, and after a restart of all. */
     private record Served(List<Integer> atFirst, List<Integer> afterRestart) {}
 
     private static final Served BY_NOBODY = new Served(List.of(), List.of());
@@ -104,11 +104,12 @@ class TruncationIT {
                 try (Client client = ensemble.connectFor(SESSION_MILLIS)) {
                     writes.add(written(ensemble, "/before"));
                     stopSynchronisedBySnapshot(ensemble);
-                    // A third one would be sent a snapshot, too, and win with it.
+                    // A third server would be sent a snapshot, too, and would win with it.
                     ensemble.restart(NEXT_LEADER, LEADER);
                     ensemble.awaitServing();
                     assertThat(ensemble.leader()).isEqualTo(LEADER);
-                    // With the session that it had: a new one would be the first entry.
+                    // The client keeps the session that it had; a new session would be the first
+                    // entry.
                     SaucrEnsemble.await("the client", () -> client.getState().isConnected());
                     cable.hold(Direction.BACK);
                     CompletableFuture<Integer> answer = CabledEnsemble.create(client, PATH);

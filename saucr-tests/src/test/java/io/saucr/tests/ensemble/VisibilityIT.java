@@ -23,7 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 
 /**
- * What operators see: the AdminServer's answers and page, Prometheus metrics, alerts, dashboard.
+ * What operators see: the AdminServer's answers and page, Prometheus metrics, alerts, the
+ * dashboard.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class VisibilityIT {
@@ -40,7 +41,7 @@ class VisibilityIT {
 
     private static SaucrEnsemble ensemble;
 
-    /** The one server with that provider; what it says in mntr are decimal fractions. */
+    /** The server that has the Prometheus provider; its mntr shows decimal fractions. */
     private static int prometheus;
 
     @BeforeAll
