@@ -732,16 +732,21 @@ public final class LeaderState<C, S> {
 
     // ---- For a model that goes on from any state ----
 
-    /** Continues from this state; only followers that {@link #adopt} names are connected. */
+    /**
+     * Continues from this state, in which everybody's promptness was looked at just now. The
+     * connections stay; a new state has only those that {@link #adopt} names.
+     */
     public void resume(
             ReplicationSet newSet,
             ProposalTag newTag,
             long newLastProposed,
-            long newLastCommitted) {
+            long newLastCommitted,
+            long now) {
         set = newSet;
         tag = newTag;
         lastProposed = newLastProposed;
         lastCommitted = newLastCommitted;
+        lastConfirmation = now;
         draining = controller.draining();
     }
 

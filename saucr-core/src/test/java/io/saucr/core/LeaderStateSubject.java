@@ -58,6 +58,7 @@ final class LeaderStateSubject implements ScenarioSubject {
             case "connect" -> connect(in.number(), in);
             case "forward" -> state.forwarded(connections.get(in.number()));
             case "uptodate" -> state.synced(connections.get(in.number()));
+            case "forwarded" -> answers.add("to " + forwarded());
             case "close" -> state.disconnected(connections.get(in.number()), now);
             case "restarted" -> state.restarted(in.number(), in.number("nonce", 0), now);
             case "propose" -> {
@@ -162,6 +163,14 @@ final class LeaderStateSubject implements ScenarioSubject {
                         + " "
                         + state.mode(last)
                         + (tag == null ? "" : ", with a tag"));
+    }
+
+    private String forwarded() {
+        List<String> endpoints = new ArrayList<>();
+        for (int i = 0; i < state.forwardings(); i++) {
+            endpoints.add(state.forwarding(i));
+        }
+        return endpoints.isEmpty() ? "nobody" : String.join(", ", endpoints);
     }
 
     private void ack(ScenarioInput in) {

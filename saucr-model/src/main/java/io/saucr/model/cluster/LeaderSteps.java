@@ -159,7 +159,15 @@ final class LeaderSteps {
     }
 
     void resume(Server l, ProposalTag tag) {
-        l.state.resume(l.set, tag, lastProposed(l), lastCommitted(l));
+        l.state.resume(l.set, tag, lastProposed(l), lastCommitted(l), l.now);
+    }
+
+    /**
+     * Time has moved, and no look at promptness comes of it: that is a step of its own, which the
+     * bounds count.
+     */
+    private void goOnWithoutALook(Server l) {
+        resume(l, l.state.tag());
     }
 
     private static long lastCommitted(Server l) {
@@ -191,10 +199,31 @@ final class LeaderSteps {
         ProposalTag attached = l.state.propose(zxid, l.now);
         long entry = Entry.of(zxid, l.term);
         l.enqueue(entry, attached);
-        for (int j = 0; j < n; j++) {
-            if (isOtherEnd(l, servers[j])) {
-                servers[j].enqueue(entry, attached);
+        requireEveryLinkIsForwardedTo(l);
+        for (int i = 0; i < l.state.forwardings(); i++) {
+            Server follower = l.state.forwarding(i).otherEnd;
+            if (follower != null) {
+                follower.enqueue(entry, attached);
             }
+        }
+        l.state.sent(l.now);
+    }
+
+    /** R2: an entry is put into every connection that is open, and into no other. */
+    private static void requireEveryLinkIsForwardedTo(Server l) {
+        int open = 0;
+        for (Link link : l.links) {
+            open += link.open ? 1 : 0;
+        }
+        int forwardings = l.state.forwardings();
+        for (int i = 0; i < forwardings; i++) {
+            if (!l.state.forwarding(i).open) {
+                throw new IllegalStateException("a closed connection is forwarded to");
+            }
+        }
+        if (forwardings != open) {
+            throw new IllegalStateException(
+                    forwardings + " connections are forwarded to, " + open + " are open");
         }
     }
 
@@ -406,6 +435,7 @@ final class LeaderSteps {
         l.now = Math.max(l.now, l.state.drainEnds());
         l.state.drain(l.now);
         carryOut(l);
+        goOnWithoutALook(l);
     }
 
     /** It wakes up, looks at everyone, and then reads what has come in meanwhile. */
@@ -418,6 +448,7 @@ final class LeaderSteps {
         }
         l.now = wakes;
         round(l);
+        goOnWithoutALook(l);
         l.turnedByPause |= l.controller.mode() == Mode.SLOW;
         for (Link link : l.links) {
             if (link.open) {

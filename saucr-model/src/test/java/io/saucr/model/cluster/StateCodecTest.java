@@ -11,8 +11,11 @@ import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class StateCodecTest {
     private static final Bounds BOUNDS = bounds(3);
@@ -119,6 +122,64 @@ class StateCodecTest {
                 assertThat(nameless(cluster)).isEqualTo(nameless(copy));
             }
         }
+    }
+
+    /** Time has moved when a drain has ended in vain, and when a process has stood still. */
+    @ParameterizedTest
+    @MethodSource("timeHasMoved")
+    void acksLeadBothToTheSameAfterTimeHasMoved(List<String> before, List<String> after) {
+        ModelCluster cluster = new ModelCluster(3, BOUNDS);
+        ModelCluster copy = new ModelCluster(3, BOUNDS);
+        StateCodec codec = new StateCodec(3);
+        byte[] bytes = new byte[StateCodec.MAX_BYTES];
+        Schedules.ON_DISKS.forEach(step -> apply(cluster, step));
+        before.forEach(step -> apply(cluster, step));
+        codec.encode(cluster, bytes);
+        int[] places = new int[3];
+        for (int place = 0; place < 3; place++) {
+            places[codec.serverAt(place)] = place;
+        }
+        codec.decode(copy, bytes);
+        for (String step : after) {
+            apply(cluster, step);
+            apply(copy, Step.toString(Step.renamed(Step.parse(step), places)));
+            assertThat(nameless(copy)).as(step).isEqualTo(nameless(cluster));
+        }
+    }
+
+    static Stream<Arguments> timeHasMoved() {
+        List<String> acks = List.of("receive 1 from 2", "receive 1 from 3", "ack 1");
+        return Stream.of(
+                Arguments.of(
+                        List.of(
+                                "propose 1",
+                                "append 1",
+                                "append 2",
+                                "append 3",
+                                "ack 2",
+                                "ack 3",
+                                "drain 1",
+                                "drain-ends 1"),
+                        acks),
+                Arguments.of(
+                        List.of(
+                                "confirm 1",
+                                "pause 1",
+                                "suspect 1",
+                                "noop 1",
+                                "append 1",
+                                "append 2",
+                                "append 3",
+                                "ack 2",
+                                "ack 3"),
+                        acks));
+    }
+
+    private static void apply(ModelCluster cluster, String step) {
+        int[] steps = new int[ModelCluster.MAX_ENABLED];
+        int count = cluster.enabled(steps);
+        assertThat(Arrays.stream(steps, 0, count).mapToObj(Step::toString)).contains(step);
+        assertThat(cluster.apply(Step.parse(step))).as(step).isTrue();
     }
 
     private static Bounds bounds(int lostDisks) {
