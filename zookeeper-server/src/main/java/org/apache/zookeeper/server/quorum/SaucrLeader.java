@@ -474,8 +474,19 @@ final class SaucrLeader extends Leader {
 
     // ---- What the state has decided ----
 
-    /** Carries out the decisions, under the monitor; what is to be closed waits in a list. */
+    /**
+     * Carries out the decisions, under the monitor; what is to be closed waits in a list. Nothing
+     * is done twice, even if something fails: a second answer to one sync would answer the next.
+     */
     private void carryOut() {
+        try {
+            carryOutDecisions();
+        } finally {
+            decisions.clear();
+        }
+    }
+
+    private void carryOutDecisions() {
         if (decisions.slowDurableNanos() > 0) {
             metrics.slowIsDurable(decisions.slowDurableNanos());
         }
@@ -508,7 +519,6 @@ final class SaucrLeader extends Leader {
         if (decisions.stepDownNanos() > 0) {
             lateNanos = decisions.stepDownNanos();
         }
-        decisions.clear();
     }
 
     private void tell(Turn turn) {
