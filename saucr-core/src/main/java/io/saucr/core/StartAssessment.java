@@ -120,7 +120,7 @@ public record StartAssessment(Verdict verdict, String reason) {
         if (found.stamp.isPresent() && !found.stamp.get().equals(identity.stamp())) {
             return lost("the log folder is another one than the epoch file names");
         }
-        if (found.currentEpoch < 0 && found.lastLogged != Zxid.NONE) {
+        if (found.currentEpoch < 0 && (found.lastLogged != Zxid.NONE || identity.previous() > 0)) {
             return lost("the epoch file is gone");
         }
         if (Math.max(0, found.currentEpoch) < identity.previous()) {

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Test;
  */
 class LostDiskIT {
     private static final int LOSER = 1;
+    private static final int WRITES = 50;
 
     /** How a disk is damaged, and what the server must say about it when it starts. */
     private record LostPart(Predicate<String> files, String words) {}
@@ -139,6 +140,32 @@ class LostDiskIT {
             ensemble.killAtOneInstant(1, 2, 3);
             ensemble.zeroPageOfLog(LOSER, 10_000);
             awaitRecovered(ensemble, SaucrEnsemble.now(), writes);
+        }
+    }
+
+    /** Each epoch has a log file of its own; the files beside the one that is gone have no gap. */
+    @Test
+    void r26ALogFileThatIsGoneWithTheEndOfAnEpochIsMissed() throws Exception {
+        try (SaucrEnsemble ensemble = start("lost-epoch-end")) {
+            List<AckedWrites> writes = new ArrayList<>();
+            for (String epoch : List.of("/first", "/second", "/third")) {
+                if (!writes.isEmpty()) {
+                    ensemble.restart(LOSER, 2, 3);
+                    ensemble.awaitServing();
+                }
+                assertThat(ensemble.leader()).isNotEqualTo(LOSER);
+                writes.add(AckedWrites.written(ensemble.connect(), epoch, 4, WRITES));
+                ensemble.killAtOneInstant(LOSER, 2, 3);
+            }
+            delete(data(ensemble, LOSER), name -> name.startsWith("log.2"));
+            LocalTime restarted = SaucrEnsemble.now();
+            ensemble.restart(LOSER, 2, 3);
+            ensemble.awaitServing();
+            assertThat(ensemble.log(LOSER, restarted, "a log file is gone")).isNotEmpty();
+            assertThat(ensemble.log(LOSER, restarted, "Recovered through")).isNotEmpty();
+            for (AckedWrites each : writes) {
+                each.assertAllOnEachOf(ensemble);
+            }
         }
     }
 

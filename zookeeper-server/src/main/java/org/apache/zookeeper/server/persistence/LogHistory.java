@@ -352,10 +352,18 @@ public final class LogHistory {
             try {
                 int magic = in.readInt();
                 int version = in.readInt();
-                in.readLong();
+                long comesAfter = in.readLong();
                 offset = TxnLogFormat.FILE_HEADER_BYTES;
                 if (!TxnLogFormat.isFileHeader(magic, version)) {
                     damage(0, "the file's header is not that of a log");
+                } else if (after >= 0 && comesAfter > previous) {
+                    damage(
+                            0,
+                            "the file comes after "
+                                    + Zxid.toString(comesAfter)
+                                    + ", and what is before it ends at "
+                                    + Zxid.toString(previous)
+                                    + ": a log file is gone");
                 }
             } catch (EOFException e) {
                 damage(0, "the file ends within its header");
@@ -512,13 +520,19 @@ public final class LogHistory {
     /** Writes entries into a log file of their own; nothing is durable before {@link #force()}. */
     public static final class Writer implements Closeable {
         private final Path directory;
+        private final long last;
         private final ByteBuffer buffer = ByteBuffer.allocateDirect(1 << 18);
         private final Adler32 checksum = new Adler32();
         private FileChannel channel;
 
-        /** A writer to a new file in the directory, named after its first entry. */
-        public Writer(Path directory) {
+        /**
+         * A writer to a new file in the directory, named after its first entry.
+         *
+         * @param last where the history before that entry ends
+         */
+        public Writer(Path directory, long last) {
             this.directory = directory;
+            this.last = last;
         }
 
         /** Appends one entry; the caller keeps the order. */
@@ -530,7 +544,7 @@ public final class LogHistory {
                                 StandardOpenOption.CREATE,
                                 StandardOpenOption.TRUNCATE_EXISTING,
                                 StandardOpenOption.WRITE);
-                TxnLogFormat.putFileHeader(buffer);
+                TxnLogFormat.putFileHeader(buffer, last, zxid);
             }
             ByteBuffer prefix = ByteBuffer.allocate(TxnLogFormat.ENTRY_PREFIX_BYTES);
             TxnLogFormat.putEntryPrefix(

@@ -49,6 +49,10 @@ public final class RecoveryStore implements Closeable {
     private final Path staging;
     private LogHistory.Writer writer;
 
+    // Where the server's own log ends, and the one in the staging area.
+    private long ownEnd;
+    private long stagedEnd;
+
     /**
      * @param logs the directory with the log files
      * @param snapshots the directory with the snapshots
@@ -83,6 +87,7 @@ public final class RecoveryStore implements Closeable {
                 Zxid.toString(keep));
         markers.lowerExtent(keep);
         new LogHistory(logs, snapshots).truncateAfter(keep);
+        ownEnd = keep;
         return epochEnds.truncate(keep);
     }
 
@@ -100,6 +105,7 @@ public final class RecoveryStore implements Closeable {
                     scan.damage().what());
             history.cut(scan.damage());
         }
+        ownEnd = scan.epochEnds().last();
         return scan.epochEnds();
     }
 
@@ -109,7 +115,8 @@ public final class RecoveryStore implements Closeable {
      */
     public EpochEnds prepareLost() throws IOException {
         discardStaged();
-        return EpochEnds.startingAt(Math.max(new LogHistory(logs, snapshots).snapshotZxid(), 0));
+        ownEnd = Math.max(new LogHistory(logs, snapshots).snapshotZxid(), 0);
+        return EpochEnds.startingAt(ownEnd);
     }
 
     /** After the loss of a disk: removes the log before a history is copied. */
@@ -123,6 +130,7 @@ public final class RecoveryStore implements Closeable {
         markers.lowerExtent(zxid);
         LogHistory.removeSnapshotsAfter(snapshots, zxid);
         new LogHistory(logs, snapshots).truncateAfter(zxid);
+        ownEnd = zxid;
     }
 
     /** Puts a part of a snapshot into the staging area. */
@@ -130,6 +138,7 @@ public final class RecoveryStore implements Closeable {
         if (part.offset() == 0) {
             discardStaged();
             Files.createDirectories(staging);
+            stagedEnd = part.zxid();
         }
         Path file =
                 staging.resolve(
@@ -156,10 +165,18 @@ public final class RecoveryStore implements Closeable {
     /** Appends entries, not durably. */
     public void append(Append append) throws IOException {
         if (writer == null) {
-            writer = new LogHistory.Writer(append.staged() ? staging : logs);
+            writer =
+                    append.staged()
+                            ? new LogHistory.Writer(staging, stagedEnd)
+                            : new LogHistory.Writer(logs, ownEnd);
         }
         for (RecoveryMessage.Entry entry : append.entries()) {
             writer.write(entry.zxid(), entry.transaction().asReadOnlyBuffer());
+            if (append.staged()) {
+                stagedEnd = entry.zxid();
+            } else {
+                ownEnd = entry.zxid();
+            }
         }
     }
 

@@ -650,7 +650,7 @@ public final class SaucrTxnLog implements TxnLog {
         newestFile = path;
         extentOwed = true;
         Uninterrupted.run(() -> proof.logFile(path));
-        file.writeHeader();
+        file.writeHeader(lastAppended, zxid);
     }
 
     @Override

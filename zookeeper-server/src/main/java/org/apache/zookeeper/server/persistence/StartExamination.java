@@ -4,6 +4,7 @@ import io.saucr.core.LogIdentity.Stamp;
 import io.saucr.core.Markers;
 import io.saucr.core.StartAssessment;
 import io.saucr.core.StartAssessment.Findings;
+import io.saucr.core.StartAssessment.Verdict;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -47,7 +48,23 @@ public final class StartExamination {
         long last = scan.epochEnds().last();
         boolean damaged =
                 scan.damage() != null && !TornTail.explains(scan.damage(), logs, last, markers);
-        return StartAssessment.of(findings(ensemble, sid, markers, last, damaged, provenThrough));
+        StartAssessment found =
+                StartAssessment.of(findings(ensemble, sid, markers, last, damaged, provenThrough));
+        return damaged && found.verdict() == Verdict.DISK_LOST ? withDamage(found) : found;
+    }
+
+    private StartAssessment withDamage(StartAssessment found) {
+        LogHistory.Damage damage = scan.damage();
+        return new StartAssessment(
+                found.verdict(),
+                found.reason()
+                        + " ("
+                        + damage.file().getFileName()
+                        + ", byte "
+                        + damage.offset()
+                        + ": "
+                        + damage.what()
+                        + ")");
     }
 
     /**

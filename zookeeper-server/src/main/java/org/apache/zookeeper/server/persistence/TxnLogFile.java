@@ -67,10 +67,14 @@ final class TxnLogFile {
         created = true;
     }
 
-    void writeHeader() throws IOException {
+    /**
+     * @param last where the history before the file ends
+     * @param first the file's first entry
+     */
+    void writeHeader(long last, long first) throws IOException {
         position = 0;
         padding = new FilePadding();
-        TxnLogFormat.putFileHeader(buffer);
+        TxnLogFormat.putFileHeader(buffer, last, first);
         drain();
         padding.setCurrentSize(TxnLogFormat.FILE_HEADER_BYTES);
         padded = TxnLogFormat.FILE_HEADER_BYTES;

@@ -1,5 +1,6 @@
 package org.apache.zookeeper.server.persistence;
 
+import io.saucr.core.Zxid;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.zip.Adler32;
@@ -37,8 +38,18 @@ final class TxnLogFormat {
 
     private TxnLogFormat() {}
 
-    static void putFileHeader(ByteBuffer to) {
-        to.putInt(FileTxnLog.TXNLOG_MAGIC).putInt(FileTxnLog.VERSION).putLong(0);
+    /**
+     * The header of a file. Its last number is a database number for ZooKeeper, which writes 0 and
+     * never looks at it. Here it is the entry that came before the file, so that a file that is
+     * gone is missed, even if it ended with its epoch (R26).
+     *
+     * @param last where the history before the file ends; that is the beginning of an epoch, and no
+     *     entry, where a snapshot was taken there
+     * @param first the file's first entry
+     */
+    static void putFileHeader(ByteBuffer to, long last, long first) {
+        boolean known = Zxid.counter(last) != 0 && last < first;
+        to.putInt(FileTxnLog.TXNLOG_MAGIC).putInt(FileTxnLog.VERSION).putLong(known ? last : 0);
     }
 
     /** Whether a file that begins with these two numbers is a log. */

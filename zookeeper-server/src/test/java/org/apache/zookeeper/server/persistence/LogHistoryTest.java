@@ -48,13 +48,13 @@ class LogHistoryTest {
     /** Three files; an epoch begins within the second, and one with the third. */
     @BeforeEach
     void write() throws IOException {
-        file(zxids(1, 1, 4));
-        file(join(zxids(1, 5, 7), zxids(2, 1, 2)));
-        file(zxids(4, 1, 3));
+        file(0, zxids(1, 1, 4));
+        file(Zxid.of(1, 4), join(zxids(1, 5, 7), zxids(2, 1, 2)));
+        file(Zxid.of(2, 2), zxids(4, 1, 3));
     }
 
-    private void file(List<Long> zxids) throws IOException {
-        Transactions.writeFile(logs, zxids);
+    private void file(long last, List<Long> zxids) throws IOException {
+        Transactions.writeFile(logs, last, zxids);
         String name = Util.makeLogName(zxids.get(0));
         byte[] content = Files.readAllBytes(logs.resolve(name));
         TreeMap<Integer, Long> offsets = new TreeMap<>();
@@ -162,10 +162,6 @@ class LogHistoryTest {
                 boolean betweenEntries = length == HEADER || ends.get(name).containsKey(length);
                 boolean lastFile = name.equals(Util.makeLogName(Zxid.of(4, 1)));
                 long expected = lastBefore(name, length);
-                if (betweenEntries && name.equals(Util.makeLogName(Zxid.of(1, 5)))) {
-                    // Nothing tells that an epoch had more entries when the next one begins.
-                    continue;
-                }
                 assertThat(scan().damage() == null).as(what).isEqualTo(betweenEntries && lastFile);
                 assertEndsWith(expected, what);
             }
@@ -177,10 +173,6 @@ class LogHistoryTest {
         for (String name : sound.keySet()) {
             byte[] whole = sound.get(name);
             for (int at = 0; at < whole.length; at++) {
-                if (at >= Long.BYTES && at < HEADER) {
-                    // The database id, which nobody uses.
-                    continue;
-                }
                 restore();
                 byte[] damaged = whole.clone();
                 damaged[at] ^= 0x11;
@@ -246,10 +238,40 @@ class LogHistoryTest {
     }
 
     @Test
-    void aMissingFileEndsTheLogBeforeItUnlessAnEpochBeginsAfterIt() throws IOException {
+    void r26AMissingFileEndsTheLogBeforeIt() throws IOException {
+        Files.delete(logs.resolve(Util.makeLogName(Zxid.of(1, 1))));
+        assertThat(scan().damage().what()).contains("a log file is gone");
+        assertEndsWith(0, "the first file is missing");
+    }
+
+    /** Only the file that begins the next epoch can tell that there was one before it. */
+    @Test
+    void r26AMissingFileIsNoticedThatEndedWithItsEpoch() throws IOException {
+        Files.delete(logs.resolve(Util.makeLogName(Zxid.of(1, 5))));
+        assertThat(scan().damage().what())
+                .isEqualTo(
+                        "the file comes after 0x200000002, and what is before it ends at"
+                                + " 0x100000004: a log file is gone");
+        assertEndsWith(Zxid.of(1, 4), "the second file is missing");
+    }
+
+    /** Apache's server does not say what was before a file. */
+    @Test
+    void aMissingFileBeforeOneOfApachesIsNoticedOnlyWithinAnEpoch() throws IOException {
+        Transactions.writeFile(logs, zxids(4, 1, 3));
+        Files.delete(logs.resolve(Util.makeLogName(Zxid.of(1, 5))));
+        assertThat(scan().damage()).isNull();
+        Transactions.writeFile(logs, join(zxids(1, 5, 7), zxids(2, 1, 2)));
         Files.delete(logs.resolve(Util.makeLogName(Zxid.of(1, 1))));
         assertThat(scan().damage().what()).contains("does not follow");
-        assertEndsWith(0, "the first file is missing");
+    }
+
+    /** A snapshot that was taken when an epoch began names no entry that could be missed. */
+    @Test
+    void theBeginningOfAnEpochIsNoEntryBeforeAFile() throws IOException {
+        Transactions.writeFile(logs, Zxid.of(4, 0), zxids(4, 1, 3));
+        assertThat(scan().damage()).isNull();
+        assertThat(scan().epochEnds()).isEqualTo(epochEndsOf(ALL));
     }
 
     @Test
@@ -355,7 +377,9 @@ class LogHistoryTest {
         Files.delete(logs.resolve(Util.makeLogName(Zxid.of(1, 1))));
         assertThat(new LogHistory(logs, logs).scan(0)).isEqualTo(scan);
         Files.delete(logs.resolve(Util.makeLogName(Zxid.of(1, 5))));
-        assertThat(new LogHistory(logs, logs).scan(0).epochEnds().last()).isEqualTo(Zxid.of(4, 3));
+        Scan gap = new LogHistory(logs, logs).scan(0);
+        assertThat(gap.epochEnds().last()).isEqualTo(Zxid.of(2, 1));
+        assertThat(gap.damage().what()).contains("a log file is gone");
     }
 
     private void snapshot(long zxid) throws IOException {

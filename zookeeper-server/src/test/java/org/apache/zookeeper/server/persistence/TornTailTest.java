@@ -37,7 +37,7 @@ class TornTailTest {
                         SaucrSettings.parse("test", new Properties()),
                         new LogMetrics());
         try (LogHistory.Writer writer =
-                new LogHistory.Writer(txnSnapLog.getDataLogDir().toPath())) {
+                new LogHistory.Writer(txnSnapLog.getDataLogDir().toPath(), 0)) {
             for (int i = 1; i <= ENTRIES; i++) {
                 byte[] bytes = new byte[ENTRY_BYTES];
                 Arrays.fill(bytes, (byte) 7);

@@ -49,9 +49,18 @@ final class Transactions {
         return all;
     }
 
-    /** One log file with these entries, not forced. */
+    /** One log file with these entries, not forced, as Apache's server makes it. */
     static void writeFile(Path directory, List<Long> zxids) throws IOException {
-        try (LogHistory.Writer writer = new LogHistory.Writer(directory)) {
+        writeFile(directory, 0, zxids);
+    }
+
+    /**
+     * One log file with these entries, not forced.
+     *
+     * @param last the last entry before them, 0 if it is not known
+     */
+    static void writeFile(Path directory, long last, List<Long> zxids) throws IOException {
+        try (LogHistory.Writer writer = new LogHistory.Writer(directory, last)) {
             for (long zxid : zxids) {
                 writer.write(zxid, ByteBuffer.wrap(create(zxid).getSerializeData()));
             }
