@@ -2,13 +2,17 @@ package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.saucr.ensemble.Distribution;
 import io.saucr.ensemble.LoopbackHosting.Disk;
 import java.time.Duration;
+import java.time.LocalTime;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import net.bytebuddy.implementation.FixedValue;
+import net.bytebuddy.implementation.MethodCall;
 import org.apache.zookeeper.KeeperException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -101,6 +105,42 @@ class SlowDiskIT {
                         writes.assertAllOnEachOf(ensemble);
                     }
                 }
+            }
+        }
+    }
+
+    /**
+     * While it writes the snapshot that it was sent it logs nothing, although others commit: it
+     * joins at the first attempt.
+     */
+    @Test
+    void r24AFollowerWhoseSnapshotTakesLongJoins() throws Exception {
+        Distribution slow =
+                BuiltDistribution.changed(
+                        "slow-snapshot",
+                        "org.apache.zookeeper.server.persistence.SaucrTxnSnapLog",
+                        "replacesHistory",
+                        MethodCall.invoke(Thread.class.getMethod("sleep", long.class))
+                                .with(SLOW.toMillis())
+                                .andThen(FixedValue.value(true)));
+        try (SaucrEnsemble ensemble =
+                SaucrEnsemble.prepare(
+                        SaucrEnsemble.describe("slow-snapshot", 3)
+                                .set("saucr.diskTimeout", "1s")
+                                .set("forceSnapshotSync", "true")
+                                .distribution(1, slow))) {
+            ensemble.restart(2, 3);
+            ensemble.awaitServing();
+            try (AckedWrites writes = new AckedWrites(ensemble.connect(), "/joining", 64)) {
+                // So many that others commit while the leader writes its snapshot.
+                writes.awaitMore(WRITES);
+                ensemble.restart(1);
+                ensemble.awaitServing();
+                writes.stop();
+                assertThat(ensemble.log(1, LocalTime.MIN, "Getting a snapshot from leader"))
+                        .hasSize(1);
+                assertThat(ensemble.log(1, LocalTime.MIN, "leaving the leader")).isEmpty();
+                writes.assertAllOnEachOf(ensemble);
             }
         }
     }

@@ -273,11 +273,13 @@ final class SaucrFollower extends Follower {
 
     /**
      * R24: while the disk hangs, what comes in would fill the memory, and clients of this server
-     * would wait in vain. So it leaves its leader; the others commit without it.
+     * would wait in vain. So it leaves its leader; the others commit without it. While it still
+     * synchronises it logs nothing, however long its snapshot takes, and has no clients: if it
+     * left, it would only have to begin anew.
      */
     private boolean leftForDisk(long now) {
         long appended = log.lastAppended();
-        if (appended != stuckAt || committed <= appended) {
+        if (!synced || appended != stuckAt || committed <= appended) {
             stuckAt = appended;
             stuckSince = now;
             return false;
