@@ -51,8 +51,8 @@ public final class LogHistory {
      *
      * @param epochEnds of everything after the newest usable snapshot
      * @param damage null if the log is sound to its end
-     * @param before the last entry that the snapshot covers and the newest of its files holds, -1
-     *     if it holds none
+     * @param before the last entry that the newest snapshot covers and that was read from the log,
+     *     -1 if there was none
      */
     public record Scan(EpochEnds epochEnds, Damage damage, long before) {}
 
@@ -174,7 +174,8 @@ public final class LogHistory {
     /**
      * Removes, durably, everything from the damage on. Does nothing to a sound log. Wherever a
      * crash interrupts it, what is left begins with the sound part and is damaged or ends there:
-     * later files go first, for nobody could tell the gap before an epoch's first entry.
+     * later files go first, because a file of Apache's that begins with an epoch does not tell of a
+     * gap before it.
      */
     public void cut(Damage damage) throws IOException {
         if (damage == null) {

@@ -33,11 +33,12 @@ import org.slf4j.LoggerFactory;
  * what is slow (R3) and writes the rest to the page cache, so that it outlives the process (R25); a
  * background thread forces that (R11), and the markers are kept true (R10 to R14).
  *
- * <p>Locks, always taken in this order: {@code markerLock} (the markers and every decision about
- * them; held while a marker is written), {@code forceLock} (one force at a time), {@code
- * appendLock} (the buffer and the current file; never held during a force, but for the last flush
- * of a process that ends). Appends come from one thread at a time: the server's sync thread, or the
- * thread that synchronises with a leader before that one starts.
+ * <p>Locks, always taken in this order: {@code historyLock} (while files are cut or replaced, or
+ * read for another server), {@code markerLock} (the markers and every decision about them; held
+ * while a marker is written), {@code forceLock} (one force at a time), {@code appendLock} (the
+ * buffer and the current file; never held during a force, but for the last flush of a process that
+ * ends). Appends come from one thread at a time: the server's sync thread, or the thread that
+ * synchronises with a leader before that one starts.
  *
  * <p>Any write that fails, of an entry, a force or a marker, ends the log's claims for good and the
  * process (R14): what the disk holds is unknown from then on. {@link #broken} comes under the
@@ -58,7 +59,7 @@ public final class SaucrTxnLog implements TxnLog {
     /** How often the extent of slow entries on disk is noted (R26); less often on a slow disk. */
     private static final long EXTENT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** Noting the extent takes at most one part of so many of the disk's time. */
+    /** Noting the extent takes at most one part in this many of the disk's time. */
     private static final int EXTENT_SHARE = 100;
 
     private static final long FORCE_WARNING_MILLIS =

@@ -163,7 +163,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
 
     /**
      * {@link SaucrTxnLog#replaceHistory} was interrupted: what follows the snapshot must not seem
-     * to follow the log's end. An epoch's beginning (counter 0) is the name of no entry.
+     * to follow the log's end. No entry has the counter 0, with which an epoch begins.
      */
     private static boolean endsBeforeSnapshot(LogHistory.Scan scan) {
         long snapshot = scan.epochEnds().base();
