@@ -1,7 +1,7 @@
 # What ./saucr and the commands beside this file share; they source it. Sets root, program, and, by find_java,
 # java. Then "build MODULE..." builds what is stale, and "class_path MODULE" prints what a module runs with.
 
-root="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)"
+root="$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." && pwd -P)" || exit 1
 program="$(basename -- "$0")"
 
 die() {

@@ -12,9 +12,28 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
-/** The script {@code saucr} on machines that lack something. */
+/**
+ * The script {@code saucr} and those in {@code bin}, with programs that stand in for JDK and Maven.
+ */
 class LauncherTest {
+    private static final String LAUNCHER = "bin/launcher.sh";
+
+    private static final List<String> ORDINARY_PROGRAMS =
+            List.of(
+                    "bash",
+                    "dirname",
+                    "basename",
+                    "readlink",
+                    "sed",
+                    "awk",
+                    "cat",
+                    "find",
+                    "head",
+                    "rm");
+
     @TempDir Path folder;
     private Path programs;
     private Path project;
@@ -25,11 +44,12 @@ class LauncherTest {
     @BeforeEach
     void ordinaryMachine() throws IOException {
         project = Files.createDirectories(folder.resolve("project/bin")).getParent();
-        for (String script : List.of("saucr", "bin/launcher.sh")) {
+        for (String script : scripts()) {
             Files.copy(CommandRun.projectRoot().resolve(script), project.resolve(script));
         }
+        Files.copy(CommandRun.projectRoot().resolve(LAUNCHER), project.resolve(LAUNCHER));
         programs = Files.createDirectory(folder.resolve("bin"));
-        for (String name : List.of("bash", "dirname", "basename", "sed", "cat", "find", "head")) {
+        for (String name : ORDINARY_PROGRAMS) {
             Path program =
                     Stream.of("/bin", "/usr/bin")
                             .map(place -> Path.of(place, name))
@@ -89,6 +109,69 @@ class LauncherTest {
         assertThat(saucr(null, "test", "--quick").output).contains("no JDK found");
     }
 
+    @ParameterizedTest
+    @MethodSource("scripts")
+    void aLinkToAScriptRunsThatScript(String script) throws Exception {
+        Path link = Files.createSymbolicLink(folder.resolve("link"), project.resolve(script));
+        Result result = run(link, folder, "load");
+        assertThat(result.exitCode).isEqualTo(1);
+        assertThat(result.output).startsWith("link: JAVA_HOME is '" + folder + "'");
+    }
+
+    @Test
+    void theTestsOfTheProjectThatALinkLeadsToAreRun() throws Exception {
+        final Path ours =
+                Files.createDirectories(project.resolve("module/target/surefire-reports"));
+        final Path others =
+                Files.createDirectories(folder.resolve("other/target/surefire-reports"));
+        program(programs.resolve("mvn"), "echo \"maven runs in $PWD\"");
+        Path link = Files.createSymbolicLink(folder.resolve("link"), project.resolve("saucr"));
+        Result result = run(link, jdk(), "test");
+        assertThat(result.output).contains("maven runs in " + project.toRealPath() + "\n");
+        assertThat(ours).doesNotExist();
+        assertThat(others).exists();
+    }
+
+    @ParameterizedTest
+    @MethodSource("scripts")
+    void withoutTheLauncherNothingIsDone(String script) throws Exception {
+        final Path others =
+                Files.createDirectories(folder.resolve("other/target/surefire-reports"));
+        program(programs.resolve("mvn"), "echo \"maven runs in $PWD\"");
+        Files.delete(project.resolve(LAUNCHER));
+        Result result = run(project.resolve(script), jdk(), "test");
+        assertThat(result.exitCode).isEqualTo(1);
+        assertThat(result.output).contains(LAUNCHER).doesNotContain("maven");
+        assertThat(others).exists();
+    }
+
+    /** All that a user calls. */
+    static List<String> scripts() throws IOException {
+        Path root = CommandRun.projectRoot();
+        try (Stream<Path> files = Files.list(root.resolve("bin"))) {
+            return Stream.concat(Stream.of(root.resolve("saucr")), files)
+                    .map(file -> root.relativize(file).toString())
+                    .filter(name -> !name.equals(LAUNCHER))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    /** A JDK that is new enough, and whose programs say that they run. */
+    private Path jdk() throws IOException {
+        Path home = folder.resolve("jdk-17");
+        Files.createDirectories(home.resolve("bin"));
+        program(home.resolve("bin/javac"), "echo 'javac 17.0.1'");
+        program(home.resolve("bin/java"), "echo 'java runs'");
+        return home;
+    }
+
+    private void program(Path file, String... lines) throws IOException {
+        Files.writeString(
+                file, "#!" + programs.resolve("bash") + "\n" + String.join("\n", lines) + "\n");
+        assertThat(file.toFile().setExecutable(true)).isTrue();
+    }
+
     private record Result(int exitCode, String output) {}
 
     private Result saucr(Path javaHome) throws IOException, InterruptedException {
@@ -97,9 +180,17 @@ class LauncherTest {
 
     private Result saucr(Path javaHome, String... arguments)
             throws IOException, InterruptedException {
+        return run(project.resolve("saucr"), javaHome, arguments);
+    }
+
+    private Result run(Path script, Path javaHome, String... arguments)
+            throws IOException, InterruptedException {
+        return end(start(script, javaHome, arguments));
+    }
+
+    private Process start(Path script, Path javaHome, String... arguments) throws IOException {
         ProcessBuilder builder =
-                new ProcessBuilder(
-                        programs.resolve("bash").toString(), project.resolve("saucr").toString());
+                new ProcessBuilder(programs.resolve("bash").toString(), script.toString());
         builder.command().addAll(List.of(arguments));
         builder.environment().clear();
         builder.environment().put("PATH", programs.toString());
@@ -107,7 +198,10 @@ class LauncherTest {
         if (javaHome != null) {
             builder.environment().put("JAVA_HOME", javaHome.toString());
         }
-        Process process = builder.redirectErrorStream(true).start();
+        return builder.directory(folder.toFile()).redirectErrorStream(true).start();
+    }
+
+    private static Result end(Process process) throws IOException, InterruptedException {
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
         return new Result(process.exitValue(), output);
