@@ -73,21 +73,56 @@ is_stale() {
     return 1
 }
 
+# Waits until no other command builds here, and keeps the others from it until unlock_builds or the end of all
+# who have descriptor 9. Without flock it does nothing.
+locked=
+lock_builds() {
+    [ -z "$locked" ] && command -v flock >/dev/null || return 0
+    { mkdir -p -- "$root/target" && exec 9>"$root/target/build.lock"; } 2>/dev/null || return 0
+    locked=true
+    flock -n 9 && return 0
+    echo "$program: waiting for another build" >&2
+    flock 9 || true
+}
+
+unlock_builds() {
+    exec 9>&-
+    locked=
+}
+
+# Ends Maven, if it runs.
+end_build() {
+    local pid
+    for pid in $(jobs -p); do
+        kill -- "-$pid" 2>/dev/null || kill "$pid" 2>/dev/null || true
+        wait "$pid" 2>/dev/null || true
+    done
+}
+
 # Builds those of the modules that are stale, with what they are made of. Whoever looks on sees how far it is.
 build() {
-    local module stale=() log started=$SECONDS pid
+    local module stale=() log started group pid
+    lock_builds
     for module in "$@"; do
         ! is_stale "$module" || stale+=("$module")
     done
-    [ ${#stale[@]} -gt 0 ] || return 0
+    if [ ${#stale[@]} -eq 0 ]; then
+        unlock_builds
+        return 0
+    fi
     find_maven
     log="$root/target/build-$program.log"
     mkdir -p -- "$root/target"
     : >"$root/target/build-$program.started"
     echo "$program: building (log: ${log#"$PWD/"}) ..." >&2
-    (cd -- "$root" && IFS=, && exec mvn -B -DskipTests -pl "${stale[*]}" -am package) >"$log" 2>&1 </dev/null &
+    started=$SECONDS
+    trap 'trap - HUP INT TERM; end_build; exit 130' HUP INT TERM
+    # Maven has the lock as well: should this script be killed, the others wait until Maven has ended. Where it can
+    # be it is a group of its own, which ends as a whole.
+    group="$(command -v setsid || true)"
+    (cd -- "$root" && IFS=, && exec ${group:+setsid} mvn -B -DskipTests -pl "${stale[*]}" -am package) \
+        >"$log" 2>&1 </dev/null &
     pid=$!
-    trap 'kill "$pid" 2>/dev/null; exit 130' INT TERM
     while kill -0 "$pid" 2>/dev/null; do
         if [ -t 2 ]; then
             printf '\r  %3d s  %-60.60s' $((SECONDS - started)) \
@@ -96,7 +131,7 @@ build() {
         sleep 0.5
     done
     [ ! -t 2 ] || printf '\r%-72s\r' '' >&2
-    trap - INT TERM
+    trap - HUP INT TERM
     if ! wait "$pid"; then
         grep -E '^\[(ERROR|WARNING)\]' "$log" | head -n 40 >&2
         die "the build failed; the whole log is $log"
@@ -105,6 +140,7 @@ build() {
     for module in "${stale[@]}"; do
         touch -r "$root/target/build-$program.started" -- "$(product "$module")"
     done
+    unlock_builds
     echo "$program: built in $((SECONDS - started)) s." >&2
 }
 

@@ -1,11 +1,14 @@
 package io.saucr.ensemble.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -34,6 +37,9 @@ class LauncherTest {
                     "head",
                     "rm");
 
+    private static final List<String> MODEL_MODULES = List.of("saucr-core", "saucr-model");
+    private static final Duration LIMIT = Duration.ofSeconds(30);
+
     @TempDir Path folder;
     private Path programs;
     private Path project;
@@ -50,14 +56,18 @@ class LauncherTest {
         Files.copy(CommandRun.projectRoot().resolve(LAUNCHER), project.resolve(LAUNCHER));
         programs = Files.createDirectory(folder.resolve("bin"));
         for (String name : ORDINARY_PROGRAMS) {
-            Path program =
-                    Stream.of("/bin", "/usr/bin")
-                            .map(place -> Path.of(place, name))
-                            .filter(Files::isExecutable)
-                            .findFirst()
-                            .orElseThrow();
-            Files.createSymbolicLink(programs.resolve(name), program);
+            ordinary(name);
         }
+    }
+
+    private void ordinary(String name) throws IOException {
+        Path program =
+                Stream.of("/bin", "/usr/bin")
+                        .map(place -> Path.of(place, name))
+                        .filter(Files::isExecutable)
+                        .findFirst()
+                        .orElseThrow();
+        Files.createSymbolicLink(programs.resolve(name), program);
     }
 
     @Test
@@ -145,6 +155,81 @@ class LauncherTest {
         assertThat(others).exists();
     }
 
+    @Test
+    void ofTwoCommandsOneBuildsAndTheOtherWaits() throws Exception {
+        unbuiltModel();
+        Process first = start(project.resolve("bin/saucr-model"), jdk());
+        awaitBuilds(1);
+        Process second = start(project.resolve("bin/saucr-model"), jdk());
+        BufferedReader said = second.inputReader(StandardCharsets.UTF_8);
+        assertThat(said.readLine()).isEqualTo("saucr-model: waiting for another build");
+        Files.createFile(folder.resolve("go"));
+        assertThat(end(first).output).contains("saucr-model: building").contains("java runs");
+        assertThat(said.readLine()).isEqualTo("java runs");
+        assertThat(end(second).exitCode).isZero();
+        assertThat(builds()).hasSize(1);
+    }
+
+    @Test
+    void aBuildThatIsInterruptedEndsAndKeepsNobodyWaiting() throws Exception {
+        unbuiltModel();
+        Process first = start(project.resolve("bin/saucr-model"), jdk());
+        awaitBuilds(1);
+        first.toHandle().destroy(); // leaves the output open
+        assertThat(end(first).exitCode).isEqualTo(130);
+        final Process second = start(project.resolve("bin/saucr-model"), jdk());
+        awaitBuilds(2);
+        Files.createFile(folder.resolve("go"));
+        assertThat(end(second).output).contains("java runs");
+        assertThat(builds()).hasSize(2);
+    }
+
+    @Test
+    void withoutFlockItBuildsAsWell() throws Exception {
+        unbuiltModel();
+        Files.delete(programs.resolve("flock"));
+        Files.createFile(folder.resolve("go"));
+        Result result = run(project.resolve("bin/saucr-model"), jdk());
+        assertThat(result.output).contains("saucr-model: built in").contains("java runs");
+        assertThat(result.exitCode).isZero();
+    }
+
+    /**
+     * The sources of the module saucr-model and what it is made of, and a Maven that builds it as
+     * soon as there is a file {@code go}.
+     */
+    private void unbuiltModel() throws IOException {
+        Files.createFile(project.resolve("pom.xml"));
+        for (String module : MODEL_MODULES) {
+            Files.createDirectories(project.resolve(module).resolve("src/main"));
+            Files.createFile(project.resolve(module).resolve("pom.xml"));
+        }
+        for (String name : List.of("mkdir", "touch", "sleep", "grep", "flock", "setsid")) {
+            ordinary(name);
+        }
+        program(
+                programs.resolve("mvn"),
+                "echo \"$*\" >>'" + folder + "/builds'",
+                "while [ -e '" + folder + "/builds' ] && [ ! -e '" + folder + "/go' ]; do",
+                "    sleep 0.05",
+                "done",
+                "for module in " + String.join(" ", MODEL_MODULES) + "; do",
+                "    mkdir -p $module/target/classes",
+                "    echo >$module/target/classes/Some.class",
+                "done",
+                "echo -n $PWD/saucr-core/target/classes >saucr-model/target/class.path");
+    }
+
+    /** What Maven was called with. */
+    private List<String> builds() throws IOException {
+        Path file = folder.resolve("builds");
+        return Files.exists(file) ? Files.readAllLines(file) : List.of();
+    }
+
+    private void awaitBuilds(int count) {
+        await().atMost(LIMIT).until(() -> builds().size() == count);
+    }
+
     /** All that a user calls. */
     static List<String> scripts() throws IOException {
         Path root = CommandRun.projectRoot();
@@ -203,7 +288,7 @@ class LauncherTest {
 
     private static Result end(Process process) throws IOException, InterruptedException {
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
         return new Result(process.exitValue(), output);
     }
 }
