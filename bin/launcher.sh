@@ -56,6 +56,7 @@ is_stale() {
     product="$(product "$1")"
     [ -f "$product" ] || return 0
     for part in $(closure "$1"); do
+        [ -n "$(find "$root/$part/target/classes" -name '*.class' -print -quit 2>/dev/null)" ] || return 0
         sources+=("$root/$part/pom.xml" "$root/$part/src/main")
         if [ "$part" = zookeeper-server ]; then
             sources+=("$root"/{README.md,LICENSE,NOTICE,conf,docs} "$root"/zookeeper-server/src/{dist,assembly})

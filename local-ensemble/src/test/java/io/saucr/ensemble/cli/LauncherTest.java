@@ -16,6 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -192,6 +193,34 @@ class LauncherTest {
         Result result = run(project.resolve("bin/saucr-model"), jdk());
         assertThat(result.output).contains("saucr-model: built in").contains("java runs");
         assertThat(result.exitCode).isZero();
+    }
+
+    @Test
+    void whatIsBuiltIsBuiltOnce() throws Exception {
+        unbuiltModel();
+        Files.createFile(folder.resolve("go"));
+        for (int i = 0; i < 2; i++) {
+            assertThat(run(project.resolve("bin/saucr-model"), jdk()).output)
+                    .endsWith("java runs\n");
+        }
+        assertThat(builds()).hasSize(1);
+    }
+
+    @ParameterizedTest
+    @FieldSource("MODEL_MODULES")
+    void classesThatWereRemovedAreBuiltAgain(String module) throws Exception {
+        unbuiltModel();
+        Files.createFile(folder.resolve("go"));
+        final Path classes = project.resolve(module).resolve("target/classes");
+        run(project.resolve("bin/saucr-model"), jdk());
+        Files.delete(classes.resolve("Some.class"));
+        run(project.resolve("bin/saucr-model"), jdk());
+        assertThat(builds()).hasSize(2);
+        Files.delete(classes.resolve("Some.class"));
+        Files.delete(classes);
+        run(project.resolve("bin/saucr-model"), jdk());
+        assertThat(builds()).hasSize(3);
+        assertThat(classes.resolve("Some.class")).exists();
     }
 
     /**
