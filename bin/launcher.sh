@@ -42,10 +42,17 @@ closure() {
     echo "$1"
 }
 
-# The file that the build of a module writes last; for the server it is the distribution.
+# The file that the build of a module writes last; for the server it is the distribution, the newest if there are
+# several.
 product() {
+    local tarball newest=
     case "$1" in
-    zookeeper-server) compgen -G "$root/zookeeper-server/target/saucr-zookeeper-*-bin.tar.gz" | head -n 1 ;;
+    zookeeper-server)
+        for tarball in "$root"/zookeeper-server/target/*-bin.tar.gz; do
+            [ "$newest" -nt "$tarball" ] || newest="$tarball"
+        done
+        echo "$newest"
+        ;;
     *) echo "$root/$1/target/class.path" ;;
     esac
 }

@@ -3,11 +3,13 @@ package io.saucr.ensemble.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.saucr.ensemble.Distribution;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -221,6 +223,19 @@ class LauncherTest {
         run(project.resolve("bin/saucr-model"), jdk());
         assertThat(builds()).hasSize(3);
         assertThat(classes.resolve("Some.class")).exists();
+    }
+
+    @Test
+    void ofSeveralDistributionsTheNewestCounts() throws Exception {
+        Path target = Files.createDirectories(project.resolve("zookeeper-server/target"));
+        Path product = project.resolve("bin/product");
+        program(product, ". \"${BASH_SOURCE[0]%/*}/launcher.sh\"", "product zookeeper-server");
+        for (String name : List.of("b", "a", "c")) {
+            Path tarball = Files.createFile(target.resolve(name + "-bin.tar.gz"));
+            Files.setLastModifiedTime(tarball, FileTime.fromMillis(name.equals("b") ? 2000 : 1000));
+        }
+        assertThat(run(product, null).output).isEqualTo(target.resolve("b-bin.tar.gz") + "\n");
+        assertThat(Distribution.tarball(project)).contains(target.resolve("b-bin.tar.gz"));
     }
 
     /**
