@@ -238,6 +238,17 @@ class LauncherTest {
         assertThat(Distribution.tarball(project)).contains(target.resolve("b-bin.tar.gz"));
     }
 
+    @Test
+    void ycsbShowsItsUsageWhereItIsAskedFor() throws Exception {
+        Path out = project.resolve("bin/out");
+        program(out, "exec \"${BASH_SOURCE[0]%/*}/saucr-ycsb\" \"$@\" 2>/dev/null");
+        for (String asked : List.of("-h", "--help", "help")) {
+            assertThat(run(out, null, asked).output).startsWith("usage: saucr-ycsb load|run");
+            assertThat(run(out, null, asked).exitCode).isZero();
+        }
+        assertThat(run(out, null, "walk")).isEqualTo(new Result(2, ""));
+    }
+
     /**
      * The sources of the module saucr-model and what it is made of, and a Maven that builds it as
      * soon as there is a file {@code go}.
