@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -134,7 +135,21 @@ public final class ServerProcess {
         lines.add("dataDir=" + dataDirectory());
         lines.addAll(serverLines);
         settings.forEach((key, value) -> lines.add(key + "=" + value)); // of two, the last counts
-        Files.write(configurationFile(), lines);
+        Files.write(configurationFile(), lines.stream().map(ServerProcess::escaped).toList());
+    }
+
+    /** A line as {@link java.util.Properties} reads it, for which a file is Latin-1. */
+    private static String escaped(String line) {
+        StringBuilder escaped = new StringBuilder();
+        for (int i = 0; i < line.length(); i++) {
+            char c = line.charAt(i);
+            if (c == '\\' || c < ' ' || c > '~') {
+                escaped.append(String.format(Locale.ROOT, "\\u%04x", (int) c));
+            } else {
+                escaped.append(c);
+            }
+        }
+        return escaped.toString();
     }
 
     /**
