@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -147,7 +148,8 @@ public final class LocalEnsemble {
     /**
      * Runs a change while no other command changes the ensemble.
      *
-     * @throws EnsembleException at once if another command does
+     * @throws EnsembleException at once if another command does, or if the state folder cannot be
+     *     made or written
      */
     public static <T> T exclusively(Path state, Supplier<T> change) {
         try {
@@ -167,8 +169,24 @@ public final class LocalEnsemble {
                 return change.get();
             }
         } catch (IOException e) {
-            throw new UncheckedIOException(e);
+            throw new EnsembleException(
+                    "the state folder "
+                            + state
+                            + " cannot be made or written ("
+                            + reason(state, e)
+                            + "); SAUCR_STATE names another one",
+                    e);
         }
+    }
+
+    /** The system's, which some of these exceptions tell by their class only. */
+    private static String reason(Path state, IOException failure) {
+        if (Files.exists(state) && !Files.isDirectory(state)) {
+            return "it is no folder";
+        }
+        return failure instanceof FileSystemException system && system.getReason() != null
+                ? system.getReason()
+                : failure.toString();
     }
 
     public int size() {
