@@ -49,12 +49,16 @@ public final class BenchCommand {
 
     /** What a subcommand takes. */
     static CommandSpec subcommand(String name) {
-        return new CommandLine(new BenchCommand()).getSubcommands().get(name).getCommandSpec();
+        return commandLine().getSubcommands().get(name).getCommandSpec();
+    }
+
+    static CommandLine commandLine() {
+        return new CommandLine(new BenchCommand());
     }
 
     static int execute(String... arguments) {
         CommandLine line =
-                new CommandLine(new BenchCommand())
+                commandLine()
                         .setCaseInsensitiveEnumValuesAllowed(true)
                         .setExecutionExceptionHandler(
                                 (failure, command, parsed) -> {

@@ -61,10 +61,9 @@ final class FailureTimeline implements Callable<Integer> {
                 names = "--events",
                 split = ",",
                 paramLabel = "SECONDS:WHAT",
-                description = {
-                    "What happens when: kill (a follower), kill-leader, return (whoever was killed",
-                    "first) (default: ${DEFAULT-VALUE})."
-                },
+                description =
+                        "What happens when: kill (a follower), kill-leader, return (whoever was"
+                                + " killed first) (default: ${DEFAULT-VALUE}).",
                 defaultValue = "5:kill,10:kill,18:return,26:return")
         List<String> events;
 

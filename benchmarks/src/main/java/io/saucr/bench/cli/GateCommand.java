@@ -31,9 +31,10 @@ import picocli.CommandLine.Option;
         name = "gate",
         description = {
             "Compares the working tree with a commit: update-only, 1, 8 and 64 clients, hdd.",
-            "If the working tree is worse by more than --tolerance, as far as the interval of",
-            "confidence tells, all is measured again with new ensembles, and what is worse again",
-            "closes the gate. Ends with 0, or with 3 if the gate is closed."
+            "If the working tree is worse by more than --tolerance, as far as the interval of"
+                    + " confidence tells, all is measured again with new ensembles, and what is"
+                    + " worse again closes the gate.",
+            "Ends with 0, or with 3 if the gate is closed."
         },
         mixinStandardHelpOptions = true)
 final class GateCommand implements Callable<Integer> {

@@ -28,8 +28,8 @@ import picocli.CommandLine.Option;
         name = "micro",
         description = {
             "JMH benchmarks of the servers' core, with the bytes that each operation allocates.",
-            "They are what happens for every proposal, and for every change of mode or servers. Ends",
-            "with 3 if something that happens for every proposal allocates."
+            "They are what happens for every proposal, and for every change of mode or servers.",
+            "Ends with 3 if something that happens for every proposal allocates."
         },
         mixinStandardHelpOptions = true)
 final class MicroCommand implements Callable<Integer> {

@@ -36,11 +36,12 @@ import picocli.CommandLine.Option;
 @Command(
         name = "slowdisk",
         description = {
-            "What one server with a slow disk costs its ensemble: time of 1,000 writes while all is",
-            "well, while its forces take seconds, and without that server, and the longest time",
-            "without any acknowledged write while they do. Clients are connected to the others.",
-            "Ends with 0, or with 3 if in a situation-aware ensemble throughput was below half of",
-            "that without the server, or a pause 2 s or longer."
+            "What one server with a slow disk costs its ensemble: time of 1,000 writes while all is"
+                    + " well, while its forces take seconds, and without that server, and the"
+                    + " longest time without any acknowledged write while they do.",
+            "Clients are connected to the others.",
+            "Ends with 0, or with 3 if in a situation-aware ensemble throughput was below half of"
+                    + " that without the server, or a pause 2 s or longer."
         },
         mixinStandardHelpOptions = true)
 final class SlowDiskComparison implements Callable<Integer> {
@@ -134,11 +135,10 @@ final class SlowDiskComparison implements Callable<Integer> {
         @Option(
                 names = "--slow-seconds",
                 paramLabel = "N",
-                description = {
-                    "Length of the window with the slow disk; to include that a leader steps down,",
-                    "more than its saucr.diskTimeout, which is 10 s if not set (default:",
-                    "${DEFAULT-VALUE})."
-                },
+                description =
+                        "Length of the window with the slow disk; to include that a leader steps"
+                                + " down, more than its saucr.diskTimeout, which is 10 s if not"
+                                + " set (default: ${DEFAULT-VALUE}).",
                 defaultValue = "20")
         double slowSeconds;
 

@@ -25,10 +25,10 @@ final class SystemOptions {
             split = ";",
             paramLabel = "CONF",
             description = {
-                "Separated by ';', the first is compared with each other one; each figure has its own",
-                "preset.",
-                "saucr, memory-durable (stock, forceSync=no), disk-durable (stock),",
-                "or NAME=FOLDER of a distribution; each may be followed by ,KEY=VALUE for zoo.cfg."
+                "Separated by ';', the first is compared with each other one; each figure has its own"
+                        + " preset.",
+                "saucr, memory-durable (stock, forceSync=no), disk-durable (stock), or NAME=FOLDER"
+                        + " of a distribution; each may be followed by ,KEY=VALUE for zoo.cfg."
             })
     private List<String> configurations;
 
