@@ -36,10 +36,7 @@ import picocli.CommandLine.Option;
 final class AllCommand implements Callable<Integer> {
     private static final String NOBODY = "65534";
 
-    @Option(
-            names = "--distribution",
-            required = true,
-            description = "Folder of an unpacked SAUCR distribution.")
+    @Option(names = "--distribution", description = SystemOptions.DISTRIBUTION)
     private Path distribution;
 
     @Option(
@@ -147,7 +144,7 @@ final class AllCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        distribution = distribution.toRealPath();
+        distribution = SystemOptions.distribution(distribution).toRealPath();
         out = Files.createDirectories(out).toRealPath();
         boolean failed = false;
         for (int pass = 0; pass < percents.size(); pass++) {

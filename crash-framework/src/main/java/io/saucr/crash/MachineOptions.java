@@ -8,6 +8,7 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Option;
 
@@ -62,12 +63,21 @@ final class MachineOptions {
             }
             folder.removeLeftovers();
             if (chosen == Backend.ROOT) {
-                return Enclosure.run(CrashCommand.class, List.of("-Xmx384m"), arguments);
+                return Enclosure.run(CrashCommand.class, jvmFlags(), arguments);
             }
             if (backend == null) {
                 System.out.println("no root back end: " + Backend.ROOT.obstacle().orElseThrow());
             }
             return body.run(chosen);
         }
+    }
+
+    private static List<String> jvmFlags() {
+        List<String> flags = new ArrayList<>(List.of("-Xmx384m"));
+        String root = System.getProperty(SystemOptions.ROOT);
+        if (root != null) {
+            flags.add("-D" + SystemOptions.ROOT + "=" + root);
+        }
+        return flags;
     }
 }

@@ -3,15 +3,25 @@ package io.saucr.crash;
 import io.saucr.crash.campaign.SystemUnderTest;
 import io.saucr.ensemble.Distribution;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import picocli.CommandLine.Option;
 
 /** Which servers are tested. */
 final class SystemOptions {
     /** What {@code --system} takes. */
     static final String NAMES = "zk-disk, zk-mem, saucr, vr-ideal";
+
+    /** What {@code --distribution} takes. */
+    static final String DISTRIBUTION =
+            "Folder of an unpacked SAUCR distribution, for the system saucr. Default: the one that"
+                    + " this project has built.";
+
+    /** System property that names the project's root folder, where the script knows it. */
+    static final String ROOT = "saucr.root";
 
     @Option(
             names = "--stock",
@@ -20,9 +30,7 @@ final class SystemOptions {
                             + " was built with.")
     private Path stock;
 
-    @Option(
-            names = "--distribution",
-            description = "Folder of an unpacked SAUCR distribution, for the system saucr.")
+    @Option(names = "--distribution", description = DISTRIBUTION)
     private Path distribution;
 
     @Option(
@@ -38,18 +46,37 @@ final class SystemOptions {
                 switch (name) {
                     case "zk-disk" -> SystemUnderTest.diskDurable(stock());
                     case "zk-mem" -> SystemUnderTest.memoryDurable(stock());
-                    case "saucr" -> {
-                        if (distribution == null) {
-                            throw new IOException("the system saucr needs --distribution");
-                        }
-                        yield SystemUnderTest.situationAware(Distribution.folder(distribution));
-                    }
+                    case "saucr" ->
+                            SystemUnderTest.situationAware(
+                                    Distribution.folder(distribution(distribution)));
                     default ->
                             throw new IOException("system " + name + ": expected one of " + NAMES);
                 };
         Map<String, String> all = new LinkedHashMap<>(system.settings());
         all.putAll(settings);
         return new SystemUnderTest(system.name(), system.distribution(), all);
+    }
+
+    /**
+     * The folder that was given, else that of the newest distribution that this project has built.
+     * Each build is unpacked into a folder of its own: servers of another run may use the last.
+     *
+     * @param given null if none was
+     * @throws IOException if there is none
+     */
+    static Path distribution(Path given) throws IOException {
+        if (given != null) {
+            return given;
+        }
+        String root = System.getProperty(ROOT);
+        Optional<Path> tarball =
+                root == null ? Optional.empty() : Distribution.tarball(Path.of(root));
+        if (tarball.isEmpty()) {
+            throw new IOException("the system saucr needs --distribution");
+        }
+        long built = Files.getLastModifiedTime(tarball.get()).toMillis();
+        return Distribution.unpack(
+                tarball.get(), Path.of(root, "crash-framework/target/distribution-" + built));
     }
 
     private Distribution stock() throws IOException {
