@@ -4,11 +4,13 @@ import io.saucr.model.checker.ModelChecker.Result;
 import io.saucr.model.checker.ModelChecker.Task;
 import io.saucr.model.cluster.Bounds;
 import io.saucr.model.cluster.BrokenRule;
+import io.saucr.model.cluster.StartingPoint;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -109,8 +111,22 @@ public final class ModelCommand implements Callable<Integer> {
     @Option(names = "--break", description = "a rule that does not hold: ${COMPLETION-CANDIDATES}")
     private Set<BrokenRule> broken = EnumSet.noneOf(BrokenRule.class);
 
-    @Option(names = "--from", description = "a scenario whose steps come first, free of charge")
-    private Path from;
+    @Option(
+            names = "--from",
+            defaultValue = "START",
+            description = {
+                "where the search begins, whose steps are free of charge: a scenario's file, or",
+                "START    nothing has happened yet (default)",
+                "SLOW     everybody follows server 1, in slow mode",
+                "ON_DISKS slow; a no-op is committed, and on all disks",
+                "FAST     the same, and the mode is fast",
+                "ACKED    fast; 2's ack of an entry is unread, which 3 and more lack",
+                "COMMITTED  the same, and the entry is in all logs and committed",
+                "SLOW_COMMITTED  slow; an entry is committed, and on all disks",
+                "ON_OTHERS  slow; an entry is committed that the leader's log lacks",
+                "LEFT     slow; 2 has left, and 3's ack of an entry is unread"
+            })
+    private String from;
 
     @Option(names = "--liveness", description = "run every state on without faults, too")
     private boolean liveness;
@@ -197,13 +213,21 @@ public final class ModelCommand implements Callable<Integer> {
     }
 
     private List<String> prefix() throws IOException {
-        if (from == null) {
-            return List.of();
+        for (StartingPoint each : StartingPoint.values()) {
+            if (each.name().equals(from)) {
+                return Scenario.steps(servers, broken, each.steps(servers));
+            }
         }
         try {
-            return Scenario.steps(servers, broken, Files.readAllLines(from));
+            return Scenario.steps(servers, broken, Files.readAllLines(Path.of(from)));
         } catch (NoSuchFileException e) {
-            throw new ParameterException(spec.commandLine(), "--from: there is no file " + from, e);
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "--from: there is no file "
+                            + from
+                            + ", and the names are "
+                            + Arrays.toString(StartingPoint.values()),
+                    e);
         } catch (IllegalArgumentException e) {
             throw new ParameterException(
                     spec.commandLine(),

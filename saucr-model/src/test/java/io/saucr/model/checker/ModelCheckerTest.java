@@ -7,10 +7,9 @@ import io.saucr.model.checker.ModelChecker.Task;
 import io.saucr.model.cluster.Bounds;
 import io.saucr.model.cluster.BrokenRule;
 import io.saucr.model.cluster.ModelCluster;
-import io.saucr.model.cluster.Schedules;
+import io.saucr.model.cluster.StartingPoint;
 import io.saucr.model.cluster.Step;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -39,8 +38,8 @@ class ModelCheckerTest {
         "FAST,      1 1 0 0 0 1 0 0 0 0 0 0 0 1 0, 1000",
         "FAST,      1 0 0 1 0 0 0 0 0 0 0 0 0 0 1, 1000"
     })
-    void nothingBreaks(String from, String numbers, int atLeast) {
-        Result result = check(from, numbers, Set.of(), false, from.equals("START"));
+    void nothingBreaks(StartingPoint from, String numbers, int atLeast) {
+        Result result = check(from, numbers, Set.of(), false, from == StartingPoint.START);
         assertThat(result.violation()).as(result.explanation()).isNull();
         assertThat(result.complete()).isTrue();
         assertThat(result.states()).isGreaterThan(atLeast);
@@ -62,7 +61,7 @@ class ModelCheckerTest {
         "LEFT,  0 0 1 1 0 0 0 0 0 0 1, 15000",
         "FAST,  1 1 0 0 0 1 1 0 0 0 0 1 0 1 1, 10000"
     })
-    void nothingBreaksWithPartialOrderReduction(String from, String numbers, int atLeast) {
+    void nothingBreaksWithPartialOrderReduction(StartingPoint from, String numbers, int atLeast) {
         Result reduced = check(from, numbers, Set.of(), true, false);
         assertThat(reduced.violation()).as(reduced.explanation()).isNull();
         assertThat(reduced.complete()).isTrue();
@@ -103,10 +102,10 @@ class ModelCheckerTest {
         "H14_MEMORY_AHEAD_OF_LOG,        SLOW,     2 0 0 0 0 0 1 0 0, log order, 12"
     })
     void aBrokenRuleIsNoticed(
-            BrokenRule rule, String from, String numbers, String invariant, int steps) {
+            BrokenRule rule, StartingPoint from, String numbers, String invariant, int steps) {
         Result result = check(from, numbers, Set.of(rule), false, false);
         assertThat(result.violation()).isEqualTo(invariant);
-        assertThat(result.steps()).hasSize(Schedules.named(from).size() + steps);
+        assertThat(result.steps()).hasSize(from.steps(3).size() + steps);
 
         Result reduced = check(from, numbers, Set.of(rule), true, false);
         assertThat(reduced.states()).isLessThan(result.states());
@@ -127,9 +126,9 @@ class ModelCheckerTest {
     })
     void aBrokenRuleOfTheModeIsNoticed(BrokenRule rule, String numbers, int steps) {
         for (boolean reduced : new boolean[] {false, true}) {
-            Result result = check("FAST", numbers, Set.of(rule), reduced, false);
+            Result result = check(StartingPoint.FAST, numbers, Set.of(rule), reduced, false);
             assertThat(result.violation()).isEqualTo("mode is allowed");
-            assertThat(result.steps()).hasSize(Schedules.named("FAST").size() + steps);
+            assertThat(result.steps()).hasSize(StartingPoint.FAST.steps(3).size() + steps);
         }
     }
 
@@ -142,18 +141,17 @@ class ModelCheckerTest {
     }
 
     private static Result check(
-            String from,
+            StartingPoint from,
             String numbers,
             Set<BrokenRule> broken,
             boolean reduced,
             boolean liveness) {
-        List<String> prefix = Schedules.named(from);
         Task task =
                 new Task(
                         3,
                         bounds(numbers),
                         broken,
-                        prefix,
+                        from.steps(3),
                         reduced,
                         liveness,
                         2,

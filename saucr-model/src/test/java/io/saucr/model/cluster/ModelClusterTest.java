@@ -59,7 +59,7 @@ class ModelClusterTest {
     @Test
     void aServerWhoseProcessWasKilledIsCompleteUnlessItsMachineLosesPowerToo() {
         ModelCluster cluster = new ModelCluster(3, Bounds.none());
-        Schedules.COMMITTED.forEach(step -> run(cluster, step));
+        StartingPoint.COMMITTED.steps(3).forEach(step -> run(cluster, step));
         run(cluster, "kill 3", "restart 3");
         assertThat(cluster.recovered(2)).isTrue();
         assertThat(cluster.forcedLength(2)).isEqualTo(2);
@@ -78,7 +78,7 @@ class ModelClusterTest {
     @Test
     void aServerThatLostItsDiskListensToALeaderFirstAndCopiesEverything() {
         ModelCluster cluster = new ModelCluster(3, Bounds.none());
-        Schedules.COMMITTED.forEach(step -> run(cluster, step));
+        StartingPoint.COMMITTED.steps(3).forEach(step -> run(cluster, step));
         run(cluster, "lose-disk 3", "restart 3", "answer 2 to 3");
         assertThat(offered(cluster)).doesNotContain("learn 3 from 2");
         run(cluster, "answer 1 to 3", "learn 3 from 1");

@@ -99,7 +99,7 @@ class StateCodecTest {
             SplittableRandom random = new SplittableRandom(seed);
             cluster.reset();
             if (servers == 3 && seed % 3 > 0) {
-                Schedules.FAST.forEach(step -> cluster.apply(Step.parse(step)));
+                StartingPoint.FAST.steps(3).forEach(step -> cluster.apply(Step.parse(step)));
                 assertThat(cluster.fastMode(0)).isTrue();
             }
             boolean sound = true;
@@ -132,7 +132,7 @@ class StateCodecTest {
         ModelCluster copy = new ModelCluster(3, BOUNDS);
         StateCodec codec = new StateCodec(3);
         byte[] bytes = new byte[StateCodec.MAX_BYTES];
-        Schedules.ON_DISKS.forEach(step -> apply(cluster, step));
+        StartingPoint.ON_DISKS.steps(3).forEach(step -> apply(cluster, step));
         before.forEach(step -> apply(cluster, step));
         codec.encode(cluster, bytes);
         int[] places = new int[3];
