@@ -6,12 +6,14 @@ import io.saucr.model.checker.ModelChecker.Result;
 import io.saucr.model.checker.ModelChecker.Task;
 import io.saucr.model.cluster.Bounds;
 import io.saucr.model.cluster.BrokenRule;
+import io.saucr.model.cluster.Liveness;
 import io.saucr.model.cluster.ModelCluster;
 import io.saucr.model.cluster.StartingPoint;
 import io.saucr.model.cluster.Step;
 import java.util.Arrays;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -66,6 +68,43 @@ class ModelCheckerTest {
         assertThat(reduced.violation()).as(reduced.explanation()).isNull();
         assertThat(reduced.complete()).isTrue();
         assertThat(reduced.states()).isGreaterThan(atLeast);
+    }
+
+    /**
+     * L1 and L2: after crashes one by one, or of a majority at one instant, a majority that returns
+     * with enough recovered servers serves; seen from every state, in every order and reduced.
+     */
+    @ParameterizedTest(name = "{0} {1}")
+    @CsvSource({
+        "START,     1 1 1 2, 3000",
+        "START,     1 1 1 1 0 0 0 0 0 1, 4000",
+        "FAST,      1 0 0 1, 400",
+        "FAST,      1 0 1 1 1, 1000",
+        "COMMITTED, 0 0 1 2, 2000"
+    })
+    void l2AMajorityThatReturnsServes(StartingPoint from, String numbers, int atLeast) {
+        Result reduced = check(from, numbers, Set.of(), true, true);
+        assertThat(reduced.violation()).as(reduced.explanation()).isNull();
+        assertThat(reduced.complete()).isTrue();
+        assertThat(reduced.states()).isGreaterThan(atLeast);
+        Result result = check(from, numbers, Set.of(), false, true);
+        assertThat(result.violation()).as(result.explanation()).isNull();
+        assertThat(result.complete()).isTrue();
+    }
+
+    /** A server that forgets to propose the no-op leaves fast entries in memory for ever. */
+    @Test
+    void l1ALeaderWithoutItsNoOpIsFoundInEveryOrderAndReduced() {
+        for (boolean reduced : new boolean[] {false, true}) {
+            Result result =
+                    check(
+                            StartingPoint.FAST,
+                            "1 1 0 1",
+                            Set.of(BrokenRule.R6_NO_NOOP),
+                            reduced,
+                            true);
+            assertThat(result.violation()).isEqualTo(Liveness.NAME);
+        }
     }
 
     /**
