@@ -32,6 +32,7 @@ import io.saucr.core.Zxid;
 import io.saucr.server.LogMetrics;
 import io.saucr.server.SaucrSettings;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -50,6 +51,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.apache.zookeeper.server.DataTree;
 import org.apache.zookeeper.server.Request;
+import org.apache.zookeeper.server.ZKDatabase;
 import org.apache.zookeeper.server.persistence.PowerCutDisk.PowerCut;
 import org.apache.zookeeper.server.persistence.PowerCutDisk.Unforced;
 import org.junit.jupiter.api.AfterEach;
@@ -205,16 +207,19 @@ class RecoveryStoreTest {
     }
 
     private static SaucrTxnSnapLog open(Path data) throws Exception {
-        Properties properties = new Properties();
-        properties.setProperty("zookeeper.saucr.enabled", "true");
-        SaucrTxnSnapLog snapLog =
-                new SaucrTxnSnapLog(
-                        data.toFile(),
-                        data.toFile(),
-                        SaucrSettings.parse("test", properties),
-                        new LogMetrics());
+        SaucrTxnSnapLog snapLog = unopened(data);
         snapLog.open(snapLog.markerStore().read());
         return snapLog;
+    }
+
+    private static SaucrTxnSnapLog unopened(Path data) throws Exception {
+        Properties properties = new Properties();
+        properties.setProperty("zookeeper.saucr.enabled", "true");
+        return new SaucrTxnSnapLog(
+                data.toFile(),
+                data.toFile(),
+                SaucrSettings.parse("test", properties),
+                new LogMetrics());
     }
 
     // ---- The asker ----
@@ -397,6 +402,42 @@ class RecoveryStoreTest {
         Source source = new Source(1, 3, Zxid.of(2, 2), 400, history);
         Path asker = asker(1, zxids(1, 1, 6), zxids(1, 7, 9));
         recoversFrom(asker, Zxid.of(2, 2), source);
+    }
+
+    /**
+     * The database was loaded when the server started (H10), the lost tail included. ZooKeeper that
+     * loads into such a database goes on counting the tail's ephemeral nodes as their session's; a
+     * recovered server clears it first.
+     */
+    @Test
+    void h15NoEphemeralNodeOfACutTailStaysInMemory() throws Exception {
+        long session = 7;
+        List<Long> history = join(zxids(1, 1, 6), zxids(2, 1, 3));
+        Source source = new Source(1, 2, Zxid.of(1, 6), 400, history);
+        Path asker = asker(1, zxids(1, 1, 6));
+        long lost = Zxid.of(1, 7);
+        try (LogHistory.Writer writer = new LogHistory.Writer(asker, Zxid.of(1, 6))) {
+            Request ephemeral = Transactions.createEphemeral(lost, session);
+            writer.write(lost, ByteBuffer.wrap(ephemeral.getSerializeData()));
+        }
+        SaucrTxnSnapLog snapLog = unopened(asker.getParent());
+        try {
+            ZKDatabase database = new ZKDatabase(snapLog);
+            assertThat(database.loadDataBase()).isEqualTo(lost);
+            assertThat(database.getEphemerals(session)).containsExactly(Transactions.node(lost));
+
+            start(asker, 1, List.of(source));
+            snapLog.open(snapLog.markerStore().read());
+            database.loadDataBase();
+            assertThat(database.getEphemerals(session)).containsExactly(Transactions.node(lost));
+
+            database.clear();
+            assertThat(database.loadDataBase()).isEqualTo(Zxid.of(1, 6));
+            assertThat(database.getEphemerals(session)).isEmpty();
+            assertThat(database.getNode(Transactions.node(lost))).isNull();
+        } finally {
+            snapLog.close();
+        }
     }
 
     @Test

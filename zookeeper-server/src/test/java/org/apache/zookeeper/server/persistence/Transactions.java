@@ -27,6 +27,14 @@ final class Transactions {
         return new Request(header, txn, null);
     }
 
+    static Request createEphemeral(long zxid, long session) {
+        CreateTxn txn = new CreateTxn(node(zxid), new byte[10], Ids.OPEN_ACL_UNSAFE, true, -1);
+        return new Request(
+                new TxnHeader(session, (int) zxid, zxid, 1_000_000 + zxid, OpCode.create),
+                txn,
+                null);
+    }
+
     static String node(long zxid) {
         return "/n" + Long.toHexString(zxid);
     }
