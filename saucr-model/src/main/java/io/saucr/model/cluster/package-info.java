@@ -86,7 +86,7 @@
  * <h2>Invariants</h2>
  *
  * Each is a class that implements {@link io.saucr.model.cluster.Invariant}: S1 to S4, log order,
- * marker truth, mode safety, allowed modes, synced reads. Liveness is looked at by running a
+ * marker truth, mode safety, mode is allowed, synced reads. Liveness is looked at by running a
  * cluster on without faults.
  */
 package io.saucr.model.cluster;
