@@ -13,11 +13,6 @@ public final class Bytes {
         this.content = content;
     }
 
-    /** No bytes. */
-    public static Bytes empty() {
-        return EMPTY;
-    }
-
     /** Wraps the array without a copy: the caller must not change it afterwards. */
     public static Bytes wrap(byte[] content) {
         return content.length == 0 ? EMPTY : new Bytes(content);

@@ -311,12 +311,6 @@ public class CommitRule {
         return outstanding;
     }
 
-    /** Whether a current connection of this number exists. */
-    public boolean current(long sid, long connection) {
-        int slot = find(sid);
-        return slot >= 0 && connections[slot] == connection;
-    }
-
     /** Whether the sid is a voter of the current configuration. */
     public boolean voter(long sid) {
         int slot = find(sid);

@@ -72,11 +72,6 @@ public final class ModeController {
     private long noopDelay;
     private long nextNoop;
 
-    /** A controller without backoff: after a failed attempt the next one may come at once. */
-    public ModeController(int voters, int confirmationsNeeded, long drainNanos) {
-        this(voters, confirmationsNeeded, drainNanos, 0);
-    }
-
     /**
      * @param voters number of voters; with fewer than 3 the mode stays slow
      * @param confirmationsNeeded consecutive confirmations before fast mode, at least 1
@@ -108,11 +103,6 @@ public final class ModeController {
     /** The number of voters has changed; takes effect at the next event. */
     public void voters(int count) {
         voters = count;
-    }
-
-    /** As the other method, for callers that do not know how far disks are: a drain may begin. */
-    public Decision promptness(int promptVoters, boolean onDisks, boolean slowInFlight, long now) {
-        return promptness(promptVoters, onDisks, slowInFlight, true, now);
     }
 
     /**

@@ -25,7 +25,7 @@ class SteadyStateAllocationTest {
                     new FailureDetector(1_000_000_000, 1_000_000),
                     1_000_000_000,
                     rule,
-                    new ModeController(5, 3, 20_000_000),
+                    new ModeController(5, 3, 20_000_000, 0),
                     new ReadIndex<>(1),
                     sids -> true,
                     0);

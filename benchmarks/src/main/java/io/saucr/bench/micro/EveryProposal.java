@@ -59,7 +59,7 @@ public class EveryProposal {
         fast.turnFast();
         slow = new Leader(voters);
         slow.state.pin("slow mode is measured", 0);
-        controller = new ModeController(voters, CONFIRMATIONS, DRAIN_NANOS);
+        controller = new ModeController(voters, CONFIRMATIONS, DRAIN_NANOS, 0);
         knowledge = new LleKnowledge(LleMap.empty());
         set = new ReplicationSet(1, LleMap.empty(), EPOCH);
         for (int sid = 2; sid <= voters; sid++) {
@@ -84,7 +84,7 @@ public class EveryProposal {
                             new FailureDetector(INTERVAL_NANOS, TOLERANCE_NANOS),
                             DISK_TIMEOUT_NANOS,
                             new CommitRule(1, LongStream.rangeClosed(1, voters).boxed().toList()),
-                            new ModeController(voters, CONFIRMATIONS, DRAIN_NANOS),
+                            new ModeController(voters, CONFIRMATIONS, DRAIN_NANOS, 0),
                             new ReadIndex<>(1),
                             answered -> true,
                             now);
@@ -151,7 +151,7 @@ public class EveryProposal {
     /** The leader looks at who answers promptly, after a proposal (R5, R6). */
     @Benchmark
     public ModeController.Decision promptness() {
-        return controller.promptness(voters, true, false, ++zxid);
+        return controller.promptness(voters, true, false, true, ++zxid);
     }
 
     /** The tag that goes with a proposal, in the form in which it is sent (R1). */

@@ -44,11 +44,11 @@ final class LeaderReader {
         int tagState = in.number();
         LleMap others = in.map();
         w.leaderSteps.beginEpoch(s);
-        if (fast && s.controller.promptness(n, true, false, 0) != Decision.TURN_FAST) {
+        if (fast && s.controller.promptness(n, true, false, true, 0) != Decision.TURN_FAST) {
             throw new IllegalStateException("the leader does not turn to fast mode");
         }
         if (draining) {
-            s.controller.promptness(n, false, true, 0);
+            s.controller.promptness(n, false, true, true, 0);
         }
         if (s.pinned && !w.broken.contains(BrokenRule.R10_PIN_FORGOTTEN)) {
             s.controller.pin(Pin.OPERATOR);

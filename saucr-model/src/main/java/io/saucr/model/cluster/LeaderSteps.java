@@ -86,7 +86,7 @@ final class LeaderSteps {
         long start = Zxid.of(l.acceptedEpoch, 0);
         l.count = newCount(l.sid, start);
         l.set = new ReplicationSet(l.sid, l.knowledge.snapshot(), start);
-        l.controller = new ModeController(n, CONFIRMATIONS, 1);
+        l.controller = new ModeController(n, CONFIRMATIONS, 1, 0);
         l.syncs = new ReadIndex<>(l.sid);
         l.state =
                 new LeaderState<>(

@@ -481,11 +481,6 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         return recovering;
     }
 
-    /** What this server found on its disk when it started; null before that. */
-    public StartAssessment assessment() {
-        return assessment;
-    }
-
     /**
      * Whether this server neither votes nor hears votes, because it has left its role and its log
      * is not flushed yet (R24). While its disk hangs it would tell everyone of a role that it does
