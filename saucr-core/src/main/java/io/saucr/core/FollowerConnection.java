@@ -44,7 +44,7 @@ public final class FollowerConnection<C> {
         this.pinged = now;
     }
 
-    /** What the shell reads and writes. */
+    /** The caller's handle of the connection; never used here. */
     public C endpoint() {
         return endpoint;
     }

@@ -117,7 +117,8 @@ public final class LeaderState<C, S> {
      * @param diskTimeoutNanos how long a log may be late before its server is left out (R24)
      * @param rule of this leader's epoch, which has not started
      * @param controller for as many voters
-     * @param majority whether a new leader needs one of these servers; they may be no voters (R22)
+     * @param majority whether these servers include a majority of the voters, of both
+     *     configurations while one replaces the other; non-voters do not count (R22)
      */
     public LeaderState(
             long self,

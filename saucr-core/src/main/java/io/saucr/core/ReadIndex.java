@@ -86,7 +86,8 @@ public final class ReadIndex<S> {
      * Takes the next sync that may be answered; null if there is none.
      *
      * @param lastCommitted zxid of the last entry that is committed
-     * @param majority whether a new leader needs one of these servers; they may be no voters
+     * @param majority whether these servers include a majority of the voters; non-voters do not
+     *     count
      */
     public S next(long lastCommitted, Predicate<Set<Long>> majority) {
         Waiting<S> first = waiting.peek();

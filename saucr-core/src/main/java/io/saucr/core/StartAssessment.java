@@ -203,7 +203,8 @@ public record StartAssessment(Verdict verdict, String reason) {
                         + Zxid.toString(markers.latestOnDisk())
                         + ")";
         // The entry that the marker names was in the page cache before the marker was written.
-        // A version that proves nothing, and that may have run since, leaves no stamp.
+        // An older version writes no page-cache proof and no stamp; without a stamp it may have
+        // run last, and the proof be older than the log.
         boolean proven =
                 found.provenThrough.isPresent()
                         && found.stamp.isPresent()

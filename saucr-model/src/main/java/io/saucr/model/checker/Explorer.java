@@ -231,7 +231,7 @@ final class Explorer {
 
     // ---- A counterexample ----
 
-    /** Begins anew; returns who stands at which place of the first state's codec. */
+    /** Goes back to the first state; result[place] is the server that the codec put there. */
     int[] restart() {
         afterPrefix();
         int[] names = new int[task.servers()];

@@ -154,8 +154,9 @@ final class Recovery {
     }
 
     /**
-     * The cluster decides whose answer is heard, so that it can break the rule (R26); to the
-     * procedure all of them are answers in the round of one leader.
+     * The answer in the form that the product's procedure takes after a lost disk. Whose answers
+     * count is decided by {@link RecoveryQueries}, which can break that rule (R26); the procedure
+     * is told that a leader sent each of them in the present round, and so counts them all.
      */
     private LostAnswer asOfALeader(LleAnswer answer) {
         return new LostAnswer(

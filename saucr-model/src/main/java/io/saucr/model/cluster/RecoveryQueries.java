@@ -35,15 +35,19 @@ final class RecoveryQueries {
         return leadsAnew(s, recovery) || (first && (any || promise(s) <= recovery.ledEpoch));
     }
 
-    /** Whether it is the leader after whose answer others' count. */
+    /**
+     * Whether this server's answer begins a round: it is an established leader of a newer epoch
+     * than the leader before, so it has dropped the acks of the lost disk, and from now on the
+     * answers of others count.
+     */
     boolean leadsAnew(Server s, Recovery recovery) {
         return !recovery.afterAll() && s.established && promise(s) > recovery.ledEpoch;
     }
 
     /**
-     * Whether it matters to a server that lost its disk that it hears this one, even if what it
-     * says does not count: that it does not lead, does not count the old acks any more, or
-     * recovers.
+     * Whether a server that lost its disk makes progress by hearing this one, even if the answer
+     * does not count. Once all others were heard, none of them counts the old acks any more, and
+     * answers count without a leader's (see {@link #makesBegin}).
      */
     boolean isNewToHear(Server s, Server asker) {
         Recovery recovery = asker.recovery;
@@ -58,7 +62,9 @@ final class RecoveryQueries {
     }
 
     /**
-     * Whether a round begins when all were heard and this one speaks: it cannot count otherwise.
+     * Whether this server, heard after all others were heard, makes the asker begin the round in
+     * which answers count without a leader's: because its answer cannot count in the leader's
+     * round, or because no leader was heard.
      */
     boolean makesBegin(Server s, Recovery recovery) {
         return answersQueries(s, true)

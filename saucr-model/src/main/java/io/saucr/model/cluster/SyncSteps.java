@@ -45,7 +45,7 @@ final class SyncSteps {
         }
     }
 
-    /** Whether a new leader needs one of them. */
+    /** Whether these servers are a majority of the voters, so that every new leader needs one. */
     boolean majority(Set<Long> sids) {
         return sids.size() >= bareMajority || broken.contains(BrokenRule.R22_NO_QUESTION);
     }

@@ -12,8 +12,9 @@ import java.util.concurrent.TimeUnit;
  * message. ZooKeeper's own queue holds one message. A recovery message would push out a vote, and
  * votes are repeated only when the election times out, which may take a minute.
  *
- * <p>When a connection is new, ZooKeeper sends the last message once more. That must be a vote, so
- * this queue keeps ZooKeeper's note of the last message at the last vote. Thread-safe.
+ * <p>On a new connection ZooKeeper sends the message once more that it noted as the last one sent.
+ * That must be a vote. So before ZooKeeper reads the note, this queue replaces a recovery message
+ * in it by the last vote. Thread-safe.
  */
 @SuppressWarnings("serial") // never serialised
 final class LatestPerKindQueue extends LinkedBlockingQueue<ByteBuffer> {

@@ -292,7 +292,10 @@ final class SaucrCnxManager extends QuorumCnxManager {
         }
     }
 
-    /** The stranger that was silent for longest, if there are too many; else this server. */
+    /**
+     * Whom to disconnect: the stranger that has been silent for longest, if there are too many.
+     * This server's own id means nobody.
+     */
     private long oneTooMany() {
         synchronized (strangers) {
             if (strangers.size() <= STRANGERS) {

@@ -72,7 +72,10 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     private volatile boolean recovering;
     private volatile StartAssessment assessment;
 
-    /** The log's random number; drawn anew if the disk has none that is valid. */
+    /**
+     * Random id that ties the log folder to the file of the current epoch (R26); drawn anew if the
+     * disk has none that is valid.
+     */
     private volatile long logId;
 
     /**
@@ -92,7 +95,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     private String pinReason = "";
     private SaucrLeader newestLeader;
 
-    /** Who is told of the life of a peer. Whoever creates the peer names it. */
+    /** Lifecycle callbacks, passed to the constructor. */
     public interface Lifecycle {
         /**
          * What the disk is worth is known, and nobody has been told of this server yet. Called by
