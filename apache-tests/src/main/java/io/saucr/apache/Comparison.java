@@ -109,8 +109,8 @@ record Comparison(
     }
 
     /**
-     * A test that another column ran and this one did not get to: the class as a whole has nothing
-     * to report then, any other test is lost.
+     * The state of a test that another column has a result of and this one has not. The class as a
+     * whole then had nothing to report, and any other test was not reached.
      */
     private static State absent(String test, Map<Column, TestResult> results) {
         return test.equals(TestResult.WHOLE_CLASS)

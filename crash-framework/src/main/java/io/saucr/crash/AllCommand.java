@@ -183,7 +183,9 @@ final class AllCommand implements Callable<Integer> {
         return line;
     }
 
-    /** The time that is left; what a later pass need not repeat is counted once. */
+    /**
+     * The time that is left. A pass repeats nothing of the passes before it, so that counts once.
+     */
     private Duration left(int pass, int step) {
         Duration left = Duration.ZERO;
         for (int i = 0; i < STEPS.size(); i++) {
@@ -201,8 +203,8 @@ final class AllCommand implements Callable<Integer> {
     }
 
     /**
-     * Runs it as a user who owns nothing but the folder of the results, if this one has the right
-     * to.
+     * Runs the command line as a user who owns nothing but the folder of the results. If this
+     * program must not change its user, it runs the command line itself.
      */
     private static int asNobody(List<String> line) throws IOException, InterruptedException {
         if (Backend.ROOT.obstacle().isPresent()) {

@@ -77,7 +77,7 @@ public final class CrashCommand implements Runnable {
                 .execute(arguments);
     }
 
-    /** Of this program. */
+    /** The arguments that this program was started with. */
     List<String> arguments() {
         return List.of(arguments);
     }
@@ -87,7 +87,7 @@ public final class CrashCommand implements Runnable {
         throw new CommandLine.ParameterException(spec.commandLine(), "which command?");
     }
 
-    /** Which sequences. */
+    /** Options: which sequences are run. */
     static final class Generation {
         @Mixin private ServersOption ensemble;
 
@@ -102,7 +102,7 @@ public final class CrashCommand implements Runnable {
         }
     }
 
-    /** Which systems, where the command leaves the choice. */
+    /** Options: which systems are tested, for commands that leave the choice. */
     static final class ChosenSystems {
         @Option(
                 names = "--system",
@@ -113,7 +113,7 @@ public final class CrashCommand implements Runnable {
         List<String> systems;
     }
 
-    /** How to carry them out, on what. */
+    /** Options: how the sequences are carried out, and on what. */
     static final class Conditions {
         @Option(
                 names = "--order",

@@ -33,7 +33,7 @@ final class ReportCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** Prints the text, too. */
+    /** Writes the reports of a folder into it, and prints the text. */
     static void write(Path out) throws IOException {
         Results results = Results.in(out, System.out);
         String text = TextReport.of(results);

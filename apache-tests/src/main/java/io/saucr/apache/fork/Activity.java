@@ -8,10 +8,10 @@ package io.saucr.apache.fork;
  * @param slowCommits entries committed in slow mode by a situation-aware leader
  */
 public record Activity(long peers, long fastCommits, long slowCommits) {
-    /** Nothing was done. */
+    /** SAUCR did nothing. */
     public static final Activity NONE = new Activity(0, 0, 0);
 
-    /** Both together. */
+    /** The sum of both. */
     public Activity plus(Activity other) {
         return new Activity(
                 peers + other.peers,

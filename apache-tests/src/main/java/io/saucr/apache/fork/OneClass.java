@@ -153,7 +153,10 @@ public final class OneClass implements TestExecutionListener {
                         result.getThrowable().map(OneClass::stackTrace).orElse("")));
     }
 
-    /** The same in every run: the unique id without what names the engine and the class. */
+    /**
+     * The name of a test, which is the same in every run: its unique id without the parts that name
+     * the engine and the class.
+     */
     private static String name(TestIdentifier test) {
         StringBuilder name = new StringBuilder();
         for (UniqueId.Segment segment : UniqueId.parse(test.getUniqueId()).getSegments()) {

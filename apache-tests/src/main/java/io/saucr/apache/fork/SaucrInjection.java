@@ -135,7 +135,7 @@ public final class SaucrInjection {
         return builder.visit(replacements.on(any()));
     }
 
-    /** Cheap, and false for nearly all classes of the tests. */
+    /** A cheap look at the class file, which spares nearly all classes the expensive one. */
     private static boolean mentionsQuorumPeer(String type, ClassLoader loader) {
         try (InputStream in = loader.getResourceAsStream(type.replace('.', '/') + ".class")) {
             return in != null
@@ -374,7 +374,7 @@ public final class SaucrInjection {
         }
     }
 
-    /** A change that does not work makes the results worthless. */
+    /** Ends the process when a class cannot be changed: the results would be worthless. */
     private static final class EndOnError extends AgentBuilder.Listener.Adapter {
         @Override
         public void onError(
@@ -397,7 +397,7 @@ public final class SaucrInjection {
         }
     }
 
-    /** A configuration that cannot have SAUCR is read as if it were off. */
+    /** Reads a configuration as if SAUCR were off, if its quorum does not allow SAUCR. */
     static final class CheckWhereAllowed {
         private CheckWhereAllowed() {}
 
@@ -407,7 +407,7 @@ public final class SaucrInjection {
         }
     }
 
-    /** A server that cannot have SAUCR stays what it is. */
+    /** Leaves a server as Apache's code made it, if its quorum does not allow SAUCR. */
     static final class PeerWhereAllowed {
         private PeerWhereAllowed() {}
 
@@ -449,7 +449,7 @@ public final class SaucrInjection {
         }
     }
 
-    /** The defect: a quorum is one server. */
+    /** The defect that {@code --broken} puts in: a quorum is one server. */
     static final class OneIsEnough {
         private OneIsEnough() {}
 

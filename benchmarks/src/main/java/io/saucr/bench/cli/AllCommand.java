@@ -117,7 +117,7 @@ final class AllCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** Options of --with replace the part's own. */
+    /** The command line of a part, in which options of --with replace the part's own. */
     private List<String> words(Part part, Path folder) {
         CommandSpec known = BenchCommand.subcommand(part.name());
         List<String> given =

@@ -184,7 +184,7 @@ final class GateCommand implements Callable<Integer> {
         return distribution;
     }
 
-    /** A copy, so that the tree may be built again meanwhile. */
+    /** Unpacks a copy of the distribution, so that the tree may be built again meanwhile. */
     private static Path unpack(Path tarball, Path tree, String name) throws IOException {
         return Distribution.unpack(tarball, tree.resolve("benchmarks/target/gate").resolve(name));
     }

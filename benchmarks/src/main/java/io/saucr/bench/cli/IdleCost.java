@@ -38,7 +38,7 @@ final class IdleCost implements Callable<Integer> {
                     .map(each -> Configuration.SAUCR + ",saucr.heartbeatInterval=" + each)
                     .toList();
 
-    /** Twenty servers are up at the same time. */
+    /** Flags of every server; the heap is small, because twenty servers are up at the same time. */
     private static final String JVM = "-Xmx128m -XX:+UseSerialGC -Xshare:auto -XX:-UsePerfData";
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);

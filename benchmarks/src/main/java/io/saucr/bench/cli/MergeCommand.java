@@ -80,7 +80,7 @@ final class MergeCommand implements Callable<Integer> {
             return latencies.getTotalCount() / seconds();
         }
 
-        /** The part of its time in which the other measured, too. */
+        /** The part of this generator's time in which the other one measured, too. */
         double overlap(Seen other) {
             double common = 0;
             for (Interval own : intervals) {
@@ -166,7 +166,7 @@ final class MergeCommand implements Callable<Integer> {
         return sum;
     }
 
-    /** The least part of its time that one of them shared with another. */
+    /** The smallest overlap of two generators, for people. */
     private static String overlap(List<Seen> seen) {
         double least = 1;
         for (Seen one : seen) {

@@ -36,8 +36,8 @@ final class MicroCommand implements Callable<Integer> {
     private static final int ALLOCATES = 3;
 
     /**
-     * JMH divides what it allocates itself among the operations, which makes less than this; an
-     * object makes at least 16.
+     * Fewer bytes per operation than this count as none: JMH itself allocates a little, which it
+     * divides among the operations. A single object has at least 16 bytes.
      */
     private static final double NOTHING_BYTES = 1;
 

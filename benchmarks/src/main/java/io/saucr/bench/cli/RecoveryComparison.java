@@ -30,7 +30,7 @@ final class RecoveryComparison implements Callable<Integer> {
     static final String TITLE = "recovery";
     static final List<String> PRESETS = List.of(Configuration.SAUCR, Configuration.DISK_DURABLE);
 
-    /** Room for the largest data set; both sides have the same. */
+    /** Flags of every server: both sides have the same heap, with room for the largest data set. */
     static final String JVM = "-Xms1g -Xmx1g -XX:+UseSerialGC -Xshare:auto -XX:-UsePerfData";
 
     @Mixin private SystemOptions system;

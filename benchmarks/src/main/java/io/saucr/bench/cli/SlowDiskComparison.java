@@ -53,7 +53,7 @@ final class SlowDiskComparison implements Callable<Integer> {
     private static final int VALUE_BYTES = 1024;
     private static final Duration PATIENCE = Duration.ofSeconds(90);
 
-    /** In which mode situation-aware servers are; others have none. */
+    /** The mode that situation-aware servers are measured in; others have none. */
     enum Mode {
         FAST,
         SLOW
@@ -324,7 +324,10 @@ final class SlowDiskComparison implements Callable<Integer> {
             return seconds;
         }
 
-        /** A force that began with the window has ended if it is long enough for two. */
+        /**
+         * Checks that the disk was slow, by the time that its server spent in forces. The window
+         * must be long enough for two forces: then one that began with it has ended.
+         */
         private void requireSlow(ServerProcess victim, Duration forcing) {
             if (settings.slowSeconds >= 2 * settings.forceTime
                     && forcing.toNanos() / 1e9 < settings.forceTime) {
@@ -338,7 +341,7 @@ final class SlowDiskComparison implements Callable<Integer> {
             }
         }
 
-        /** Everybody serves every client, in the mode that is measured. */
+        /** Waits until all servers serve all clients, in the mode that is measured. */
         private static void settle(BenchEnsemble ensemble, RunningClients clients)
                 throws InterruptedException {
             ensemble.awaitServing();

@@ -98,7 +98,7 @@ public record Configuration(
         return "true".equals(settings.get("saucr.enabled"));
     }
 
-    /** As it stands in results. */
+    /** The form in which results show it. */
     public Map<String, Object> described() {
         Map<String, Object> values = new LinkedHashMap<>();
         values.put("name", name);

@@ -34,7 +34,10 @@ public record ServerThreads(Map<String, Usage> byStage) {
                     switches + other.switches);
         }
 
-        /** At least nothing: a thread that has ended meanwhile takes its counts with it. */
+        /**
+         * What was used since an earlier reading; never less than 0, because a thread that has
+         * ended meanwhile takes its counts with it.
+         */
         Usage since(Usage earlier) {
             return new Usage(
                     Math.max(0, cpuNanos - earlier.cpuNanos),

@@ -13,7 +13,7 @@ public final class AckRecord {
      *     beginning, one that had not ended counts as far as it had gone
      */
     public record Window(double seconds, long operations, double longestPause) {
-        /** If there was no operation at all, as if the first had come at the window's end. */
+        /** Without any operation, the value is that of a single one at the window's end. */
         public double secondsPerThousand() {
             return seconds * 1000 / Math.max(1, operations);
         }

@@ -191,7 +191,7 @@ public final class ClientLoop {
             return nanos >= begin && nanos < end;
         }
 
-        /** Microseconds until the operation ended, or until the window did. */
+        /** Microseconds from when the operation was to begin until it, or the window, ended. */
         long micros(long intended, long ended) {
             return (Math.min(ended, end) - intended) / 1000;
         }
@@ -266,8 +266,8 @@ public final class ClientLoop {
         }
 
         /**
-         * False if the load was over before; a turn in the window then counts with the time that it
-         * waited.
+         * Waits until an operation is to begin. False if the load is over before that; if the turn
+         * was in the window, it counts with the time that it waited.
          */
         private boolean waitUntil(long intended) {
             long left = intended - System.nanoTime();

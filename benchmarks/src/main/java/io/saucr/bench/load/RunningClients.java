@@ -82,7 +82,9 @@ public final class RunningClients implements AutoCloseable {
         }
     }
 
-    /** A new session, or the old one once more if there is nobody to give one. */
+    /**
+     * A new session; if no server gives one now, the expired one, so that the next try repeats it.
+     */
     private Load.Session renewed(int client, Load.Session expired) throws InterruptedException {
         try {
             Load.Session fresh = open(client);

@@ -36,7 +36,10 @@ public final class WorkFolder implements AutoCloseable {
         delete(path);
     }
 
-    /** Several times if need be: at a shutdown, servers may still be writing for a moment. */
+    /**
+     * Deletes the folder, in several attempts if need be: at a shutdown, servers may still be
+     * writing for a moment.
+     */
     public static void delete(Path folder) {
         IOException failure = null;
         for (int attempt = 0; attempt < 10 && Files.exists(folder); attempt++) {

@@ -313,7 +313,7 @@ final class Plots {
         return rounded(svg.substring(svg.indexOf("<svg")));
     }
 
-    /** Hundredths of a pixel are enough, and make it half as long. */
+    /** Rounds coordinates to hundredths of a pixel, which makes the text half as long. */
     private static String rounded(String svg) {
         return LONG_NUMBER
                 .matcher(svg)

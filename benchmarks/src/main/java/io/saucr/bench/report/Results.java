@@ -151,7 +151,7 @@ public final class Results {
             return Numbers.number(spread(value).median());
         }
 
-        /** As text; 0 means that it is not known. */
+        /** The median as text; a value of 0 is not known, and shown as "-". */
         String positive(ToDoubleFunction<Slice> value) {
             double median = spread(value).median();
             return median > 0 ? Numbers.number(median) : "-";

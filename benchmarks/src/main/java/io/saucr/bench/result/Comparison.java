@@ -87,12 +87,15 @@ public final class Comparison {
         return slices.stream().allMatch(Slice::serversKnown);
     }
 
-    /** At least what a histogram distinguishes. */
+    /** The 99th percentile, but at least the smallest value that a histogram tells from 0. */
     private static double p99(Slice slice) {
         return Math.max(0.001, slice.p99Millis());
     }
 
-    /** At least one tick of the clock, so that a very short slice still has a ratio. */
+    /**
+     * CPU time of the servers for an operation. A slice counts at least one tick of the clock, so
+     * that a very short one still has a ratio.
+     */
     private static double serverCpu(Slice slice) {
         return Math.max(0.01, slice.serverCpuSeconds()) / slice.operations();
     }

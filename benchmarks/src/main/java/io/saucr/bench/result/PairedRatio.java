@@ -80,7 +80,7 @@ public record PairedRatio(double ratio, double low, double high, double confiden
         return probability;
     }
 
-    /** Half the interval's width as a part of the ratio. */
+    /** Half the width of the confidence interval, divided by the ratio. */
     public double relativeHalfWidth() {
         return (high - low) / 2 / ratio;
     }

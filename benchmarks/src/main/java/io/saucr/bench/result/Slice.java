@@ -57,7 +57,7 @@ public record Slice(
 
     private static final double MICROS_PER_MILLI = 1000;
 
-    /** What clients and servers counted in one slice. */
+    /** A slice made of what clients and servers counted in it. */
     public static Slice of(
             String configuration,
             Case measured,

@@ -17,9 +17,9 @@ public record StageCost(
         double cpuMicros,
         double waitMicros,
         double switches) {
-    /** A role. */
+    /** The role of the one leader. */
     public static final String LEADER = "leader";
 
-    /** A role, of all of them together. */
+    /** The role of all followers together. */
     public static final String FOLLOWERS = "followers";
 }

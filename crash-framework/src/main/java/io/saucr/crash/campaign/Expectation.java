@@ -94,8 +94,9 @@ public record Expectation(String claim, int cases, List<Outcome> broken) {
     }
 
     /**
-     * Compared with the first start, which finds no data, and with one after an orderly stop, which
-     * finds all. One election more or less makes no difference.
+     * Whether a start took too long: more than twice as long as the slower one of two normal
+     * starts, the first, which finds no data, and the one after an orderly stop, which finds all of
+     * it. One election more or less makes no difference.
      */
     private static boolean startsLate(Outcome outcome) {
         List<Long> times = outcome.startMillis();

@@ -62,7 +62,8 @@ public record FaultPlan(
     }
 
     /**
-     * After the death of processes every state must serve, so that each has the last one's time.
+     * The same plan with another order. After the death of processes alone every state must serve,
+     * so each one then gets the time that otherwise only the last state has.
      */
     public FaultPlan withOrder(Order other) {
         return new FaultPlan(

@@ -18,8 +18,9 @@ public final class MemoryModel {
      * lost their memory and not yet regained it. A loss where this is false is the tester's own
      * mistake.
      *
-     * @param served whether the ensemble served in the state of this index, from 0; only then those
-     *     that had forgotten have learned from the others. Asked for majorities alone
+     * @param served whether the ensemble served in the state of this index, from 0; where it did,
+     *     its servers have learned again what they had forgotten. Called only for states with a
+     *     majority
      */
     public static boolean lossPossible(Sequence sequence, IntPredicate served) {
         Set<Integer> forgetful = new HashSet<>();

@@ -22,7 +22,7 @@ import java.util.stream.Stream;
  * thread.
  */
 public final class OutFolder {
-    /** Of a folder; file systems allow 255 bytes. */
+    /** The longest name that a folder is given; file systems allow 255 bytes. */
     private static final int LONGEST_NAME = 150;
 
     private final Path folder;

@@ -35,13 +35,13 @@ public record Outcome(
         long millis,
         List<Event> events,
         Activity activity) {
-    /** The servers were stopped with SIGTERM, all of them, and start again. */
+    /** Kind of event: all servers were stopped with SIGTERM, and start again. */
     static final String ORDERLY_START = "orderly-start";
 
-    /** Servers were told to go on with what they have, and started again. */
+    /** Kind of event: servers were told to go on with what they have, and started again. */
     static final String ACCEPTED_LOSS = "accepted-loss";
 
-    /** What stock ZooKeeper says, and the reason repeats, when its first snapshot is gone. */
+    /** What stock ZooKeeper says when its first snapshot is gone; {@link #reason} quotes it. */
     private static final String REFUSED_LOG_ALONE = "No snapshot found, but there are log entries";
 
     /**

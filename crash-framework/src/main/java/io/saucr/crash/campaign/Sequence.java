@@ -47,7 +47,7 @@ public record Sequence(List<ClusterState> states) {
                 Arrays.stream(text.trim().split(">", -1)).map(ClusterState::parse).toList());
     }
 
-    /** The same faults so many times over, by the same servers. */
+    /** This sequence, repeated so many times without new servers. */
     public Sequence times(int count) {
         List<ClusterState> all = new ArrayList<>(states);
         for (int i = 1; i < count; i++) {

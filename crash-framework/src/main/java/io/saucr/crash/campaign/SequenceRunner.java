@@ -228,7 +228,7 @@ public final class SequenceRunner {
         }
     }
 
-    /** Where the servers that are up are enough for fast mode. */
+    /** Waits for fast mode, if more than a bare majority is up. */
     private void awaitFast(ClusterState state) throws IOException, InterruptedException {
         int up = state.alive().size();
         if (up > Majority.of(sequence.servers())) {
@@ -367,8 +367,8 @@ public final class SequenceRunner {
     }
 
     /**
-     * Whether time changes nothing: with so many of a state's servers recovering, the others are
-     * fewer than a recovery needs answers from.
+     * Whether it is useless to wait: so many of a state's servers are recovering that the others
+     * are fewer than a recovery needs answers from.
      */
     private boolean tooFew(List<Integer> recovering, ClusterState state) {
         int needed = Majority.spares(sequence.servers());
@@ -524,7 +524,10 @@ public final class SequenceRunner {
         return settle(all, plan.patience(), true);
     }
 
-    /** What the starts after a death are measured by: the same history, after an orderly end. */
+    /**
+     * Stops all servers in an orderly way and starts them again. The time of this start is what the
+     * starts after a death are compared with.
+     */
     private void startInOrder(ClusterState all) throws IOException, InterruptedException {
         for (int id : all.alive()) {
             if (!ensemble.server(id).terminate(START_PATIENCE)) {
@@ -540,7 +543,7 @@ public final class SequenceRunner {
         }
     }
 
-    /** A server that has not recovered serves nobody, and says so. */
+    /** The servers that say of themselves that they are recovering. */
     private List<Integer> recovering(Map<String, String> described) {
         return sequence.states().get(0).alive().stream()
                 .filter(id -> described.getOrDefault("server " + id, "").endsWith(RECOVERING))

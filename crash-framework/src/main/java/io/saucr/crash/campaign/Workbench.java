@@ -18,7 +18,9 @@ import java.util.Set;
  * on where it stopped; progress and the time left are printed. Used by one thread.
  */
 public final class Workbench {
-    /** After so many runs in a row without an outcome the others will have none either. */
+    /**
+     * The campaign stops after so many runs in a row without an outcome: something is wrong here.
+     */
     private static final int MOST_ABORTED_IN_A_ROW = 3;
 
     private final OutFolder folder;
@@ -45,7 +47,7 @@ public final class Workbench {
         /** Equal for a task and its outcome, different for different tasks. */
         String key(T task);
 
-        /** As {@link #key} of the task. */
+        /** The key of the task whose outcome this is. */
         String keyOf(O outcome);
 
         int servers(T task);

@@ -168,7 +168,10 @@ public final class RootBackend implements FaultBackend {
         machine.power = Power.ON;
     }
 
-    /** Not part of the cut itself: several cuts may follow each other within milliseconds. */
+    /**
+     * Removes the mount and the namespace of a machine without power. The cut itself leaves that
+     * for later, because several cuts may follow each other within milliseconds.
+     */
     private static void clear(Machine machine) throws IOException {
         if (machine.power != Power.OFF) {
             Command.run("umount", machine.mount.toString());

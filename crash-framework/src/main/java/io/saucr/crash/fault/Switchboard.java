@@ -101,7 +101,7 @@ final class Switchboard implements AutoCloseable {
             }
         }
 
-        /** With a reset, or orderly. */
+        /** Closes both ends of the connection, with a reset or in an orderly way. */
         void close(boolean reset) {
             for (SocketChannel channel : List.of(near, far)) {
                 try {

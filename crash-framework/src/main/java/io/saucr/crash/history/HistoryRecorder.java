@@ -15,7 +15,11 @@ public final class HistoryRecorder {
         add(HistoryEvent.Type.INVOKE, process, call);
     }
 
-    /** With what was read, if it was a read. */
+    /**
+     * A call took effect.
+     *
+     * @param call the call; of a read, with the value that was read
+     */
     public synchronized void ok(int process, RegisterCall call) {
         add(HistoryEvent.Type.OK, process, call);
     }
@@ -24,7 +28,10 @@ public final class HistoryRecorder {
         add(HistoryEvent.Type.FAIL, process, call);
     }
 
-    /** The process must not ask any more; another number takes its place. */
+    /**
+     * Nobody knows whether a call took effect. The process must not ask any more; its client goes
+     * on under another number.
+     */
     public synchronized void info(int process, RegisterCall call) {
         add(HistoryEvent.Type.INFO, process, call);
     }

@@ -19,7 +19,7 @@ import java.util.Set;
  * is named as such even if another register is unknown. Stateless between calls.
  */
 public final class LinearizabilityChecker {
-    /** About 200 bytes each. */
+    /** How many configurations are remembered by default; one takes about 200 bytes. */
     public static final int DEFAULT_CONFIGURATIONS = 400_000;
 
     private final int mostConfigurations;
@@ -76,8 +76,9 @@ public final class LinearizabilityChecker {
     }
 
     /**
-     * Without the calls of unknown outcome whose value nobody saw: if there is an order with such a
-     * call, there is one without it, for it may have taken effect after everything else.
+     * The operations that the search must look at. Calls of unknown outcome whose value nobody saw
+     * are left out: such a call may have taken effect after everything else, so an order with it
+     * exists only if one without it does.
      */
     private static List<RegisterOperation> relevant(List<RegisterOperation> operations) {
         List<RegisterOperation> kept = operations;
@@ -240,7 +241,9 @@ public final class LinearizabilityChecker {
             return Answer.LINEARIZABLE;
         }
 
-        /** The latest return that no order reached, and the calls that were open then. */
+        /**
+         * Remembers the latest return that no order got past, and the calls that were open then.
+         */
         private void remember(Entry stuck) {
             int place = place(stuck);
             if (place > furthest) {

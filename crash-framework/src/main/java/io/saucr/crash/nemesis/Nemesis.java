@@ -116,7 +116,7 @@ final class Nemesis {
         return awaitServing(Set.of(), limit);
     }
 
-    /** The same of all but some, which are left as they are. */
+    /** As the method above, for all servers but some, which are left as they are. */
     private boolean awaitServing(Set<Integer> without, Duration limit)
             throws IOException, InterruptedException {
         long deadline = System.nanoTime() + limit.toNanos();
@@ -163,14 +163,17 @@ final class Nemesis {
         return List.copyOf(refusals);
     }
 
-    /** Drawn from the seed, the same number of times for every fault of a kind. */
+    /**
+     * Lets a fault last for a random time. Every fault of a kind draws as often, so that the seed
+     * also decides the faults after it.
+     */
     private void hold(int leastMillis, int mostMillis) throws InterruptedException {
         int millis = leastMillis + random.nextInt(mostMillis - leastMillis + 1);
         long left = (end - System.nanoTime()) / 1_000_000;
         Thread.sleep(Math.max(0, Math.min(millis, left)));
     }
 
-    /** In random order, the leader as likely as not among the first. */
+    /** All servers in random order; in half of the cases the leader comes first. */
     private List<Integer> shuffled() {
         List<Integer> ids = new ArrayList<>();
         for (int id = 1; id <= plan.servers(); id++) {
@@ -306,7 +309,10 @@ final class Nemesis {
         recorder.nemesis("fast-disk", ids);
     }
 
-    /** None sees another one's end, and none has time to write anything down. */
+    /**
+     * Kills all processes at one instant: none sees another one end, and none has time to write
+     * anything down.
+     */
     private void killAll() throws IOException {
         List<ServerProcess> running =
                 ensemble.servers().stream().filter(ServerProcess::isAlive).toList();

@@ -137,7 +137,10 @@ public final class NemesisRunner {
         return readAll(registers);
     }
 
-    /** Again where a connection was lost: the servers may still be electing. */
+    /**
+     * Creates the nodes of the registers. Tries again when a connection is lost, because the
+     * servers may still be electing.
+     */
     @SuppressWarnings("try") // close() may be interrupted like everything else here
     private void createRegisters(int count) throws IOException, InterruptedException {
         long deadline = System.nanoTime() + START_PATIENCE.toNanos();

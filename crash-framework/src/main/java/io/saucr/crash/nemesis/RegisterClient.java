@@ -158,7 +158,10 @@ final class RegisterClient implements AutoCloseable {
         }
     }
 
-    /** A call that takes too long counts as one whose connection was lost, and so it is made. */
+    /**
+     * Waits for a call to end. One that takes too long counts as one whose connection was lost, and
+     * the client gets a new connection.
+     */
     private Answer await(CompletableFuture<Answer> answer)
             throws InterruptedException, IOException {
         try {
@@ -182,7 +185,7 @@ final class RegisterClient implements AutoCloseable {
         client = connect();
     }
 
-    /** Does not wait for servers that may not answer. */
+    /** Ends the session without waiting, because the servers may not answer. */
     @Override
     public void close() {
         ZooKeeper old = client;

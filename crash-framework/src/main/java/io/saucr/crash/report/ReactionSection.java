@@ -62,7 +62,7 @@ final class ReactionSection {
                 .append(" that are needed.</p>");
     }
 
-    /** As SVG. */
+    /** Draws the points of one heartbeat interval, as SVG. */
     private static String plot(List<ReactionPoint> points) throws IOException {
         ReactionPoint any = points.get(0);
         XYChart chart =

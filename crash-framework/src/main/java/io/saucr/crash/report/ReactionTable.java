@@ -28,7 +28,7 @@ record ReactionTable(int servers, int needed, List<Long> gapsMillis, List<Row> r
         }
     }
 
-    /** A table for each size. */
+    /** One table for each size of ensembles. */
     static List<ReactionTable> of(List<ReactionPoint> points) {
         List<ReactionTable> tables = new ArrayList<>();
         points.stream()

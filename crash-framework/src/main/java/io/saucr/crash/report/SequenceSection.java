@@ -419,7 +419,7 @@ final class SequenceSection {
         }
     }
 
-    /** Upwards from {@code base}, where something happened; no higher than the row. */
+    /** Draws a stroke upwards from {@code base} for each slice with a count, not above its row. */
     private static void strokes(
             StringBuilder page,
             Activity activity,

@@ -41,7 +41,7 @@ final class Table2 {
             return outcomes.stream().filter(outcome -> outcome.verdict() == verdict).count();
         }
 
-        /** Ours, in the paper's terms. */
+        /** Our shares in the paper's terms: correct, unavailable, data loss. */
         String shares() {
             int nobody = (int) (count(Verdict.UNAVAILABLE) + count(Verdict.TOO_FEW_RECOVERED));
             return percent(
