@@ -34,7 +34,7 @@ import picocli.CommandLine.Spec;
             "Runs random schedules of ensembles made of the server's own decisions: writes,"
                     + " crashes, deaths, lost disks, partitions, recoveries; and looks after every step whether the"
                     + " protocol's promises hold.",
-            "Exit status: 0 if nothing was broken (with --break and --teeth: if every rule was"
+            "Exit status: 0 if nothing was broken (with --break and --break-all: if every rule was"
                     + " found), 1 if something was, 2 for bad usage."
         })
 public final class SimCommand implements Callable<Integer> {
@@ -101,8 +101,8 @@ public final class SimCommand implements Callable<Integer> {
                             + " ${COMPLETION-CANDIDATES}.")
     private List<BrokenRule> broken = List.of();
 
-    @Option(names = "--teeth", description = "Break every rule, as with --break.")
-    private boolean teeth;
+    @Option(names = "--break-all", description = "Break every rule, as with --break.")
+    private boolean breakAll;
 
     @Spec private CommandSpec spec;
 
@@ -143,10 +143,10 @@ public final class SimCommand implements Callable<Integer> {
         if (save != null) {
             Files.createDirectories(save);
         }
-        if (teeth) {
+        if (breakAll) {
             broken = List.of(BrokenRule.values());
         }
-        return broken.isEmpty() ? campaign() : showTeeth();
+        return broken.isEmpty() ? campaign() : showThatBrokenRulesAreFound();
     }
 
     // ---- The protocol as it is ----
@@ -306,7 +306,7 @@ public final class SimCommand implements Callable<Integer> {
 
     // ---- Broken rules ----
 
-    private int showTeeth() throws IOException, InterruptedException {
+    private int showThatBrokenRulesAreFound() throws IOException, InterruptedException {
         long first = seed != null ? seed : 0;
         Map<String, Object> results = new LinkedHashMap<>();
         boolean all = true;
