@@ -76,12 +76,17 @@ final class CabledEnsemble {
 
     /** Creates the node without waiting: {@link Code#intValue} of the answer, when there is one. */
     static CompletableFuture<Integer> create(Client client, String path) {
+        return create(client, path, CreateMode.PERSISTENT);
+    }
+
+    /** As {@link #create(Client, String)}, with a node of this kind. */
+    static CompletableFuture<Integer> create(Client client, String path, CreateMode mode) {
         CompletableFuture<Integer> answer = new CompletableFuture<>();
         client.create(
                 path,
                 new byte[0],
                 Ids.OPEN_ACL_UNSAFE,
-                CreateMode.PERSISTENT,
+                mode,
                 (int code, String asked, Object context, String created, Stat stat) ->
                         answer.complete(code),
                 null);

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import net.bytebuddy.implementation.MethodCall;
 import net.bytebuddy.implementation.StubMethod;
+import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.server.persistence.FileTxnLog;
 import org.junit.jupiter.api.Test;
 
@@ -24,7 +25,8 @@ import org.junit.jupiter.api.Test;
  * A server was synchronised by a snapshot and has no log. It leads, logs a proposal that reaches
  * nobody, and dies; the other two go on without it. When it returns, the new leader sends a TRUNC
  * to a zxid that only its snapshot covers. The proposal was never committed, so nobody may serve
- * it, not even after a restart of all.
+ * it, not even after a restart of all. It creates an ephemeral node of a session that lives on, and
+ * no server may go on counting it as that session's (H15).
  *
  * <p>The same scenarios are run with servers that truncate as Apache's do, and with some that keep
  * newer snapshots. They serve what was never committed.
@@ -47,7 +49,10 @@ class TruncationIT {
         SNAPSHOT
     }
 
-    /** Which servers show the node: after the server has returned, and after a restart of all. */
+    /**
+     * Which servers show the node, or count an ephemeral one: after the server has returned, and
+     * after a restart of all.
+     */
     private record Served(List<Integer> atFirst, List<Integer> afterRestart) {}
 
     private static final Served BY_NOBODY = new Served(List.of(), List.of());
@@ -112,7 +117,8 @@ class TruncationIT {
                     // entry.
                     SaucrEnsemble.await("the client", () -> client.getState().isConnected());
                     cable.hold(Direction.BACK);
-                    CompletableFuture<Integer> answer = CabledEnsemble.create(client, PATH);
+                    CompletableFuture<Integer> answer =
+                            CabledEnsemble.create(client, PATH, CreateMode.EPHEMERAL);
                     SaucrEnsemble.await("the proposal", () -> logged(ensemble));
                     assertThat(answer).isNotDone();
                     client.vanish();
@@ -198,7 +204,8 @@ class TruncationIT {
         List<Integer> serving = new ArrayList<>();
         for (int id : ensemble.all()) {
             try (Client reader = ensemble.connect(id)) {
-                if (reader.exists(PATH, false) != null) {
+                if (reader.exists(PATH, false) != null
+                        || !"0".equals(ensemble.server(id).mntr().get("zk_ephemerals_count"))) {
                     serving.add(id);
                 }
             }
