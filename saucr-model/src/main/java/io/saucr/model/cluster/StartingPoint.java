@@ -1,5 +1,6 @@
 package io.saucr.model.cluster;
 
+import io.saucr.core.Quorums;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -67,7 +68,7 @@ public enum StartingPoint {
         }
 
         void slow() {
-            int majority = servers / 2 + 1;
+            int majority = Quorums.bareMajority(servers);
             steps.add(
                     IntStream.rangeClosed(LEADER, majority)
                             .mapToObj(Integer::toString)
