@@ -184,7 +184,8 @@ class LostDiskIT {
                 continue;
             }
             Path file = logs.get(logs.size() - 2);
-            if (zxid(snapshots.get(snapshots.size() - 1)) < zxid(file)) {
+            if (SaucrEnsemble.zxidOf(snapshots.get(snapshots.size() - 1))
+                    < SaucrEnsemble.zxidOf(file)) {
                 Files.delete(file);
                 return id;
             }
@@ -195,14 +196,9 @@ class LostDiskIT {
     private static List<Path> sorted(Path folder, String prefix) throws IOException {
         try (Stream<Path> files = Files.list(folder)) {
             return files.filter(file -> file.getFileName().toString().startsWith(prefix))
-                    .sorted(Comparator.comparingLong(LostDiskIT::zxid))
+                    .sorted(Comparator.comparingLong(SaucrEnsemble::zxidOf))
                     .toList();
         }
-    }
-
-    private static long zxid(Path file) {
-        String name = file.getFileName().toString();
-        return Long.parseLong(name.substring(name.indexOf('.') + 1), 16);
     }
 
     private static AckedWrites writeInSlowMode(SaucrEnsemble ensemble) throws Exception {

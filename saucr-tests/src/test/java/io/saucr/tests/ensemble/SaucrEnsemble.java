@@ -352,7 +352,7 @@ final class SaucrEnsemble implements AutoCloseable {
 
     private Path newestLog(int id) throws IOException {
         return logFiles(id).stream()
-                .max(Comparator.comparingLong(SaucrEnsemble::firstZxid))
+                .max(Comparator.comparingLong(SaucrEnsemble::zxidOf))
                 .orElseThrow();
     }
 
@@ -373,8 +373,10 @@ final class SaucrEnsemble implements AutoCloseable {
         return end;
     }
 
-    private static long firstZxid(Path log) {
-        return Long.parseLong(log.getFileName().toString().substring("log.".length()), 16);
+    /** The zxid that a log file or a snapshot is named after. */
+    static long zxidOf(Path file) {
+        String name = file.getFileName().toString();
+        return Long.parseLong(name.substring(name.indexOf('.') + 1), 16);
     }
 
     void restart(Integer... ids) throws IOException {
