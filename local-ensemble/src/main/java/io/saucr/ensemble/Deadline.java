@@ -1,20 +1,25 @@
 package io.saucr.ensemble;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /** A point in time after which waiting is an error. Immutable; the clock is monotonic. */
 public final class Deadline {
-    private static final long PAUSE_MILLIS = 20;
+    private static final long SHORTEST_PAUSE_NANOS = 20_000_000;
+    private static final long LONGEST_PAUSE_NANOS = 100_000_000;
 
+    private final long startNanos;
     private final long endNanos;
 
-    private Deadline(long endNanos) {
+    private Deadline(long startNanos, long endNanos) {
+        this.startNanos = startNanos;
         this.endNanos = endNanos;
     }
 
     public static Deadline in(Duration time) {
-        return new Deadline(System.nanoTime() + time.toNanos());
+        long now = System.nanoTime();
+        return new Deadline(now, now + time.toNanos());
     }
 
     public boolean hasPassed() {
@@ -35,10 +40,15 @@ public final class Deadline {
         }
     }
 
-    /** Waits for a moment between two looks at a condition. */
+    /**
+     * Waits for a moment between two looks at a condition: a tenth of the time so far, 20 to 100
+     * ms. A look costs the servers more than what they do meanwhile.
+     */
     public void pause() {
+        long tenth = (System.nanoTime() - startNanos) / 10;
         try {
-            Thread.sleep(PAUSE_MILLIS);
+            TimeUnit.NANOSECONDS.sleep(
+                    Math.max(SHORTEST_PAUSE_NANOS, Math.min(LONGEST_PAUSE_NANOS, tenth)));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new EnsembleException("interrupted", e);
