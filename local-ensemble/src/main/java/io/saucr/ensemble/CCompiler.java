@@ -10,8 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The machine's C compiler: {@code $CC}, else the first of cc, gcc and clang on the path.
- * Immutable.
+ * The machine's C compiler: {@code $CC}, else the first of cc, gcc and clang on the path. What it
+ * has built is kept in a folder of this user below {@code java.io.tmpdir}: an ensemble needs the
+ * same library for each of its servers. Immutable.
  */
 public final class CCompiler {
     private final String command;
@@ -45,11 +46,50 @@ public final class CCompiler {
     }
 
     /**
-     * Builds {@code target}, which appears complete or not at all.
+     * Builds {@code target}, or takes what was built before from the same source in the same way.
+     * The target appears complete or not at all.
      *
      * @throws IOException with the compiler's words if it fails
      */
     public void compile(Path source, Path target, List<String> flags, List<String> libraries)
+            throws IOException {
+        Path folder;
+        try {
+            folder =
+                    Folders.own(
+                            Path.of(
+                                    System.getProperty("java.io.tmpdir"),
+                                    "saucr-crash-native-" + System.getProperty("user.name")));
+        } catch (IOException e) {
+            build(source, target, flags, libraries);
+            return;
+        }
+        Path kept = folder.resolve(name(source, flags, libraries));
+        if (!Files.exists(kept)) {
+            build(source, kept, flags, libraries);
+        }
+        Path partial = Files.createTempFile(target.toAbsolutePath().getParent(), "copy", ".tmp");
+        Files.copy(kept, partial, StandardCopyOption.REPLACE_EXISTING);
+        Files.move(partial, target, StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    /** By the source, the options and the state of the compiler. */
+    private String name(Path source, List<String> flags, List<String> libraries)
+            throws IOException {
+        Path compiler = Path.of(command).toRealPath();
+        String how =
+                String.join(
+                        "\n",
+                        compiler.toString(),
+                        Files.getLastModifiedTime(compiler).toString(),
+                        flags.toString(),
+                        libraries.toString());
+        return Folders.digest(how.getBytes(StandardCharsets.UTF_8))
+                + "-"
+                + Folders.digest(Files.readAllBytes(source));
+    }
+
+    private void build(Path source, Path target, List<String> flags, List<String> libraries)
             throws IOException {
         Path partial = Files.createTempFile(target.toAbsolutePath().getParent(), "build", ".tmp");
         List<String> line = new ArrayList<>(List.of(command, "-O2", "-pthread"));

@@ -8,17 +8,12 @@ import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -64,7 +59,7 @@ final class ClassArchive {
         }
         Optional<Path> archive;
         try {
-            Path file = prepare(folder).resolve(name(distribution));
+            Path file = Folders.own(folder).resolve(name(distribution));
             archive = KNOWN.computeIfAbsent(file, missing -> find(missing, distribution));
         } catch (IOException e) {
             archive = Optional.empty();
@@ -117,28 +112,8 @@ final class ClassArchive {
         return hash(classPath(distribution)) + "-" + hash(state.toString()) + ".jsa";
     }
 
-    private static Path prepare(Path folder) throws IOException {
-        if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
-            Files.createDirectories(
-                    folder,
-                    PosixFilePermissions.asFileAttribute(
-                            PosixFilePermissions.fromString("rwx------")));
-        }
-        if (!Files.isWritable(folder)) {
-            throw new IOException(folder + " is not ours");
-        }
-        return folder;
-    }
-
     private static String hash(String text) {
-        try {
-            byte[] digest =
-                    MessageDigest.getInstance("SHA-256")
-                            .digest(text.getBytes(StandardCharsets.UTF_8));
-            return HexFormat.of().formatHex(digest, 0, 8);
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every JVM has SHA-256", e);
-        }
+        return Folders.digest(text.getBytes(StandardCharsets.UTF_8));
     }
 
     private static Optional<Path> find(Path file, Distribution distribution) {
