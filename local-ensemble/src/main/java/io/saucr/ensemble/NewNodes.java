@@ -18,24 +18,37 @@ import org.apache.zookeeper.ZooKeeper;
  */
 public final class NewNodes implements WriteLoad.Writes {
     private static final int DATA_BYTES = 100;
-    private static final Duration PACE = Duration.ofMillis(50);
 
     private final String prefix;
     private final int quickly;
+    private final Duration pace;
     private final int most;
     private final AtomicInteger begun = new AtomicInteger();
     private final List<String> acknowledged = new ArrayList<>();
     private boolean counting = true;
 
     /**
+     * Nodes that are created as fast as they can be.
+     *
      * @param prefix of the nodes' paths, whose parent exists; a number follows
-     * @param quickly so many are created as fast as they can be; for the rest each writer takes 50
-     *     ms a piece, so that the load does not end before its user does
      * @param most so many are created
      */
-    public NewNodes(String prefix, int quickly, int most) {
+    public NewNodes(String prefix, int most) {
+        this(prefix, most, Duration.ZERO, most);
+    }
+
+    /**
+     * Nodes of which only the first are created as fast as they can be.
+     *
+     * @param prefix of the nodes' paths, whose parent exists; a number follows
+     * @param quickly so many are created as fast as they can be
+     * @param pace how long each writer waits between two of the rest
+     * @param most so many are created
+     */
+    public NewNodes(String prefix, int quickly, Duration pace, int most) {
         this.prefix = prefix;
         this.quickly = quickly;
+        this.pace = pace;
         this.most = most;
     }
 
@@ -69,7 +82,7 @@ public final class NewNodes implements WriteLoad.Writes {
 
     @Override
     public Duration pace() {
-        return begun.get() < quickly ? Duration.ZERO : PACE;
+        return begun.get() < quickly ? Duration.ZERO : pace;
     }
 
     private synchronized void acknowledge(String path) {

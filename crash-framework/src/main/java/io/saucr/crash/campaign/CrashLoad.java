@@ -17,7 +17,7 @@ public final class CrashLoad {
      * @param prefix of the nodes' paths; a number follows
      */
     public static NewNodes nodes(String prefix) {
-        return new NewNodes(prefix, MOST_WRITES, MOST_WRITES);
+        return new NewNodes(prefix, MOST_WRITES);
     }
 
     /** A load that writes nothing yet, on a session that may not be connected yet. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.saucr.ensemble.NewNodes;
 import io.saucr.ensemble.WriteLoad;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -25,10 +26,13 @@ final class AckedWrites implements AutoCloseable {
     private static final int MOST = 60_000;
 
     /**
-     * From this number of writes on each writer pauses between two writes, so that the load is not
-     * at its limit before the test ends.
+     * So many writes are made as fast as they can be, then {@link #RATE} in a second. That is
+     * enough for writes all the time; more would only take processor time from the servers and from
+     * the test beside this one, and come to the limit.
      */
-    private static final int MANY = 40_000;
+    private static final int MANY = 6_000;
+
+    private static final int RATE = 500;
 
     private final Client client;
     private final String parent;
@@ -47,7 +51,7 @@ final class AckedWrites implements AutoCloseable {
         this.client = client;
         this.parent = parent;
         client.create(parent, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
-        nodes = new NewNodes(parent + "/n", MANY, MOST);
+        nodes = new NewNodes(parent + "/n", MANY, Duration.ofSeconds(window).dividedBy(RATE), MOST);
         load = new WriteLoad(() -> client, 1, window, nodes);
         load.start();
     }
