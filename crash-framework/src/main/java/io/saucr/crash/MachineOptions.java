@@ -73,7 +73,7 @@ final class MachineOptions {
     }
 
     private static List<String> jvmFlags() {
-        List<String> flags = new ArrayList<>(List.of("-Xmx384m"));
+        List<String> flags = new ArrayList<>(List.of("-Xmx384m", "-XX:TieredStopAtLevel=1"));
         String root = System.getProperty(SystemOptions.ROOT);
         if (root != null) {
             flags.add("-D" + SystemOptions.ROOT + "=" + root);

@@ -18,7 +18,11 @@ class RootBackendTest {
         assumeTrue(Enclosure.obstacle().isEmpty(), () -> "not here: " + Enclosure.obstacle().get());
         List<String> arguments = new java.util.ArrayList<>(List.of(work.toString()));
         arguments.addAll(List.of(scenarios));
-        int status = Enclosure.run(RootBackendProgram.class, List.of("-Xmx128m"), arguments);
+        int status =
+                Enclosure.run(
+                        RootBackendProgram.class,
+                        List.of("-Xmx128m", "-XX:TieredStopAtLevel=1"),
+                        arguments);
         Path failure = work.resolve(RootBackendProgram.FAILURE);
         assertThat(status)
                 .withFailMessage(
