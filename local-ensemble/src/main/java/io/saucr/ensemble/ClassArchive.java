@@ -11,7 +11,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -28,7 +30,8 @@ import org.apache.zookeeper.ZooDefs;
  * The loaded classes of a server in a file that the next JVM maps instead of loading and verifying
  * them again: a server then needs a little more than half of the processor time to start. Made once
  * per class path by a server of a small ensemble that is started for it, and kept in a folder of
- * this user below {@code java.io.tmpdir}; a newer build of the same class path replaces it.
+ * this user below {@code java.io.tmpdir}; a newer build of the same class path replaces it, and of
+ * all that are there the {@value #MOST} last used stay.
  *
  * <p>It is a convenience: where it cannot be made or does not fit, or where a folder of classes
  * comes first and an archive would change what is loaded, servers start without it and nothing
@@ -37,6 +40,9 @@ import org.apache.zookeeper.ZooDefs;
 final class ClassArchive {
     private static final Duration TRAINING_LIMIT = Duration.ofSeconds(60);
     private static final Duration OTHERS_LIMIT = Duration.ofSeconds(90);
+
+    /** At about 22 MB each. */
+    static final int MOST = 20;
 
     /** The results so far, by the archive's file; after a failure it is not tried again. */
     private static final Map<Path, Optional<Path>> KNOWN = new ConcurrentHashMap<>();
@@ -118,6 +124,7 @@ final class ClassArchive {
 
     private static Optional<Path> find(Path file, Distribution distribution) {
         if (Files.exists(file)) {
+            used(file);
             return Optional.of(file);
         }
         try (FileChannel channel =
@@ -167,6 +174,7 @@ final class ClassArchive {
                 throw new IOException("no archive was left");
             }
             removeOlder(file);
+            removeUnused(file.getParent());
             Files.move(made, file, StandardCopyOption.ATOMIC_MOVE);
         } finally {
             Folders.remove(work);
@@ -201,6 +209,38 @@ final class ClassArchive {
             client.getData("/a", false, null);
         } catch (KeeperException e) {
             throw new IOException(e);
+        }
+    }
+
+    /** So that it is not taken for one that nobody needs. */
+    private static void used(Path file) {
+        try {
+            Files.setLastModifiedTime(file, FileTime.from(Instant.now()));
+        } catch (IOException e) {
+            return; // Whoever removed it meanwhile did no harm.
+        }
+    }
+
+    /** The longest unused, so that there is room for one more. */
+    private static void removeUnused(Path folder) throws IOException {
+        List<Path> archives;
+        try (Stream<Path> files = Files.list(folder)) {
+            archives =
+                    files.filter(path -> path.toString().endsWith(".jsa"))
+                            .sorted(Comparator.comparing(ClassArchive::lastUsed).reversed())
+                            .toList();
+        }
+        for (Path archive :
+                archives.subList(Math.min(MOST - 1, archives.size()), archives.size())) {
+            Files.deleteIfExists(archive);
+        }
+    }
+
+    private static FileTime lastUsed(Path archive) {
+        try {
+            return Files.getLastModifiedTime(archive);
+        } catch (IOException e) {
+            return FileTime.fromMillis(0); // removed meanwhile
         }
     }
 

@@ -6,7 +6,9 @@ import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileTime;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -24,6 +26,7 @@ class ClassArchiveTest {
     @Test
     void aServerMapsMostOfItsClassesAndBadArchivesArePassedOver() throws Exception {
         Path folder = work.resolve("archives");
+        List<Path> others = archivesOfOtherPrograms(Folders.own(folder));
         CompletableFuture<List<String>> other =
                 CompletableFuture.supplyAsync(
                         () -> ClassArchive.flags(Distribution.stock(), folder));
@@ -31,6 +34,8 @@ class ClassArchiveTest {
         assertThat(flags).isNotEmpty().isEqualTo(other.get(60, TimeUnit.SECONDS));
         Path archive = Path.of(flags.get(0).substring(flags.get(0).indexOf('=') + 1));
         assertThat(archive).exists();
+        assertThat(others.subList(0, 3)).as("the longest unused").noneMatch(Files::exists);
+        assertThat(others.subList(3, others.size())).allMatch(Files::exists);
         try (Stream<Path> left = Files.list(folder)) {
             assertThat(left.filter(path -> !path.toString().contains(".jsa"))).isEmpty();
         }
@@ -70,6 +75,18 @@ class ClassArchiveTest {
         assertThat(ClassArchive.classPath(changed))
                 .startsWith(folder.getParent() + File.pathSeparator);
         assertThat(ClassArchive.flags(changed, work.resolve("archives"))).isEmpty();
+    }
+
+    /** Two more than may stay, beside one that is made; the longest unused first. */
+    private static List<Path> archivesOfOtherPrograms(Path folder) throws Exception {
+        List<Path> archives = new ArrayList<>();
+        for (int i = 0; i < ClassArchive.MOST + 2; i++) {
+            Path archive = Files.writeString(folder.resolve("other-" + i + ".jsa"), "");
+            archives.add(
+                    Files.setLastModifiedTime(
+                            archive, FileTime.from(Instant.now().minusSeconds(1000 - i))));
+        }
+        return archives;
     }
 
     /** What a server printed that loaded its classes and served. */
