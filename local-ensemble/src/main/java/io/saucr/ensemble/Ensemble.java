@@ -22,11 +22,15 @@ import java.util.stream.Collectors;
  * <p>Thread-safe as its servers are.
  */
 public final class Ensemble implements AutoCloseable {
-    /** Small and quick to start; not for measurements. */
+    /**
+     * Small and quick to start; not for measurements. Much of what runs at a start runs a few
+     * hundred times and never again, and compiling it costs more than running it.
+     */
     public static final List<String> SMALL_JVM =
             List.of(
                     "-Xmx160m",
                     "-XX:TieredStopAtLevel=1",
+                    "-XX:CompileThresholdScaling=5",
                     "-XX:+UseSerialGC",
                     "-Xshare:auto",
                     "-XX:-UsePerfData");
