@@ -73,7 +73,8 @@ final class MachineOptions {
     }
 
     private static List<String> jvmFlags() {
-        List<String> flags = new ArrayList<>(List.of("-Xmx384m", "-XX:TieredStopAtLevel=1"));
+        List<String> flags =
+                new ArrayList<>(List.of("-Xmx384m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
         String root = System.getProperty(SystemOptions.ROOT);
         if (root != null) {
             flags.add("-D" + SystemOptions.ROOT + "=" + root);

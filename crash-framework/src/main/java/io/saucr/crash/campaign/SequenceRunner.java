@@ -2,6 +2,7 @@ package io.saucr.crash.campaign;
 
 import io.saucr.crash.fault.FaultBackend;
 import io.saucr.crash.fault.PowerCut;
+import io.saucr.ensemble.Deadline;
 import io.saucr.ensemble.Ensemble;
 import io.saucr.ensemble.Explanation;
 import io.saucr.ensemble.Majority;
@@ -229,7 +230,7 @@ public final class SequenceRunner {
     }
 
     /** Waits for fast mode, if more than a bare majority is up. */
-    private void awaitFast(ClusterState state) throws IOException, InterruptedException {
+    private void awaitFast(ClusterState state) throws IOException {
         int up = state.alive().size();
         if (up > Majority.of(sequence.servers())) {
             awaitSteady(
@@ -243,7 +244,7 @@ public final class SequenceRunner {
         }
     }
 
-    private void awaitOnDisk(ClusterState state) throws IOException, InterruptedException {
+    private void awaitOnDisk(ClusterState state) throws IOException {
         awaitSteady(
                 "everything on disk on all servers of " + state,
                 () -> state.alive().stream().allMatch(id -> says(id, "zk_saucr_on_disk", "1")));
@@ -253,14 +254,13 @@ public final class SequenceRunner {
         return value.equals(ensemble.server(id).mntr().get(metric));
     }
 
-    private static void awaitSteady(String what, BooleanSupplier condition)
-            throws IOException, InterruptedException {
-        long deadline = System.nanoTime() + START_PATIENCE.toNanos();
+    private static void awaitSteady(String what, BooleanSupplier condition) throws IOException {
+        Deadline deadline = Deadline.in(START_PATIENCE);
         while (!condition.getAsBoolean()) {
-            if (System.nanoTime() > deadline) {
+            if (deadline.hasPassed()) {
                 throw new IOException("no " + what + " after " + START_PATIENCE.toSeconds() + " s");
             }
-            Thread.sleep(20);
+            deadline.pause();
         }
     }
 

@@ -8,6 +8,7 @@ import io.saucr.crash.campaign.SystemUnderTest;
 import io.saucr.crash.campaign.Workbench;
 import io.saucr.crash.fault.FaultBackend;
 import io.saucr.crash.fault.PowerCut;
+import io.saucr.ensemble.Deadline;
 import io.saucr.ensemble.Ensemble;
 import io.saucr.ensemble.Majority;
 import io.saucr.ensemble.ServerProcess;
@@ -148,16 +149,16 @@ public final class ReactionCampaign implements Workbench.Kind<ReactionPlan, Reac
     }
 
     /** The leader of an ensemble that is in fast mode. */
-    private static int awaitFastMode(Ensemble ensemble) throws IOException, InterruptedException {
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
-        while (System.nanoTime() < deadline) {
+    private static int awaitFastMode(Ensemble ensemble) throws IOException {
+        Deadline deadline = Deadline.in(PATIENCE);
+        while (!deadline.hasPassed()) {
             for (ServerProcess server : ensemble.servers()) {
                 if (server.role().equals("leader")
                         && server.mntr().getOrDefault("zk_saucr_mode", "0").startsWith("1")) {
                     return server.id();
                 }
             }
-            Thread.sleep(20);
+            deadline.pause();
         }
         throw new IOException("not in fast mode after " + PATIENCE.toSeconds() + " s");
     }

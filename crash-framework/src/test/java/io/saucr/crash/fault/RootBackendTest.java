@@ -21,7 +21,7 @@ class RootBackendTest {
         int status =
                 Enclosure.run(
                         RootBackendProgram.class,
-                        List.of("-Xmx128m", "-XX:TieredStopAtLevel=1"),
+                        List.of("-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"),
                         arguments);
         Path failure = work.resolve(RootBackendProgram.FAILURE);
         assertThat(status)
