@@ -30,7 +30,7 @@ final class AckedWrites implements AutoCloseable {
      * enough for writes all the time; more would only take processor time from the servers and from
      * the test beside this one, and come to the limit.
      */
-    private static final int MANY = 6_000;
+    private static final int MANY = 1_000;
 
     private static final int RATE = 500;
 
@@ -48,10 +48,22 @@ final class AckedWrites implements AutoCloseable {
      */
     AckedWrites(Client client, String parent, int window)
             throws KeeperException, InterruptedException, IOException {
+        this(client, parent, window, MANY);
+    }
+
+    /**
+     * Starts writing.
+     *
+     * @param quickly so many writes are made as fast as they can be
+     */
+    AckedWrites(Client client, String parent, int window, int quickly)
+            throws KeeperException, InterruptedException, IOException {
         this.client = client;
         this.parent = parent;
         client.create(parent, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
-        nodes = new NewNodes(parent + "/n", MANY, Duration.ofSeconds(window).dividedBy(RATE), MOST);
+        nodes =
+                new NewNodes(
+                        parent + "/n", quickly, Duration.ofSeconds(window).dividedBy(RATE), MOST);
         load = new WriteLoad(() -> client, 1, window, nodes);
         load.start();
     }

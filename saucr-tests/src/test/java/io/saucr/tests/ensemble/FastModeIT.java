@@ -51,7 +51,7 @@ class FastModeIT {
     @Order(1)
     void r3R11NoForceOfTheLogStandsOnTheWritePath() throws Exception {
         int leader = ensemble.awaitFast();
-        try (AckedWrites writes = new AckedWrites(ensemble.connect(), "/fast", 32)) {
+        try (AckedWrites writes = new AckedWrites(ensemble.connect(), "/fast", 32, 2 * WRITES)) {
             writes.awaitMore(500);
             long slowBefore = ensemble.metric(leader, "zk_saucr_slow_commits");
             long fastBefore = ensemble.metric(leader, "zk_saucr_fast_commits");

@@ -28,7 +28,8 @@ class IdleCostIT {
                         SaucrEnsemble.describe("idle-cost", 5)
                                 .set("saucr.heartbeatInterval", "50ms"))) {
             ensemble.awaitFast();
-            try (AckedWrites writes = new AckedWrites(ensemble.connect(), "/warm-up", 32)) {
+            try (AckedWrites writes =
+                    new AckedWrites(ensemble.connect(), "/warm-up", 32, WARM_UP_WRITES)) {
                 writes.awaitMore(WARM_UP_WRITES);
             }
             ensemble.awaitOnDisk(ensemble.all());

@@ -131,7 +131,8 @@ class SlowDiskIT {
                                 .distribution(1, slow))) {
             ensemble.restart(2, 3);
             ensemble.awaitServing();
-            try (AckedWrites writes = new AckedWrites(ensemble.connect(), "/joining", 64)) {
+            try (AckedWrites writes =
+                    new AckedWrites(ensemble.connect(), "/joining", 64, 2 * WRITES)) {
                 // So many that others commit while the leader writes its snapshot.
                 writes.awaitMore(WRITES);
                 ensemble.restart(1);
