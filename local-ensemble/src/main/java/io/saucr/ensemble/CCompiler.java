@@ -53,18 +53,23 @@ public final class CCompiler {
      */
     public void compile(Path source, Path target, List<String> flags, List<String> libraries)
             throws IOException {
-        Path folder;
+        Path cache =
+                Path.of(
+                        System.getProperty("java.io.tmpdir"),
+                        "saucr-crash-native-" + System.getProperty("user.name"));
+        compile(source, target, flags, libraries, cache);
+    }
+
+    /** The same, with what was built before in another folder. */
+    void compile(Path source, Path target, List<String> flags, List<String> libraries, Path cache)
+            throws IOException {
         try {
-            folder =
-                    Folders.own(
-                            Path.of(
-                                    System.getProperty("java.io.tmpdir"),
-                                    "saucr-crash-native-" + System.getProperty("user.name")));
+            Folders.own(cache);
         } catch (IOException e) {
             build(source, target, flags, libraries);
             return;
         }
-        Path kept = folder.resolve(name(source, flags, libraries));
+        Path kept = cache.resolve(name(source, flags, libraries));
         if (!Files.exists(kept)) {
             build(source, kept, flags, libraries);
         }

@@ -23,14 +23,16 @@ final class Folders {
      * @throws IOException if it is somebody else's, or cannot be made
      */
     static Path own(Path folder) throws IOException {
-        if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
+        if (!Files.exists(folder, LinkOption.NOFOLLOW_LINKS)) {
             Files.createDirectories(
                     folder,
                     PosixFilePermissions.asFileAttribute(
                             PosixFilePermissions.fromString("rwx------")));
         }
         UserPrincipal us = Files.getOwner(Path.of("/proc/self"));
-        if (!Files.getOwner(folder).equals(us) || !Files.isWritable(folder)) {
+        if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)
+                || !Files.getOwner(folder).equals(us)
+                || !Files.isWritable(folder)) {
             throw new IOException(folder + " is not ours");
         }
         return folder;
