@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.stream.Stream;
 
 /**
  * Starts and stops a server by the distribution's {@code zkServer.sh}, as an operator does: what
@@ -26,6 +27,7 @@ final class ScriptLauncher implements Launcher {
     private final Path home;
     private final Path distribution;
     private volatile Process script;
+    private volatile ProcessHandle lastSeen;
 
     /**
      * @param home holds {@code conf/zoo.cfg}
@@ -64,7 +66,7 @@ final class ScriptLauncher implements Launcher {
     @Override
     public boolean awaitEnd(Duration timeout) {
         Deadline deadline = Deadline.in(timeout);
-        while (isAlive()) {
+        while (isAlive() || (lastSeen != null && holdsSockets(lastSeen))) {
             if (deadline.hasPassed()) {
                 return false;
             }
@@ -108,8 +110,29 @@ final class ScriptLauncher implements Launcher {
         if (!pid.matches("[0-9]{1,10}")) {
             return Optional.empty();
         }
-        return ProcessHandle.of(Long.parseLong(pid))
-                .filter(process -> process.isAlive() && runsThisServer(process));
+        Optional<ProcessHandle> found =
+                ProcessHandle.of(Long.parseLong(pid))
+                        .filter(process -> process.isAlive() && runsThisServer(process));
+        found.ifPresent(process -> lastSeen = process);
+        return found;
+    }
+
+    /**
+     * A killed process has lost its memory, and its command line with it, a moment before the last
+     * of its threads lets its sockets go.
+     */
+    static boolean holdsSockets(ProcessHandle process) {
+        Path folder = Path.of("/proc", Long.toString(process.pid()));
+        if (!process.isAlive() || !Files.exists(folder)) {
+            return false;
+        }
+        try (Stream<Path> threads = Files.list(folder.resolve("task"))) {
+            String stat = readOrEmpty(folder.resolve("stat"));
+            boolean zombie = stat.startsWith("Z", stat.lastIndexOf(')') + 2);
+            return threads.count() > 1 || !zombie;
+        } catch (IOException e) {
+            return false; // gone meanwhile
+        }
     }
 
     private boolean runsThisServer(ProcessHandle process) {

@@ -1,0 +1,38 @@
+package io.saucr.ensemble;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Scanner;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+class ScriptLauncherTest {
+    @Test
+    void aProcessHoldsItsSocketsUntilItHasEnded() throws Exception {
+        Process process = new ProcessBuilder("sleep", "100").start();
+        assertThat(ScriptLauncher.holdsSockets(process.toHandle())).isTrue();
+        process.destroyForcibly();
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(60))
+                .until(() -> !ScriptLauncher.holdsSockets(process.toHandle()));
+    }
+
+    @Test
+    void whoIsOnlyWaitedForHoldsNone() throws Exception {
+        // The shell's child ends and stays a zombie: the program that the shell becomes does not
+        // wait for it.
+        Process process =
+                new ProcessBuilder("sh", "-c", "sleep 0 & echo $!; exec sleep 100").start();
+        try (Scanner out = new Scanner(process.getInputStream(), StandardCharsets.UTF_8)) {
+            ProcessHandle zombie = ProcessHandle.of(out.nextLong()).orElseThrow();
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(60))
+                    .until(() -> !ScriptLauncher.holdsSockets(zombie));
+            assertThat(zombie.isAlive()).isTrue();
+        } finally {
+            process.destroyForcibly().waitFor();
+        }
+    }
+}
