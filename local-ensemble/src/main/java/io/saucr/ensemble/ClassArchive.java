@@ -223,15 +223,20 @@ final class ClassArchive {
 
     /** The longest unused, so that there is room for one more. */
     private static void removeUnused(Path folder) throws IOException {
-        List<Path> archives;
+        // Asked once for each: others may use one meanwhile.
+        Map<Path, FileTime> lastUsed;
         try (Stream<Path> files = Files.list(folder)) {
-            archives =
+            lastUsed =
                     files.filter(path -> path.toString().endsWith(".jsa"))
-                            .sorted(Comparator.comparing(ClassArchive::lastUsed).reversed())
-                            .toList();
+                            .collect(Collectors.toMap(path -> path, ClassArchive::lastUsed));
         }
-        for (Path archive :
-                archives.subList(Math.min(MOST - 1, archives.size()), archives.size())) {
+        List<Path> unused =
+                lastUsed.entrySet().stream()
+                        .sorted(Map.Entry.<Path, FileTime>comparingByValue().reversed())
+                        .skip(MOST - 1)
+                        .map(Map.Entry::getKey)
+                        .toList();
+        for (Path archive : unused) {
             Files.deleteIfExists(archive);
         }
     }

@@ -122,16 +122,16 @@ final class ScriptLauncher implements Launcher {
      * of its threads lets its sockets go.
      */
     static boolean holdsSockets(ProcessHandle process) {
-        Path folder = Path.of("/proc", Long.toString(process.pid()));
-        if (!process.isAlive() || !Files.exists(folder)) {
+        if (!process.isAlive()) {
             return false;
         }
+        Path folder = Path.of("/proc", Long.toString(process.pid()));
         try (Stream<Path> threads = Files.list(folder.resolve("task"))) {
             String stat = readOrEmpty(folder.resolve("stat"));
             boolean zombie = stat.startsWith("Z", stat.lastIndexOf(')') + 2);
             return threads.count() > 1 || !zombie;
-        } catch (IOException e) {
-            return false; // gone meanwhile
+        } catch (IOException | UncheckedIOException e) {
+            return false; // gone meanwhile, or a system without /proc
         }
     }
 
