@@ -73,8 +73,7 @@ final class MachineOptions {
     }
 
     private static List<String> jvmFlags() {
-        List<String> flags =
-                new ArrayList<>(List.of("-Xmx384m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
+        List<String> flags = new ArrayList<>(List.of("-Xmx384m"));
         String root = System.getProperty(SystemOptions.ROOT);
         if (root != null) {
             flags.add("-D" + SystemOptions.ROOT + "=" + root);

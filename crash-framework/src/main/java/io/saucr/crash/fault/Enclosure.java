@@ -79,6 +79,8 @@ public final class Enclosure {
         List<String> command = unshare();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.add("-XX:-UsePerfData"); // its file is named by the process, here always 1
+        // It lives for a minute or two: more would cost it more than it gives.
+        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
         command.addAll(jvmFlags);
         command.add("-cp");
         command.add(

@@ -18,11 +18,7 @@ class RootBackendTest {
         assumeTrue(Enclosure.obstacle().isEmpty(), () -> "not here: " + Enclosure.obstacle().get());
         List<String> arguments = new java.util.ArrayList<>(List.of(work.toString()));
         arguments.addAll(List.of(scenarios));
-        int status =
-                Enclosure.run(
-                        RootBackendProgram.class,
-                        List.of("-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"),
-                        arguments);
+        int status = Enclosure.run(RootBackendProgram.class, List.of("-Xmx128m"), arguments);
         Path failure = work.resolve(RootBackendProgram.FAILURE);
         assertThat(status)
                 .withFailMessage(
