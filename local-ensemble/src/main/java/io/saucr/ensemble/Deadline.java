@@ -40,18 +40,24 @@ public final class Deadline {
         }
     }
 
-    /**
-     * Waits for a moment between two looks at a condition: a tenth of the time so far, 20 to 100
-     * ms. A look costs the servers more than what they do meanwhile.
-     */
+    /** Waits for a moment between two looks at a condition, {@link #pauseAfter}. */
     public void pause() {
-        long tenth = (System.nanoTime() - startNanos) / 10;
         try {
             TimeUnit.NANOSECONDS.sleep(
-                    Math.max(SHORTEST_PAUSE_NANOS, Math.min(LONGEST_PAUSE_NANOS, tenth)));
+                    pauseAfter(Duration.ofNanos(System.nanoTime() - startNanos)).toNanos());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new EnsembleException("interrupted", e);
         }
+    }
+
+    /**
+     * How long to wait between two looks at a condition that has been waited for so long: a tenth
+     * of that, 20 to 100 ms. A look costs the servers more than what they do meanwhile.
+     */
+    public static Duration pauseAfter(Duration waited) {
+        long tenth = waited.toNanos() / 10;
+        return Duration.ofNanos(
+                Math.max(SHORTEST_PAUSE_NANOS, Math.min(LONGEST_PAUSE_NANOS, tenth)));
     }
 }

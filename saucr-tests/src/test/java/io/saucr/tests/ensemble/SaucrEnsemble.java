@@ -7,6 +7,7 @@ import io.saucr.core.LogIdentity;
 import io.saucr.core.MalformedMarkerException;
 import io.saucr.core.MarkerFile;
 import io.saucr.core.Markers;
+import io.saucr.ensemble.Deadline;
 import io.saucr.ensemble.Ensemble;
 import io.saucr.ensemble.FsyncShim;
 import io.saucr.ensemble.ServerProcess;
@@ -43,8 +44,6 @@ final class SaucrEnsemble implements AutoCloseable {
     /** For conditions that are reached in seconds on an idle machine. */
     static final Duration PATIENCE = Duration.ofMinutes(2);
 
-    private static final long SHORTEST_POLL_MILLIS = 20;
-    private static final long LONGEST_POLL_MILLIS = 100;
     private static final int SESSION_MILLIS = 10_000;
     private static final int PAGE_BYTES = 4096;
     private static final DateTimeFormatter LOG_TIME = DateTimeFormatter.ofPattern("HH:mm:ss.SSS");
@@ -423,20 +422,16 @@ final class SaucrEnsemble implements AutoCloseable {
         return IntStream.rangeClosed(1, ensemble.size()).boxed().toList();
     }
 
-    /**
-     * Waits until the condition holds. It is asked more and more rarely: the questions cost the
-     * servers processor time that they and other tests need.
-     */
+    /** Waits until the condition holds, which is asked more and more rarely. */
     static void await(String what, Callable<Boolean> condition) {
+        long start = System.nanoTime();
         Awaitility.await(what)
                 .atMost(PATIENCE)
                 .pollDelay(Duration.ZERO)
-                .pollInterval((polls, last) -> pollAfter(polls))
+                .pollInterval(
+                        (polls, last) ->
+                                Deadline.pauseAfter(Duration.ofNanos(System.nanoTime() - start)))
                 .until(condition);
-    }
-
-    private static Duration pollAfter(int polls) {
-        return Duration.ofMillis(Math.min(LONGEST_POLL_MILLIS, SHORTEST_POLL_MILLIS + 2L * polls));
     }
 
     @Override
