@@ -53,11 +53,7 @@ public final class CCompiler {
      */
     public void compile(Path source, Path target, List<String> flags, List<String> libraries)
             throws IOException {
-        Path cache =
-                Path.of(
-                        System.getProperty("java.io.tmpdir"),
-                        "saucr-crash-native-" + System.getProperty("user.name"));
-        compile(source, target, flags, libraries, cache);
+        compile(source, target, flags, libraries, Folders.ofThisUser("native"));
     }
 
     /** The same, with what was built before in another folder. */

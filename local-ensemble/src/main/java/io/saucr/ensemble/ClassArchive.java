@@ -51,11 +51,7 @@ final class ClassArchive {
 
     /** The JVM flags that use the distribution's archive, made now if need be; none without one. */
     static List<String> flags(Distribution distribution) {
-        return flags(
-                distribution,
-                Path.of(
-                        System.getProperty("java.io.tmpdir"),
-                        "saucr-crash-classes-" + System.getProperty("user.name")));
+        return flags(distribution, Folders.ofThisUser("classes"));
     }
 
     /** As {@link #flags(Distribution)}, with archives in another folder. */

@@ -16,6 +16,13 @@ import java.util.stream.Stream;
 final class Folders {
     private Folders() {}
 
+    /** Where processes of this user keep something in common; it may not exist. */
+    static Path ofThisUser(String purpose) {
+        return Path.of(
+                System.getProperty("java.io.tmpdir"),
+                "saucr-crash-" + purpose + "-" + System.getProperty("user.name"));
+    }
+
     /**
      * A folder that only this user may write to, for what is kept from one process to the next;
      * made if it is not there.

@@ -45,10 +45,7 @@ final class PortBlock implements AutoCloseable {
         if (blocks < 1) {
             throw new IOException(RANGE + "=" + range + ": needs at least " + SIZE + " ports");
         }
-        Path locks =
-                Path.of(
-                        System.getProperty("java.io.tmpdir"),
-                        "saucr-crash-ports-" + System.getProperty("user.name"));
+        Path locks = Folders.ofThisUser("ports");
         Files.createDirectories(locks);
         int start = ThreadLocalRandom.current().nextInt(blocks);
         for (int i = 0; i < blocks; i++) {
