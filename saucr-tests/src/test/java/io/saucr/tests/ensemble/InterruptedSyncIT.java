@@ -58,7 +58,12 @@ class InterruptedSyncIT {
             assertThat(ensemble.leader()).isEqualTo(LEADER);
             ensemble.pinSlow();
             long process = ensemble.server(LEADER).pid();
+            long before = ensemble.shim(OBSERVER).forces().transactionLog();
             try (AckedWrites writes = new AckedWrites(ensemble.connect(1, 2), "/writes", 8)) {
+                // Who has no entry of the epoch is sent a snapshot: no log begins before the first.
+                SaucrEnsemble.await(
+                        "an entry on the observer's disk",
+                        () -> ensemble.shim(OBSERVER).forces().transactionLog() > before);
                 for (int absence = 0; absence < ABSENCES; absence++) {
                     ensemble.kill(OBSERVER);
                     writes.awaitMore(MISSED_WRITES);
