@@ -29,10 +29,14 @@ final class EnsembleView {
     private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final SaucrStatus status;
-    private final ObjectMapper json = new ObjectMapper();
     private HttpClient client;
     private List<Map<String, Object>> answer;
     private long answeredNanos;
+
+    /** Made at the first answer: every server's start would pay for it. */
+    private static final class Json {
+        static final ObjectMapper MAPPER = new ObjectMapper();
+    }
 
     EnsembleView(SaucrStatus status) {
         this.status = status;
@@ -81,7 +85,7 @@ final class EnsembleView {
 
     private Map<String, Object> read(long id, String address, HttpResponse<String> response) {
         try {
-            return answered(id, address, json.readValue(response.body(), Map.class));
+            return answered(id, address, Json.MAPPER.readValue(response.body(), Map.class));
         } catch (IOException e) {
             throw new CompletionException("no JSON, HTTP status " + response.statusCode(), e);
         }
