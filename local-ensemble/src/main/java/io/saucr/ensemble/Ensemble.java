@@ -24,7 +24,10 @@ import java.util.stream.Collectors;
 public final class Ensemble implements AutoCloseable {
     /**
      * Small and quick to start; not for measurements. Much of what runs at a start runs a few
-     * hundred times and never again, and compiling it costs more than running it.
+     * hundred times and never again, and compiling it costs more than running it. At each start
+     * ZooKeeper makes the JVM's own TLS context, which reads more than a hundred public
+     * certificates, and Logback has the JVM search for an XML parser; both are spared. A server
+     * that speaks TLS names a trust store of its own.
      */
     public static final List<String> SMALL_JVM =
             List.of(
@@ -33,7 +36,10 @@ public final class Ensemble implements AutoCloseable {
                     "-XX:CompileThresholdScaling=5",
                     "-XX:+UseSerialGC",
                     "-Xshare:auto",
-                    "-XX:-UsePerfData");
+                    "-XX:-UsePerfData",
+                    "-Djavax.net.ssl.trustStore=NONE",
+                    "-Djavax.xml.parsers.SAXParserFactory="
+                            + "com.sun.org.apache.xerces.internal.jaxp.SAXParserFactoryImpl");
 
     private final Hosting hosting;
     private final List<ServerProcess> servers;
