@@ -51,10 +51,9 @@ final class BuiltDistribution {
                 jars.add(ClassFileLocator.ForJarFile.of(entry.toFile()));
             }
         }
-        // A jar: folders come last on the class path of servers that start from a class archive.
+        // No jar: an archive of its classes would take longer than the few starts that use it.
         Path folder = SaucrEnsemble.folder(name + "-classes");
         Files.createDirectories(folder);
-        Path changed = folder.resolve("changed.jar");
         try (ClassFileLocator locator = new ClassFileLocator.Compound(jars)) {
             TypeDescription found = TypePool.Default.of(locator).describe(type).resolve();
             new ByteBuddy()
@@ -62,9 +61,9 @@ final class BuiltDistribution {
                     .method(named(method))
                     .intercept(instead)
                     .make()
-                    .toJar(changed.toFile());
+                    .saveIn(folder.toFile());
         }
-        List<Path> classPath = new ArrayList<>(List.of(changed));
+        List<Path> classPath = new ArrayList<>(List.of(folder));
         classPath.addAll(built.classPath());
         return new Distribution(name, built.version(), classPath);
     }
