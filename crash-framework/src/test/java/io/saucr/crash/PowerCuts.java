@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -19,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Power cuts of servers in fast mode while clients write: which of them the ensemble survives, and
  * that it says so where it does not, until an operator accepts the loss.
  */
-class PowerCutIT {
+abstract class PowerCuts {
     @TempDir static Path work;
 
     private static Path distribution;
@@ -29,54 +28,7 @@ class PowerCutIT {
         distribution = UnpackedDistribution.below(work);
     }
 
-    /** Each server in turn, so that one of them leads; then a bare majority, then all. */
-    @Test
-    void threeServersOneByOneLeaderFirst(TestInfo test) throws Exception {
-        correct(test, "--order", "leader_first", "123>12>123>13>123>23>123>1>123>->123");
-    }
-
-    @Test
-    void threeServersOneByOneFollowersFirst(TestInfo test) throws Exception {
-        correct(test, "--order", "followers_first", "123>->123");
-    }
-
-    @Test
-    void aBareMajorityOfThreeAtOnce(TestInfo test) throws Exception {
-        correct(test, "--order", "simultaneous", "123>3>123>1>123");
-    }
-
-    @Test
-    void allThreeAtOnceWhenIdle(TestInfo test) throws Exception {
-        correct(test, "--order", "simultaneous", "--idle", "1000", "123>->123");
-    }
-
-    @Test
-    void allThreeAtOnceWhileWriting(TestInfo test) throws Exception {
-        refusedUntilTheLossIsAccepted(test, "123>->123");
-    }
-
-    @Test
-    void fiveServersWithTheirLogsInAFolderOfTheirOwn(TestInfo test) throws Exception {
-        correct(test, "--log-folder", "--order", "leader_first", "12345>->12345");
-    }
-
-    @Test
-    void aBareMajorityOfFiveAtOnce(TestInfo test) throws Exception {
-        correct(test, "--log-folder", "--order", "simultaneous", "12345>12>12345");
-    }
-
-    @Test
-    void allFiveAtOnceWhenIdle(TestInfo test) throws Exception {
-        String[] plan = {"--log-folder", "--order", "simultaneous", "--idle", "1000"};
-        correct(test, with(plan, "12345>->12345"));
-    }
-
-    @Test
-    void moreThanABareMajorityOfFiveAtOnce(TestInfo test) throws Exception {
-        refusedUntilTheLossIsAccepted(test, "--log-folder", "12345>1>12345");
-    }
-
-    private static void correct(TestInfo test, String... arguments) throws Exception {
+    static void correct(TestInfo test, String... arguments) throws Exception {
         JsonNode outcome = replay(test, arguments);
         assertThat(outcome.get("verdict").textValue()).isEqualTo("CORRECT");
     }
@@ -85,8 +37,7 @@ class PowerCutIT {
      * Nothing is forced for its age, and no busy machine turns the ensemble slow: whoever loses
      * power lacks writes for certain.
      */
-    private static void refusedUntilTheLossIsAccepted(TestInfo test, String... arguments)
-            throws Exception {
+    static void refusedUntilTheLossIsAccepted(TestInfo test, String... arguments) throws Exception {
         String[] plan = {
             "--order",
             "simultaneous",
@@ -118,7 +69,7 @@ class PowerCutIT {
         return outcome;
     }
 
-    private static String[] with(String[] first, String... second) {
+    static String[] with(String[] first, String... second) {
         return Stream.concat(Stream.of(first), Stream.of(second)).toArray(String[]::new);
     }
 }
