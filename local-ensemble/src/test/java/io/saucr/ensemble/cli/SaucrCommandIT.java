@@ -92,13 +92,4 @@ class SaucrCommandIT extends StateFolder {
         assertThat(saucr("down", "--wipe").out()).contains("No server was running", "removed");
         assertThat(state().resolve("servers")).doesNotExist();
     }
-
-    @Test
-    void theDemoAlsoRunsOnServersWithoutModes() {
-        assertThat(saucr("up", "-n", "3", "--port-base", BASE, "-c", "saucr.enabled=false").err())
-                .isEmpty();
-        CommandRun demo = saucr("demo", "--phase", "3", "--clients", "1", "--in-flight", "2");
-        assertThat(demo.exitCode()).as(demo.out()).isZero();
-        assertThat(demo.out()).contains("do not report a mode", "--- all back ---");
-    }
 }
