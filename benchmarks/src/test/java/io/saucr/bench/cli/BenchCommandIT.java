@@ -192,4 +192,32 @@ class BenchCommandIT {
         assertThat(run("fig7", "--configurations=saucr", "--saucr=" + folder.resolve("no")).err())
                 .contains("does not exist");
     }
+
+    @Test
+    void aProfileTellsStagesAndMethods() throws Exception {
+        Path results = folder.resolve("results");
+        Outcome outcome =
+                run(
+                        "profile",
+                        "--configurations=saucr",
+                        "--servers=3",
+                        "--clients=8",
+                        "--rounds=1",
+                        "--slice=1",
+                        "--recording=1",
+                        "--compile=0",
+                        "--device=none",
+                        "--jvm=" + SMALL,
+                        "--work=" + folder.resolve("work"),
+                        "--out=" + results);
+        assertThat(outcome.status()).as(outcome.err()).isZero();
+        assertThat(outcome.out())
+                .contains("Sync: log", "Sender: packets to followers", "saucr CPU us/op");
+        JsonNode result = new ObjectMapper().readTree(results.resolve("result.json").toFile());
+        double sum = 0;
+        for (JsonNode cost : result.at("/stages")) {
+            sum += cost.at("/cpuMicros").asDouble();
+        }
+        assertThat(sum).isPositive();
+    }
 }

@@ -175,34 +175,6 @@ class BenchKindsIT {
     }
 
     @Test
-    void aProfileTellsStagesAndMethods() throws Exception {
-        Path results = folder.resolve("results");
-        Outcome outcome =
-                run(
-                        "profile",
-                        "--configurations=saucr",
-                        "--servers=3",
-                        "--clients=8",
-                        "--rounds=1",
-                        "--slice=1",
-                        "--recording=1",
-                        "--compile=0",
-                        "--device=none",
-                        "--jvm=" + SMALL,
-                        "--work=" + folder.resolve("work"),
-                        "--out=" + results);
-        assertThat(outcome.status()).as(outcome.err()).isZero();
-        assertThat(outcome.out())
-                .contains("Sync: log", "Sender: packets to followers", "saucr CPU us/op");
-        JsonNode result = new ObjectMapper().readTree(results.resolve("result.json").toFile());
-        double sum = 0;
-        for (JsonNode cost : result.at("/stages")) {
-            sum += cost.at("/cpuMicros").asDouble();
-        }
-        assertThat(sum).isPositive();
-    }
-
-    @Test
     void whatHappensForEveryProposalAllocatesNothing() {
         Outcome outcome =
                 run("micro", "--include=EveryProposal.commitFast", "--forks=0", "--seconds=0.1");

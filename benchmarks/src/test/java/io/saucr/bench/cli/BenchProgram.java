@@ -1,5 +1,6 @@
 package io.saucr.bench.cli;
 
+import io.saucr.ensemble.Ensemble;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -7,8 +8,7 @@ import java.nio.charset.StandardCharsets;
 /** Calls the program as a user does, in this JVM. Not for two threads at a time. */
 final class BenchProgram {
     /** For {@code --jvm}: servers that start soon and need little. */
-    static final String SMALL =
-            "-Xmx128m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto -XX:-UsePerfData";
+    static final String SMALL = String.join(" ", Ensemble.SMALL_JVM);
 
     private BenchProgram() {}
 
