@@ -1,6 +1,6 @@
 package io.saucr.bench.cli;
 
-import static io.saucr.bench.cli.BenchProgram.SMALL;
+import static io.saucr.bench.cli.BenchProgram.onSmallServers;
 import static io.saucr.bench.cli.BenchProgram.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -22,7 +22,8 @@ class BenchCommandIT {
     void measuresTheThreeConfigurationsInTurns() throws Exception {
         Path results = folder.resolve("results");
         Outcome outcome =
-                run(
+                onSmallServers(
+                        folder,
                         "fig7",
                         "--servers=3",
                         "--clients=1,3",
@@ -31,10 +32,7 @@ class BenchCommandIT {
                         "--slice=0.4",
                         "--warm-up=0.2",
                         "--compile=0",
-                        "--records=20",
-                        "--jvm=" + SMALL,
-                        "--work=" + folder.resolve("work"),
-                        "--out=" + results);
+                        "--records=20");
         assertThat(outcome.status()).as(outcome.err()).isZero();
         List<String> lines = Files.readAllLines(results.resolve("slices.csv"));
         assertThat(lines).hasSize(1 + 2 * 2 * 3);
@@ -77,7 +75,8 @@ class BenchCommandIT {
     void withServersDownSaucrIsSlow() throws Exception {
         Path results = folder.resolve("results");
         Outcome outcome =
-                run(
+                onSmallServers(
+                        folder,
                         "quick",
                         "--servers=3",
                         "--failed=1",
@@ -89,10 +88,7 @@ class BenchCommandIT {
                         "--slice=0.5",
                         "--warm-up=0.2",
                         "--compile=0",
-                        "--records=20",
-                        "--jvm=" + SMALL,
-                        "--work=" + folder.resolve("work"),
-                        "--out=" + results);
+                        "--records=20");
         assertThat(outcome.status()).as(outcome.err()).isZero();
         JsonNode result = new ObjectMapper().readTree(results.resolve("result.json").toFile());
         assertThat(result.at("/slices/0/mode").asText()).isEqualTo("slow");
@@ -103,7 +99,8 @@ class BenchCommandIT {
     void ycsbWorkloadsGoOnFromSliceToSlice() throws Exception {
         Path results = folder.resolve("results");
         Outcome outcome =
-                run(
+                onSmallServers(
+                        folder,
                         "fig8",
                         "--workloads=load,workloadd,workloadf",
                         "--clients=2",
@@ -114,10 +111,7 @@ class BenchCommandIT {
                         "--slice=0.4",
                         "--warm-up=0.1",
                         "--compile=0",
-                        "--records=20",
-                        "--jvm=" + SMALL,
-                        "--work=" + folder.resolve("work"),
-                        "--out=" + results);
+                        "--records=20");
         assertThat(outcome.status()).as(outcome.err()).isZero();
         assertThat(outcome.out()).doesNotContain("operations failed");
         JsonNode result = new ObjectMapper().readTree(results.resolve("result.json").toFile());
@@ -132,7 +126,8 @@ class BenchCommandIT {
     void throughputOverTimeShowsTheModes() throws Exception {
         Path results = folder.resolve("results");
         Outcome outcome =
-                run(
+                onSmallServers(
+                        folder,
                         "fig9",
                         "--configurations=saucr",
                         "--servers=3",
@@ -140,10 +135,7 @@ class BenchCommandIT {
                         "--events=1:kill,3:return",
                         "--seconds=5",
                         "--compile=0",
-                        "--device=none",
-                        "--jvm=" + SMALL,
-                        "--work=" + folder.resolve("work"),
-                        "--out=" + results);
+                        "--device=none");
         assertThat(outcome.status()).as(outcome.err()).isZero();
         assertThat(outcome.out()).containsPattern("slow.* follower \\d is killed");
         JsonNode result = new ObjectMapper().readTree(results.resolve("result.json").toFile());
@@ -157,13 +149,11 @@ class BenchCommandIT {
     void anEnsembleThatDoesNotStartLeavesNoResult() throws Exception {
         Path results = folder.resolve("results");
         Outcome outcome =
-                run(
+                onSmallServers(
+                        folder,
                         "quick",
                         "--servers=3",
-                        "--configurations=disk-durable,tickTime=soon",
-                        "--jvm=" + SMALL,
-                        "--work=" + folder.resolve("work"),
-                        "--out=" + results);
+                        "--configurations=disk-durable,tickTime=soon");
         assertThat(outcome.status()).isEqualTo(1);
         assertThat(outcome.err())
                 .contains("configuration disk-durable,tickTime=soon", "has ended", "soon");
@@ -197,7 +187,8 @@ class BenchCommandIT {
     void aProfileTellsStagesAndMethods() throws Exception {
         Path results = folder.resolve("results");
         Outcome outcome =
-                run(
+                onSmallServers(
+                        folder,
                         "profile",
                         "--configurations=saucr",
                         "--servers=3",
@@ -206,10 +197,7 @@ class BenchCommandIT {
                         "--slice=1",
                         "--recording=1",
                         "--compile=0",
-                        "--device=none",
-                        "--jvm=" + SMALL,
-                        "--work=" + folder.resolve("work"),
-                        "--out=" + results);
+                        "--device=none");
         assertThat(outcome.status()).as(outcome.err()).isZero();
         assertThat(outcome.out())
                 .contains("Sync: log", "Sender: packets to followers", "saucr CPU us/op");

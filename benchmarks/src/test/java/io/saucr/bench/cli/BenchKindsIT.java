@@ -1,6 +1,7 @@
 package io.saucr.bench.cli;
 
 import static io.saucr.bench.cli.BenchProgram.SMALL;
+import static io.saucr.bench.cli.BenchProgram.onSmallServers;
 import static io.saucr.bench.cli.BenchProgram.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -27,14 +28,7 @@ class BenchKindsIT {
     @Test
     void comparesARecoveryWithAStockServersCatchUp() throws Exception {
         Path results = folder.resolve("results");
-        Outcome outcome =
-                run(
-                        "recovery",
-                        "--entries=100",
-                        "--rounds=1",
-                        "--jvm=" + SMALL,
-                        "--work=" + folder.resolve("work"),
-                        "--out=" + results);
+        Outcome outcome = onSmallServers(folder, "recovery", "--entries=100", "--rounds=1");
         assertThat(outcome.status()).as(outcome.err()).isZero();
         assertThat(Files.readAllLines(results.resolve("times.csv"))).hasSize(1 + 2);
         JsonNode times = new ObjectMapper().readTree(results.resolve("result.json").toFile());
@@ -115,15 +109,13 @@ class BenchKindsIT {
     void startAndFailOverAreMeasured() throws Exception {
         Path results = folder.resolve("results");
         Outcome outcome =
-                run(
+                onSmallServers(
+                        folder,
                         "failover",
                         "--configurations=saucr",
                         "--servers=3",
                         "--rounds=1",
-                        "--device=none",
-                        "--jvm=" + SMALL,
-                        "--work=" + folder.resolve("work"),
-                        "--out=" + results);
+                        "--device=none");
         assertThat(outcome.status()).as(outcome.err()).isZero();
         JsonNode result = new ObjectMapper().readTree(results.resolve("result.json").toFile());
         assertThat(result.at("/times")).hasSize(2);
@@ -136,7 +128,8 @@ class BenchKindsIT {
     void aSlowDiskIsComparedWithNoServer() throws Exception {
         Path results = folder.resolve("results");
         Outcome outcome =
-                run(
+                onSmallServers(
+                        folder,
                         "slowdisk",
                         "--servers=3",
                         "--modes=slow",
@@ -147,10 +140,7 @@ class BenchKindsIT {
                         "--slow-seconds=1.5",
                         "--compile=0",
                         "--rounds=1",
-                        "--device=none",
-                        "--jvm=" + SMALL,
-                        "--work=" + folder.resolve("work"),
-                        "--out=" + results);
+                        "--device=none");
         assertThat(results.resolve("result.json")).as(outcome.err()).exists();
         JsonNode result = new ObjectMapper().readTree(results.resolve("result.json").toFile());
         assertThat(result.at("/times")).hasSize(4 * 2);

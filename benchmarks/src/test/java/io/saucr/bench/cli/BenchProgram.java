@@ -4,6 +4,8 @@ import io.saucr.ensemble.Ensemble;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.stream.Stream;
 
 /** Calls the program as a user does, in this JVM. Not for two threads at a time. */
 final class BenchProgram {
@@ -14,6 +16,20 @@ final class BenchProgram {
 
     /** What a call printed, and its exit status. */
     record Outcome(int status, String out, String err) {}
+
+    /**
+     * One call that starts {@link #SMALL} servers and works and leaves its results below a folder.
+     */
+    static Outcome onSmallServers(Path folder, String... arguments) {
+        return run(
+                Stream.concat(
+                                Stream.of(arguments),
+                                Stream.of(
+                                        "--jvm=" + SMALL,
+                                        "--work=" + folder.resolve("work"),
+                                        "--out=" + folder.resolve("results")))
+                        .toArray(String[]::new));
+    }
 
     /** One call with these arguments, to its end. */
     static Outcome run(String... arguments) {
