@@ -11,6 +11,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import net.bytebuddy.implementation.FixedValue;
 import net.bytebuddy.implementation.MethodCall;
 import org.apache.zookeeper.KeeperException;
@@ -214,13 +215,8 @@ class SlowDiskIT {
             SaucrEnsemble.await(
                     "another leader, " + hang,
                     () ->
-                            ensemble.all().stream()
-                                    .anyMatch(
-                                            id ->
-                                                    id != victim
-                                                            && ensemble.server(id)
-                                                                    .role()
-                                                                    .equals("leader")));
+                            Stream.of(allBut(ensemble, victim))
+                                    .anyMatch(id -> ensemble.server(id).role().equals("leader")));
             writes.awaitMore(200);
             ensemble.kill(victim);
             ensemble.shim(victim).delay(Duration.ZERO);
