@@ -65,11 +65,10 @@ abstract class PowerCuts {
         String said = CommandOutput.run(0, with(with(line, rest), arguments));
         List<String> outcomes = Files.readAllLines(out.resolve(Campaign.OUTCOMES));
         assertThat(outcomes).as(said).hasSize(1);
-        JsonNode outcome = new ObjectMapper().readTree(outcomes.get(0));
-        return outcome;
+        return new ObjectMapper().readTree(outcomes.get(0));
     }
 
-    static String[] with(String[] first, String... second) {
+    private static String[] with(String[] first, String... second) {
         return Stream.concat(Stream.of(first), Stream.of(second)).toArray(String[]::new);
     }
 }

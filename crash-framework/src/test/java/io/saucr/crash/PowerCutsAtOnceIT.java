@@ -27,8 +27,7 @@ class PowerCutsAtOnceIT extends PowerCuts {
 
     @Test
     void allFiveAtOnceWhenIdle(TestInfo test) throws Exception {
-        String[] plan = {"--log-folder", "--order", "simultaneous", "--idle", "1000"};
-        correct(test, with(plan, "12345>->12345"));
+        correct(test, "--log-folder", "--order", "simultaneous", "--idle", "1000", "12345>->12345");
     }
 
     @Test
