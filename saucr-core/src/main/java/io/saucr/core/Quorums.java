@@ -28,6 +28,18 @@ public final class Quorums {
     }
 
     /**
+     * How many recovered members of its view must answer a recovering server (R23): |W| - F + 1. F
+     * - 1 other members acked what counted its own memory ack, and any so many of the |W| - 1
+     * others include one of these.
+     *
+     * @param members of the view, the recovering server perhaps among them
+     * @param voters of the configuration in which it was sealed
+     */
+    public static int viewQuorum(int members, int voters) {
+        return Math.max(1, members - fastQuorum(voters) + 1);
+    }
+
+    /**
      * How many recovered voters must answer one that lost its disk (R26): n - B + 1. A durable ack
      * of the lost disk counted together with those of at least B - 1 others; among the n - 1
      * others, any n - B + 1 include one of these.
