@@ -28,9 +28,21 @@ abstract class PowerCuts {
         distribution = UnpackedDistribution.below(work);
     }
 
-    static void correct(TestInfo test, String... arguments) throws Exception {
+    static JsonNode correct(TestInfo test, String... arguments) throws Exception {
         JsonNode outcome = replay(test, arguments);
         assertThat(outcome.get("verdict").textValue()).isEqualTo("CORRECT");
+        return outcome;
+    }
+
+    /** Whether writes were acknowledged while exactly these servers were alive. */
+    static boolean acknowledgedBy(String alive, JsonNode outcome) {
+        for (JsonNode event : outcome.get("events")) {
+            if (event.get("kind").textValue().equals("acknowledged")
+                    && event.get("servers").textValue().equals(alive)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**

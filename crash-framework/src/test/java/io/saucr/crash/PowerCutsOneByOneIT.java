@@ -1,5 +1,8 @@
 package io.saucr.crash;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 
@@ -19,5 +22,24 @@ class PowerCutsOneByOneIT extends PowerCuts {
     @Test
     void fiveServersWithTheirLogsInAFolderOfTheirOwn(TestInfo test) throws Exception {
         correct(test, "--log-folder", "--order", "leader_first", "12345>->12345");
+    }
+
+    /**
+     * R23: 4 and 5 lost power in fast mode, so they lack what they acknowledged, and 3 alone knows
+     * everything. It forced the seal of a view without them, so its answer is enough.
+     */
+    @Test
+    void r23ABareMajorityOfFiveServesWhenOneOfItIsComplete(TestInfo test) throws Exception {
+        String sequence = "12345>1234>123>3>345>12345";
+        JsonNode outcome = correct(test, "--order", "leader_first", sequence);
+        assertThat(acknowledgedBy("345", outcome)).isTrue();
+    }
+
+    /** The same with seven, three of whom lost power in fast mode. */
+    @Test
+    void r23ABareMajorityOfSevenServesWhenOneOfItIsComplete(TestInfo test) throws Exception {
+        String sequence = "1234567>123456>12345>1234>4>4567>1234567";
+        JsonNode outcome = correct(test, "--order", "followers_first", sequence);
+        assertThat(acknowledgedBy("4567", outcome)).isTrue();
     }
 }

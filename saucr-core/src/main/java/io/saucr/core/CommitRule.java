@@ -1,15 +1,20 @@
 package io.saucr.core;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.List;
 
 /**
  * Decides when a proposal of one leader's epoch commits (R3, R4), given who was sent it (R2), who
- * acked it over which connection (R21, R20), and in which mode it was proposed.
+ * acked it over which connection (R21, R20), in which mode it was proposed, and which view was
+ * sealed before it (R23): only members who were sent the seal over the same connection count
+ * towards F, so each of them has forced the seal before it acks the entry.
  *
  * <p>Guarantees to the leader: {@link #committableThrough()} never passes an entry that has neither
- * F acks of itself over the connections into which it was first put, nor B durable acks at or after
- * it. An ack over a connection that is no longer a server's current one is ignored.
+ * F acks of itself by members of the view over the connections into which it was first put, nor B
+ * durable acks at or after it. An ack over a connection that is no longer a server's current one is
+ * ignored.
  *
  * <p>Not thread-safe: owned by the leader's lock. Allocates only when the number of outstanding
  * entries passes its highest value so far. Not final, so that the model can put one in its place
@@ -44,6 +49,12 @@ public class CommitRule {
     private long stock;
     private long voters;
     private long pendingVoters;
+
+    /** Members of the newest seal's view; 0 before the first seal. */
+    private long view;
+
+    /** Those of them whose connection is still the one that the seal was put into. */
+    private long sealed;
 
     // Outstanding entries: consecutive zxids from `first`, in a ring.
     private long[] members = new long[INITIAL_RING];
@@ -117,11 +128,11 @@ public class CommitRule {
     }
 
     /**
-     * From now on the acks of new proposals over this connection count towards F: each is put into
-     * it (R2), and the server has acked UPTODATE, so that it treats as fast what is fast (H5). A
-     * server that takes a fast entry for slow acks it without a marker that says "fast", and may
-     * forget in a crash what the entry taught it of the others. Ignored if the connection is not
-     * the current one.
+     * From the next seal on the acks of new proposals over this connection count towards F (R23):
+     * each is put into it (R2), and the server has acked UPTODATE, so that it treats as fast what
+     * is fast (H5). A server that takes a fast entry for slow acks it without a marker that says
+     * "fast", and may forget in a crash what the entry taught it of the others. Ignored if the
+     * connection is not the current one.
      */
     public void join(long sid, long connection) {
         int slot = find(sid);
@@ -133,35 +144,29 @@ public class CommitRule {
     /**
      * The connection is gone: its server leaves the set of every uncommitted entry (R2). Ignored if
      * it is not the current one.
-     *
-     * @return true if an outstanding fast entry can no longer get F acks from its set, so that the
-     *     leader must turn to slow (R6)
      */
-    public boolean disconnect(long sid, long connection) {
+    public void disconnect(long sid, long connection) {
         int slot = find(sid);
         if (slot < 0 || sid == self || connections[slot] != connection) {
-            return false;
+            return;
         }
         connections[slot] = NO_CONNECTION;
-        return leaveEverySet(slot);
+        leaveEverySet(slot);
     }
 
     /**
      * The server's process that acked so far is dead, and its successor may lack what it acked
      * (R20): its connection is gone, and every ack counted from it for uncommitted entries is void,
      * durable ones, too.
-     *
-     * @return as {@link #disconnect}: true if an outstanding fast entry can no longer get F acks
-     *     from its set
      */
-    public boolean restarted(long sid) {
+    public void restarted(long sid) {
         int slot = find(sid);
         if (slot < 0 || sid == self) {
-            return false;
+            return;
         }
         connections[slot] = NO_CONNECTION;
         durableThrough[slot] = 0;
-        return leaveEverySet(slot);
+        leaveEverySet(slot);
     }
 
     /**
@@ -187,7 +192,7 @@ public class CommitRule {
             grow();
         }
         int i = index(outstanding);
-        members[i] = joined;
+        members[i] = counting(joined, view, sealed);
         acks[i] = 0;
         configuration[i] = voters;
         nextConfiguration[i] = pendingVoters;
@@ -199,6 +204,71 @@ public class CommitRule {
         if (mode == Mode.SLOW) {
             lastSlow = zxid;
         }
+    }
+
+    /**
+     * Whose acks of an entry that is proposed now count towards F, as bits (R23).
+     *
+     * @param connected who has joined
+     * @param members of the newest seal's view
+     * @param whoGotTheSeal the members who are connected as they were then
+     */
+    protected long counting(long connected, long members, long whoGotTheSeal) {
+        return whoGotTheSeal;
+    }
+
+    /**
+     * Whether the voters that may count towards F are others than the newest seal's members, or one
+     * of them has connected since (R23). False while a reconfiguration is pending, and while fewer
+     * than a bare majority have joined: they could not seal a view.
+     */
+    public boolean sealDue() {
+        long connected = mayCount();
+        return pendingVoters == 0
+                && Long.bitCount(connected) >= bareMajority(voters)
+                && (connected != view || connected != sealed);
+    }
+
+    /** Whether every member of the newest seal's view is still connected as it was then. */
+    public boolean viewIsWhole() {
+        return view == sealed;
+    }
+
+    /**
+     * As {@link #propose} of a slow entry, which seals the view of all who have joined (R23).
+     *
+     * @throws IllegalStateException if no seal is due
+     */
+    public View proposeSeal(long zxid) {
+        if (!sealDue()) {
+            throw new IllegalStateException("no seal is due at " + Zxid.toString(zxid));
+        }
+        propose(zxid, Mode.SLOW);
+        view = mayCount();
+        sealed = view;
+        List<Long> members = new ArrayList<>();
+        for (int slot = 0; slot < slots; slot++) {
+            if ((view & (1L << slot)) != 0) {
+                members.add(sids[slot]);
+            }
+        }
+        return new View(zxid, Long.bitCount(voters), members);
+    }
+
+    private long mayCount() {
+        return joined & voters & ~stock;
+    }
+
+    /** A new configuration has no view before it is sealed (R7, R23). */
+    private void forgetView() {
+        view = 0;
+        sealed = 0;
+    }
+
+    /** Whether the server is a member of the newest seal's view, over the same connection. */
+    public boolean sealed(long sid) {
+        int slot = find(sid);
+        return slot >= 0 && (sealed & (1L << slot)) != 0;
     }
 
     /**
@@ -254,6 +324,7 @@ public class CommitRule {
             throw new IllegalStateException("a reconfiguration is pending");
         }
         voters = mask(sidsOfVoters);
+        forgetView();
     }
 
     /**
@@ -270,6 +341,7 @@ public class CommitRule {
         }
         voters = pendingVoters;
         pendingVoters = 0;
+        forgetView();
     }
 
     /**
@@ -281,10 +353,10 @@ public class CommitRule {
     }
 
     /**
-     * Whether F voters, the leader among them, have everything up to the last slow entry on disk
-     * (R5), and nothing fast was proposed after it: a leader that has turned slow and proposes its
-     * no-op later (R6) must not be fast again before, else an entry that can no longer get F acks,
-     * and all behind it, would wait for ever.
+     * Whether F members of the view, the leader among them, have everything up to the last slow
+     * entry on disk (R5, R23), and nothing fast was proposed after it: a leader that has turned
+     * slow and proposes its no-op later (R6) must not be fast again before, else an entry that can
+     * no longer get F acks, and all behind it, would wait for ever.
      */
     public boolean lastSlowOnFastQuorumOfDisks() {
         if (lastProposed != lastSlow) {
@@ -294,10 +366,11 @@ public class CommitRule {
     }
 
     /**
-     * Whether F voters, the leader among them, have said to have everything up to the zxid on disk.
+     * Whether F members of the view, the leader among them, have said to have everything up to the
+     * zxid on disk.
      */
     public boolean onFastQuorumOfDisks(long zxid) {
-        long durable = durable(voters, zxid);
+        long durable = durable(counting(joined, view, sealed) & voters, zxid);
         return (durable & (1L << find(self))) != 0 && Long.bitCount(durable) >= fastQuorum(voters);
     }
 
@@ -327,17 +400,18 @@ public class CommitRule {
      * it.
      */
     public boolean supports(long sid, long zxid) {
+        return ackedItself(sid, zxid) || durableThrough(sid) >= zxid;
+    }
+
+    /** Whether the server's ack of the outstanding entry itself counts towards F. */
+    public boolean ackedItself(long sid, long zxid) {
         int slot = find(sid);
-        if (slot < 0) {
+        long offset = zxid - first();
+        if (slot < 0 || offset < 0 || offset >= outstanding) {
             return false;
         }
-        long offset = zxid - first();
-        boolean itself =
-                offset >= 0
-                        && offset < outstanding
-                        && (members[index((int) offset)] & acks[index((int) offset)] & (1L << slot))
-                                != 0;
-        return itself || durableThrough[slot] >= zxid;
+        int i = index((int) offset);
+        return (members[i] & acks[i] & (1L << slot)) != 0;
     }
 
     /**
@@ -377,6 +451,15 @@ public class CommitRule {
         return result & of;
     }
 
+    /**
+     * Goes on after this seal, which was proposed just now: for a model that goes on from any state
+     * (see {@link LeaderState#resume}). Members that have not joined are gone.
+     */
+    public void resume(View sealedBefore) {
+        view = mask(sealedBefore.members());
+        sealed = view & mayCount();
+    }
+
     private static int bareMajority(long of) {
         return Quorums.bareMajority(Long.bitCount(of));
     }
@@ -385,20 +468,15 @@ public class CommitRule {
         return Quorums.fastQuorum(Long.bitCount(of));
     }
 
-    private boolean leaveEverySet(int slot) {
+    private void leaveEverySet(int slot) {
         long bit = 1L << slot;
         joined &= ~bit;
-        boolean stuck = false;
+        sealed &= ~bit;
         for (int n = 0; n < outstanding; n++) {
             int i = index(n);
             members[i] &= ~bit;
             acks[i] &= ~bit;
-            stuck |=
-                    Long.bitCount(members[i] & ~stock & configuration[i])
-                                    < fastQuorum(configuration[i])
-                            && modeOf(first() + n) == Mode.FAST;
         }
-        return stuck;
     }
 
     private long first() {
@@ -503,7 +581,7 @@ public class CommitRule {
 
     /** The slots of servers that are not connected and whose acks no outstanding entry needs. */
     private long unusedSlots() {
-        long used = voters | pendingVoters;
+        long used = voters | pendingVoters | view;
         for (int n = 0; n < outstanding; n++) {
             int i = index(n);
             used |= configuration[i] | nextConfiguration[i];

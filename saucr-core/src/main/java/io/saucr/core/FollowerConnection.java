@@ -18,6 +18,9 @@ public final class FollowerConnection<C> {
     /** Whether the follower has everything up to UPTODATE and may count as prompt (H5). */
     boolean synced;
 
+    /** Whether it has said that it keeps views, so that it may be in one (R23). */
+    boolean keepsViews;
+
     /** Whether every proposal is put into it. */
     boolean joined;
 
@@ -67,6 +70,11 @@ public final class FollowerConnection<C> {
     /** Whether the follower has everything up to UPTODATE (H5). */
     public boolean synced() {
         return synced;
+    }
+
+    /** Whether the follower has said that it keeps views (R23). */
+    public boolean keepsViews() {
+        return keepsViews;
     }
 
     /** A packet came in: any packet is a heartbeat (R9). */

@@ -72,7 +72,7 @@ public final class LeaderDecisions<C, S> {
         return drainOver;
     }
 
-    /** Whether a no-op is to be proposed, for whatever reasons (R5, R6, R22). */
+    /** Whether a no-op is to be proposed, for whatever reasons (R5, R6, R22, R23). */
     public boolean noop() {
         return noop;
     }

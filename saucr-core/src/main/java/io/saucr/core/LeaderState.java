@@ -17,14 +17,15 @@ import java.util.function.Predicate;
  * All that a leader decides in its epoch; the shell around it has the packets, the threads and the
  * clock, and the model checker and the simulator stand in the shell's place. Owns who is connected
  * (R21, R2), the acks that count ({@link CommitRule}: R3, R4), the mode with its pins and its drain
- * ({@link ModeController}: R5 to R7), who is alive ({@link FailureDetector}: R9, H11) and who acks
- * in time ({@link AckProgress}: R24), which process is behind a connection ({@link
- * IncarnationFence}: R20), and the syncs that wait ({@link ReadIndex}: R22).
+ * ({@link ModeController}: R5 to R7), when a view is sealed (R23), who is alive ({@link
+ * FailureDetector}: R9, H11) and who acks in time ({@link AckProgress}: R24), which process is
+ * behind a connection ({@link IncarnationFence}: R20), and the syncs that wait ({@link ReadIndex}:
+ * R22).
  *
  * <p>Guarantees to the shell: a proposal is fast only while more than a bare majority of voters
- * answers and acks in time, none of whom is without SAUCR (H12) or still synchronising (H5), while
- * no pin is set, and after F disks had everything before; whatever takes that away is followed by a
- * no-op that makes it durable.
+ * answers and acks in time, all of whom are members of the newest sealed view (R23), so none of
+ * them is without SAUCR (H12) or still synchronising (H5), while no pin is set, and after F disks
+ * had everything before; whatever takes that away is followed by a no-op that makes it durable.
  *
  * <table>
  * <caption>Events, and what may come of them</caption>
@@ -34,7 +35,8 @@ import java.util.function.Predicate;
  * <tr><td>{@link #disconnected}</td><td>turn slow</td></tr>
  * <tr><td>{@link #restarted}</td><td>close the earlier process's connection, turn slow</td></tr>
  * <tr><td>{@link #reconfigure}, {@link #pin}</td><td>turn slow</td></tr>
- * <tr><td>{@link #propose}</td><td>the tag that goes with it, or none</td></tr>
+ * <tr><td>{@link #propose}, {@link #proposeNoop}</td><td>the tag that goes with it, or none; a
+ * view that a no-op seals</td></tr>
  * <tr><td>{@link #acked}, {@link #ackedByLeader}</td><td>commit through a zxid</td></tr>
  * <tr><td>{@link #committed}</td><td>slow is durable</td></tr>
  * <tr><td>{@link #settled}</td><td>answer syncs, ask, turn fast, a no-op</td></tr>
@@ -53,9 +55,17 @@ import java.util.function.Predicate;
  */
 public final class LeaderState<C, S> {
     private final long self;
+
+    /**
+     * The longest time between two seals of a set that keeps changing; when none was needed for
+     * twice as long, the next one is at once again.
+     */
+    private static final long MOST_SEAL_DELAY_NANOS = 1_000_000_000L;
+
     private final FailureDetector detector;
     private final long confirmationNanos;
     private final long diskTimeoutNanos;
+    private final long settledNanos;
     private final CommitRule rule;
     private final ModeController controller;
     private final ReadIndex<S> syncs;
@@ -92,6 +102,14 @@ public final class LeaderState<C, S> {
     private boolean draining;
     private long drainStarted;
 
+    // R23: the newest seal's view, null before the first; when the set of those who count last
+    // changed; when a seal was last asked for, and how long the next one has to wait, if it is
+    // soon.
+    private View view;
+    private long changedAt;
+    private long sealAskedAt;
+    private long sealDelay;
+
     // When the mode turned to slow, until that is durable; the last fast entry before it.
     private boolean slowNotDurable;
     private long slowSince;
@@ -103,11 +121,11 @@ public final class LeaderState<C, S> {
         TOO_FEW_PROMPT,
         ACKS_LATE,
         GONE,
-        STUCK,
         ENTRY_WAITS,
         DISK_SILENT,
         DRAINED,
-        RECONFIGURATION
+        RECONFIGURATION,
+        VIEW
     }
 
     /**
@@ -115,6 +133,8 @@ public final class LeaderState<C, S> {
      *
      * @param self the leader's sid
      * @param diskTimeoutNanos how long a log may be late before its server is left out (R24)
+     * @param settledNanos for how long the voters that are sent to must have stayed the same before
+     *     fast mode is left for the seal of their view (R23); 0 lets no seal wait for anything
      * @param rule of this leader's epoch, which has not started
      * @param controller for as many voters
      * @param majority whether these servers include a majority of the voters, of both
@@ -124,6 +144,7 @@ public final class LeaderState<C, S> {
             long self,
             FailureDetector detector,
             long diskTimeoutNanos,
+            long settledNanos,
             CommitRule rule,
             ModeController controller,
             ReadIndex<S> syncs,
@@ -133,6 +154,7 @@ public final class LeaderState<C, S> {
         this.detector = detector;
         this.confirmationNanos = confirmationNanos(detector);
         this.diskTimeoutNanos = diskTimeoutNanos;
+        this.settledNanos = settledNanos;
         this.rule = rule;
         this.controller = controller;
         this.syncs = syncs;
@@ -144,6 +166,7 @@ public final class LeaderState<C, S> {
         this.lastQuestion = now;
         this.lastConfirmation = now;
         this.lastBroadcast = now;
+        this.changedAt = now;
         this.awakeThrough = now;
     }
 
@@ -221,8 +244,18 @@ public final class LeaderState<C, S> {
         tag = null;
     }
 
+    /**
+     * The follower says that it keeps views: it writes the view of a seal into its marker before it
+     * acks it (R23). It says so before it acks UPTODATE, or it never counts towards F.
+     */
+    public void keepsViews(FollowerConnection<C> connection) {
+        if (!connection.synced) {
+            connection.keepsViews = connection.situationAware();
+        }
+    }
+
     /** The follower has acked UPTODATE. A second call changes nothing. */
-    public void synced(FollowerConnection<C> connection) {
+    public void synced(FollowerConnection<C> connection, long now) {
         if (connection.synced) {
             return;
         }
@@ -230,9 +263,12 @@ public final class LeaderState<C, S> {
         if (connection.situationAware()) {
             connection.acks = progress.add();
         }
-        // H5: what it was sent before UPTODATE it took for slow, so that its markers do not say
-        // "fast" and its map on disk may lack what these entries taught it.
-        rule.join(connection.sid(), connection.number());
+        if (connection.keepsViews) {
+            // H5: what it was sent before UPTODATE it took for slow, so that its markers do not say
+            // "fast" and its map on disk may lack what these entries taught it.
+            rule.join(connection.sid(), connection.number());
+            changedAt = now;
+        }
     }
 
     /** The connection is gone. Ignored if it was gone before. */
@@ -243,14 +279,15 @@ public final class LeaderState<C, S> {
         long sid = connection.sid();
         fence.disconnected(sid, connection.number());
         progress.remove(connection.acks);
-        boolean stuck = rule.disconnect(sid, connection.number());
+        rule.disconnect(sid, connection.number());
         if (connection.joined) {
             forwarding.remove(connection);
             set.leave(sid);
         }
-        if (stuck) {
-            act(controller.stuck(), now, Reason.STUCK, sid);
+        if (connection.synced) {
+            changedAt = now;
         }
+        // So an entry that can no longer get F acks of members does not wait for them (R6).
         if (promptVoters(now) <= bareMajority()) {
             act(controller.tooFewPrompt(now), now, Reason.GONE, sid);
         }
@@ -267,7 +304,6 @@ public final class LeaderState<C, S> {
             if (stale.isEmpty()) {
                 return;
             }
-            // In this order: the one that takes the connection away learns what is stuck (R6).
             disconnected(earlier, now);
             decisions.closings.add(new Closing<>(earlier, Why.RESTARTED, 0));
         }
@@ -305,11 +341,15 @@ public final class LeaderState<C, S> {
      *
      * @return the tag that goes with it, null if the last one is still true (R1)
      */
-    @SuppressWarnings("ReferenceEquality") // the same tag object means the same bytes
     public ProposalTag propose(long zxid, long now) {
         Mode mode = controller.mode();
         ProposalTag next = set.propose(zxid, mode);
         rule.propose(zxid, mode);
+        return proposed(zxid, next, now);
+    }
+
+    @SuppressWarnings("ReferenceEquality") // the same tag object means the same bytes
+    private ProposalTag proposed(long zxid, ProposalTag next, long now) {
         progress.proposed(zxid, now);
         lastProposed = zxid;
         if (next == tag) {
@@ -319,15 +359,36 @@ public final class LeaderState<C, S> {
         return next;
     }
 
+    /**
+     * As {@link #propose}, of a no-op: it seals the view of those who count from now on, if a seal
+     * is due and the mode is slow (R23). Then {@link #view} is its view.
+     *
+     * @return the tag that goes with it, null if the last one is still true (R1)
+     */
+    public ProposalTag proposeNoop(long zxid, long now) {
+        if (controller.mode() == Mode.FAST || !rule.sealDue()) {
+            return propose(zxid, now);
+        }
+        ProposalTag next = set.propose(zxid, Mode.SLOW);
+        view = rule.proposeSeal(zxid);
+        return proposed(zxid, next, now);
+    }
+
+    /** The view of the newest seal of this term (R23); null before the first. */
+    public View view() {
+        return view;
+    }
+
     /** Something was put into every connection that is forwarded to. */
     public void sent(long now) {
         lastBroadcast = now;
     }
 
     /** The configuration is another than before, and no reconfiguration is under way. */
-    public void configured(Collection<Long> sidsOfVoters) {
+    public void configured(Collection<Long> sidsOfVoters, long now) {
         rule.voters(sidsOfVoters);
         countVoters();
+        changedAt = now;
     }
 
     private void countVoters() {
@@ -398,11 +459,12 @@ public final class LeaderState<C, S> {
         }
     }
 
-    /** The reconfiguration has committed (R7). */
-    public void reconfigured() {
+    /** The reconfiguration has committed (R7): the new voters have no view yet (R23). */
+    public void reconfigured(long now) {
         rule.activate();
         countVoters();
         controller.unpin(Pin.RECONFIGURATION);
+        changedAt = now;
     }
 
     /** Called after each ack, once everything that it allows to commit is committed. */
@@ -416,7 +478,7 @@ public final class LeaderState<C, S> {
         if (controller.mode() == Mode.SLOW) {
             if (controller.draining()) {
                 drain(now);
-            } else if (now - lastConfirmation >= confirmationNanos) {
+            } else if (!sealing(now) && now - lastConfirmation >= confirmationNanos) {
                 confirm(now);
             }
         }
@@ -424,11 +486,7 @@ public final class LeaderState<C, S> {
 
     /** Looks at a drain that is under way: see {@link #draining()}. */
     public void drain(long now) {
-        act(
-                controller.drain(rule.lastSlowOnFastQuorumOfDisks(), now),
-                now,
-                Reason.DRAINED,
-                lastProposed);
+        act(controller.drain(onDisks(now), now), now, Reason.DRAINED, lastProposed);
     }
 
     /** Whether proposals are held back until a decision says that the drain is over (R5). */
@@ -448,13 +506,71 @@ public final class LeaderState<C, S> {
         act(
                 controller.promptness(
                         prompt,
-                        rule.lastSlowOnFastQuorumOfDisks(),
+                        onDisks(now),
                         !rule.slowEntriesCommitted(),
-                        rule.onFastQuorumOfDisks(progress.recent()),
+                        nearlyOnDisks(now),
                         now),
                 now,
                 Reason.PROMPT,
                 prompt);
+    }
+
+    /**
+     * Whether fast mode could begin: F members of the view have the last slow entry on disk (R5),
+     * and F of them, maybe others, are prompt.
+     */
+    private boolean onDisks(long now) {
+        return rule.lastSlowOnFastQuorumOfDisks() && promptMembers(now) > bareMajority();
+    }
+
+    private boolean nearlyOnDisks(long now) {
+        return rule.onFastQuorumOfDisks(progress.recent()) && promptMembers(now) > bareMajority();
+    }
+
+    // ---- Views (R23) ----
+
+    /**
+     * Asks for a seal if one is due and its time has come. In slow mode that is at once when a
+     * member of the view is gone; who came may be followed by others, or find that the no-op of R5
+     * is due anyway. In fast mode it costs a turn of the mode, so the set has to be settled first.
+     *
+     * @return whether a seal is due and asked for: whatever waits for F disks waits for it, too
+     */
+    private boolean sealing(long now) {
+        if (!rule.sealDue() || controller.draining()) {
+            return false;
+        }
+        if (controller.mode() == Mode.FAST) {
+            if (now - changedAt < settledNanos) {
+                return false;
+            }
+            act(controller.reseal(), now, Reason.VIEW, voters);
+            return true;
+        }
+        boolean waits = settledNanos > 0;
+        if (waits && sealDelay > 0 && now - sealAskedAt >= 2 * MOST_SEAL_DELAY_NANOS) {
+            sealDelay = 0;
+        }
+        if (waits && sealDelay > 0 && now - sealAskedAt < sealDelay) {
+            return now - sealAskedAt < confirmationNanos;
+        }
+        if (waits && rule.viewIsWhole() && now - changedAt < confirmationNanos) {
+            return false;
+        }
+        askForNoop(now);
+        return true;
+    }
+
+    /** The no-op is the seal, too, if one is due. */
+    private void askForNoop(long now) {
+        decisions.noop = true;
+        if (rule.sealDue()) {
+            sealAskedAt = now;
+            sealDelay =
+                    sealDelay == 0
+                            ? confirmationNanos
+                            : Math.min(2 * sealDelay, MOST_SEAL_DELAY_NANOS);
+        }
     }
 
     // ---- Turns of the mode (R5, R6) ----
@@ -478,9 +594,9 @@ public final class LeaderState<C, S> {
                 slowNotDurable = true;
                 slowSince = now;
                 lastFast = lastProposed;
-                decisions.noop = true;
+                askForNoop(now);
             }
-            case PROPOSE_NOOP -> decisions.noop = true;
+            case PROPOSE_NOOP -> askForNoop(now);
         }
         if (draining && !controller.draining()) {
             draining = false;
@@ -497,11 +613,11 @@ public final class LeaderState<C, S> {
             case TOO_FEW_PROMPT -> "only " + prompt(number);
             case ACKS_LATE -> "only " + prompt(number) + ", others acknowledge too late";
             case GONE -> "the connection of server " + number + " is gone";
-            case STUCK -> "an entry lost an acker that it needs, server " + number;
             case ENTRY_WAITS -> "an entry has waited for " + millis(number) + " ms";
             case DISK_SILENT -> "the leader's disk has not answered for " + millis(number) + " ms";
             case DRAINED -> "the last slow entry is on disk";
             case RECONFIGURATION -> "a reconfiguration is proposed";
+            case VIEW -> "other servers follow than in the sealed view";
         };
     }
 
@@ -596,7 +712,8 @@ public final class LeaderState<C, S> {
             return awakeThrough;
         }
         askAgain(now);
-        chooseMode(now);
+        boolean sealing = sealing(now);
+        chooseMode(sealing, now);
         closeHopeless(now);
         considerSteppingDown(now, diskSilenceNanos);
         awakeThrough = Math.max(next, now + detector.intervalNanos() / 8);
@@ -639,7 +756,7 @@ public final class LeaderState<C, S> {
         awakeThrough = now;
     }
 
-    private void chooseMode(long now) {
+    private void chooseMode(boolean sealing, long now) {
         int prompt = promptVoters(now);
         boolean late = prompt <= bareMajority() && heardVoters(now) > bareMajority();
         if (controller.mode() == Mode.FAST) {
@@ -654,7 +771,7 @@ public final class LeaderState<C, S> {
         }
         if (prompt <= bareMajority()) {
             act(controller.tooFewPrompt(now), now, Reason.TOO_FEW_PROMPT, prompt);
-        } else if (now - lastConfirmation >= confirmationNanos) {
+        } else if (!sealing && now - lastConfirmation >= confirmationNanos) {
             confirm(now);
         }
         if ((late || own.lateAndIdle()) && somebodyIsLateAndIdle()) {
@@ -736,15 +853,19 @@ public final class LeaderState<C, S> {
     /**
      * Continues from this state, in which everybody's promptness was looked at just now. The
      * connections stay; a new state has only those that {@link #adopt} names.
+     *
+     * @param newView of the newest seal of this term, null before the first
      */
     public void resume(
             ReplicationSet newSet,
             ProposalTag newTag,
+            View newView,
             long newLastProposed,
             long newLastCommitted,
             long now) {
         set = newSet;
         tag = newTag;
+        view = newView;
         lastProposed = newLastProposed;
         lastCommitted = newLastCommitted;
         lastConfirmation = now;
@@ -767,6 +888,7 @@ public final class LeaderState<C, S> {
                 new FollowerConnection<>(endpoint, sid, number, true, now);
         connection.joined = true;
         connection.toldOfHeartbeats = true;
+        connection.keepsViews = true;
         connection.synced = isSynced;
         connection.acks = isSynced ? progress.add() : null;
         connections.add(connection);
@@ -802,17 +924,40 @@ public final class LeaderState<C, S> {
         return rule.voter(sid);
     }
 
+    /**
+     * Whether the follower's acks count towards F if they come in time; see {@link #promptVoters}.
+     */
+    public boolean counts(FollowerConnection<C> connection) {
+        return counts(connection, controller.mode() == Mode.FAST);
+    }
+
+    /** Whether the follower is in the view of the newest seal, as it is connected now (R23). */
+    public boolean inView(FollowerConnection<C> connection) {
+        return rule.sealed(connection.sid());
+    }
+
     /** Whether the follower was heard in time and acks in time (R24). */
     public boolean answersInTime(FollowerConnection<C> connection, long now) {
         return heard(connection, now) && connection.acksInTime(now);
     }
 
-    /** Voters whose acks count towards F and come in time, and who answer heartbeats. */
+    /**
+     * Voters whose acks count towards F and come in time, and who answer heartbeats. In slow mode
+     * also those whose acks count from the next seal on (R23).
+     */
     public int promptVoters(long now) {
+        return promptVoters(controller.mode() == Mode.FAST, now);
+    }
+
+    private int promptMembers(long now) {
+        return promptVoters(true, now);
+    }
+
+    private int promptVoters(boolean members, long now) {
         int count = rule.voter(self) && own.inTime(now) ? 1 : 0;
         for (int i = 0; i < connections.size(); i++) {
             FollowerConnection<C> each = connections.get(i);
-            if (counts(each) && answersInTime(each, now)) {
+            if (counts(each, members) && answersInTime(each, now)) {
                 count++;
             }
         }
@@ -821,18 +966,21 @@ public final class LeaderState<C, S> {
 
     /** As {@link #promptVoters}, but those whose acks are late count, too. */
     private int heardVoters(long now) {
+        boolean members = controller.mode() == Mode.FAST;
         int count = rule.voter(self) ? 1 : 0;
         for (int i = 0; i < connections.size(); i++) {
             FollowerConnection<C> each = connections.get(i);
-            if (counts(each) && heard(each, now)) {
+            if (counts(each, members) && heard(each, now)) {
                 count++;
             }
         }
         return count;
     }
 
-    private boolean counts(FollowerConnection<C> connection) {
-        return connection.synced && connection.situationAware() && rule.voter(connection.sid());
+    private boolean counts(FollowerConnection<C> connection, boolean asMember) {
+        return connection.synced
+                && connection.keepsViews
+                && (asMember ? rule.sealed(connection.sid()) : rule.voter(connection.sid()));
     }
 
     private boolean heard(FollowerConnection<C> connection, long now) {

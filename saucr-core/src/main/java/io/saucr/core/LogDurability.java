@@ -2,7 +2,7 @@ package io.saucr.core;
 
 /**
  * What a server must force and mark before it acks, and which marker a flush may write (R3, R10 to
- * R13).
+ * R13), and before it acks a seal (R23).
  *
  * <p>Three claims hold at every instant, wherever a crash interrupts the caller. If the markers say
  * "on disk", every acked entry is on disk. A fast entry is acked from memory only after the markers
@@ -22,6 +22,7 @@ public final class LogDurability {
     private long firstFastUnacked;
     private long lastFastUnacked;
     private boolean slowUnacked;
+    private long sealUnacked;
 
     /**
      * @param onDisk the markers that were found on disk, of a server that is not recovering
@@ -48,6 +49,14 @@ public final class LogDurability {
         appendedFast(zxid);
     }
 
+    /**
+     * A slow entry that seals a view is in the log's buffer: the marker tells of the view (R23).
+     */
+    public void appendedSeal(long zxid) {
+        slowUnacked = true;
+        sealUnacked = zxid;
+    }
+
     /** A fast entry is in the log's buffer, and must nevertheless be forced before its ack (H5). */
     public void appendedFastToBeForced(long zxid) {
         slowUnacked = true;
@@ -72,10 +81,13 @@ public final class LogDurability {
     /**
      * Whether, after that force, the latest-on-disk marker must be written before the ack: the
      * markers say "fast" (R13), or a fast entry is about to be acked from disk, and the map on disk
-     * does not tell of it.
+     * does not tell of it; or a seal is, whose view is not on disk (R23).
      */
     public boolean mustMarkOnDisk() {
-        return slowUnacked && (!claimsOnDisk() || lastFastUnacked > latestOnDisk);
+        return slowUnacked
+                && (!claimsOnDisk()
+                        || lastFastUnacked > latestOnDisk
+                        || sealUnacked > latestOnDisk);
     }
 
     /**
@@ -97,6 +109,7 @@ public final class LogDurability {
         slowUnacked = false;
         firstFastUnacked = 0;
         lastFastUnacked = 0;
+        sealUnacked = 0;
     }
 
     /**

@@ -15,6 +15,12 @@ import java.util.zip.CRC32C;
  * crc32c=1f2e3d4c              lle=1=100000009,2=100000009
  *                              crc32c=0a0b0c0d
  *
+ * saucr-latest-on-disk 2       (once a view was sealed, R23)
+ * zxid=100000009
+ * lle=1=100000009,2=100000009
+ * view=100000007;3;1,2,3
+ * crc32c=1b0a0c0d
+ *
  * saucr-identity 1
  * ensemble=orders              (if it has a name)
  * server=2
@@ -31,12 +37,13 @@ import java.util.zip.CRC32C;
  */
 public final class MarkerFile {
     /** No marker file is longer than this many bytes; a reader need not look further. */
-    public static final int MAX_LENGTH = 256 + LleMap.MAX_ENCODED_LENGTH;
+    public static final int MAX_LENGTH = 256 + LleMap.MAX_ENCODED_LENGTH + View.MAX_ENCODED_LENGTH;
 
     private static final String FAST_SWITCH = "saucr-fast-switch";
     private static final String LATEST_ON_DISK = "saucr-latest-on-disk";
     private static final String IDENTITY = "saucr-identity";
     private static final String VERSION = "1";
+    private static final String VERSION_WITH_VIEW = "2";
 
     private MarkerFile() {}
 
@@ -45,8 +52,9 @@ public final class MarkerFile {
      *
      * @param zxid what the force covered
      * @param lleMap the map as of that entry
+     * @param view the own view
      */
-    public record LatestOnDisk(long zxid, LleMap lleMap) {}
+    public record LatestOnDisk(long zxid, LleMap lleMap, View view) {}
 
     /** The fast-switch marker: {@code zxid} is the first fast entry. */
     public static byte[] encodeFastSwitch(long zxid) {
@@ -54,8 +62,13 @@ public final class MarkerFile {
     }
 
     /** The latest-on-disk marker: the log is forced up to {@code zxid}. */
-    public static byte[] encodeLatestOnDisk(long zxid, LleMap map) {
-        return sealed(header(LATEST_ON_DISK) + zxidLine(zxid) + "lle=" + map.encode() + "\n");
+    public static byte[] encodeLatestOnDisk(long zxid, LleMap map, View view) {
+        String version = view.isFirst() ? VERSION : VERSION_WITH_VIEW;
+        return sealed(
+                (LATEST_ON_DISK + " " + version + "\n")
+                        + zxidLine(zxid)
+                        + ("lle=" + map.encode() + "\n")
+                        + (view.isFirst() ? "" : "view=" + view.encode() + "\n"));
     }
 
     /**
@@ -81,11 +94,12 @@ public final class MarkerFile {
      */
     public static LatestOnDisk decodeLatestOnDisk(byte[] bytes) throws MalformedMarkerException {
         Lines lines = new Lines("latest-on-disk marker", bytes);
-        lines.header(LATEST_ON_DISK);
+        boolean withView = lines.header(LATEST_ON_DISK, VERSION_WITH_VIEW);
         long zxid = lines.zxid();
         LleMap map = lines.lle();
+        View view = withView ? lines.view() : View.FIRST;
         lines.end();
-        return new LatestOnDisk(zxid, map);
+        return new LatestOnDisk(zxid, map, view);
     }
 
     /** What the log folder says of itself. */
@@ -173,13 +187,22 @@ public final class MarkerFile {
         }
 
         void header(String kind) throws MalformedMarkerException {
+            header(kind, VERSION);
+        }
+
+        /** Whether the version is the newest one, and not the first. */
+        boolean header(String kind, String newest) throws MalformedMarkerException {
             String line = next(kind + " " + VERSION);
             if (line.equals(kind + " " + VERSION)) {
-                return;
+                return false;
+            }
+            if (line.equals(kind + " " + newest)) {
+                return true;
             }
             if (line.startsWith(kind + " ")) {
                 throw malformed(
-                        "version " + VERSION, "version " + line.substring(kind.length() + 1));
+                        "version " + (newest.equals(VERSION) ? "" : VERSION + " or ") + newest,
+                        "version " + line.substring(kind.length() + 1));
             }
             throw malformed("'" + kind + " " + VERSION + "'", "'" + line + "'");
         }
@@ -238,6 +261,10 @@ public final class MarkerFile {
 
         LleMap lle() throws MalformedMarkerException {
             return parse("lle=", LleMap::decode);
+        }
+
+        View view() throws MalformedMarkerException {
+            return parse("view=", View::decode);
         }
 
         void end() throws MalformedMarkerException {

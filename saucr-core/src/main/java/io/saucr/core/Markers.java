@@ -7,8 +7,10 @@ package io.saucr.core;
  *     {@link Zxid#NONE} when the server never was in fast mode
  * @param latestOnDisk the log was forced at least up to here; {@link Zxid#NONE} when never written
  * @param lleMap the map as of {@code latestOnDisk}
+ * @param view the own view: that of the newest seal which this server forced before it acked it
+ *     (R23)
  */
-public record Markers(long fastSwitch, long latestOnDisk, LleMap lleMap) {
+public record Markers(long fastSwitch, long latestOnDisk, LleMap lleMap, View view) {
     private static final Markers NONE = new Markers(Zxid.NONE, Zxid.NONE, LleMap.empty());
 
     public Markers {
@@ -19,6 +21,11 @@ public record Markers(long fastSwitch, long latestOnDisk, LleMap lleMap) {
                             + ", latest-on-disk "
                             + Zxid.toString(latestOnDisk));
         }
+    }
+
+    /** Markers of a server that has forced no seal. */
+    public Markers(long fastSwitch, long latestOnDisk, LleMap lleMap) {
+        this(fastSwitch, latestOnDisk, lleMap, View.FIRST);
     }
 
     /** No markers: neither was ever written. */
@@ -42,6 +49,7 @@ public record Markers(long fastSwitch, long latestOnDisk, LleMap lleMap) {
                 + ", latest-on-disk "
                 + Zxid.toString(latestOnDisk)
                 + ", LLE "
-                + lleMap;
+                + lleMap
+                + (view.isFirst() ? "" : ", view " + view.encode());
     }
 }

@@ -15,7 +15,8 @@ import java.util.Set;
  * them</td><td>DRAINING</td></tr>
  * <tr><td>DRAINING</td><td>the last slow entry on F disks</td><td>FAST</td></tr>
  * <tr><td>DRAINING</td><td>the drain's time is over, a prompt set of at most B, a pin</td><td>SLOW</td></tr>
- * <tr><td>FAST</td><td>a prompt set of at most B, a stuck or overdue entry, a pin</td><td>SLOW</td></tr>
+ * <tr><td>FAST</td><td>a prompt set of at most B, an overdue entry, a pin, a view to be sealed (R23)</td>
+ * <td>SLOW</td></tr>
  * </table>
  *
  * <p>While DRAINING the leader holds proposals back for a short while, so that under load, too,
@@ -204,9 +205,15 @@ public final class ModeController {
         return drainEnds;
     }
 
-    /** An outstanding fast entry can no longer get F acks from its set (R6). */
-    public Decision stuck() {
-        return turnSlow();
+    /**
+     * The view has to be sealed by a slow entry (R23); then fast mode may go on as soon as that is
+     * on F disks.
+     */
+    public Decision reseal() {
+        int before = confirmations;
+        Decision decision = turnSlow();
+        confirmations = before;
+        return decision;
     }
 
     /** Fast mode is forbidden until the pin is taken out. */

@@ -50,8 +50,13 @@ public sealed interface RecoveryMessage {
      */
     record Entry(long zxid, Bytes transaction) {}
 
-    /** "What may I have logged?", from a server that crashed in fast mode to every voter. */
-    record LleQuery(long nonce, long sender) implements RecoveryMessage {}
+    /**
+     * "What may I have logged?", from a server that crashed in fast mode to every voter.
+     *
+     * @param withView whether the answer is to name the answering server's own view, which versions
+     *     without R23 cannot: they drop such a query
+     */
+    record LleQuery(long nonce, long sender, boolean withView) implements RecoveryMessage {}
 
     /**
      * A recovered voter's answer.
@@ -60,6 +65,8 @@ public sealed interface RecoveryMessage {
      * @param lastLogged the last zxid in its log
      * @param committed the newest configuration that it knows to be in force
      * @param pending a newer one that it has seen proposed
+     * @param ownView the seal of its own view (R23), {@link Zxid#NONE} for the first one; {@link
+     *     #NOT_ASKED} if the query did not ask for it
      */
     record LleAnswer(
             long nonce,
@@ -68,8 +75,12 @@ public sealed interface RecoveryMessage {
             long lastLogged,
             LleMap lleMap,
             Configuration committed,
-            Optional<Configuration> pending)
-            implements RecoveryMessage {}
+            Optional<Configuration> pending,
+            long ownView)
+            implements RecoveryMessage {
+        /** The answer says nothing of the own view. */
+        public static final long NOT_ASKED = -1;
+    }
 
     /**
      * "What may I have logged and promised?", from a server that lost its disk, or has an empty

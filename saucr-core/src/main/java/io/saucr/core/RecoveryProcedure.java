@@ -37,9 +37,9 @@ import java.util.TreeSet;
  * <caption>Transitions</caption>
  * <tr><th>from</th><th>on</th><th>to</th></tr>
  * <tr><td>NEW</td><td>start</td><td>QUERYING</td></tr>
- * <tr><td>QUERYING</td><td>R answers, own log not behind the source's</td><td>RECOVERED</td></tr>
+ * <tr><td>QUERYING</td><td>enough answers, own log not behind the source's</td><td>RECOVERED</td></tr>
  * <tr><td>QUERYING</td><td>an empty disk, and the ensemble is new</td><td>RECOVERED</td></tr>
- * <tr><td>QUERYING</td><td>R answers, own log behind</td><td>COMPARING</td></tr>
+ * <tr><td>QUERYING</td><td>enough answers, own log behind</td><td>COMPARING</td></tr>
  * <tr><td>COMPARING</td><td>the source's epoch ends, a common prefix, something to append</td><td>COPYING</td></tr>
  * <tr><td>COMPARING</td><td>the source's epoch ends, a common prefix, nothing to append</td><td>RECOVERED</td></tr>
  * <tr><td>COMPARING</td><td>the source's epoch ends, no common prefix</td><td>STAGING</td></tr>
@@ -55,11 +55,18 @@ import java.util.TreeSet;
  * the fast-switch marker stays ahead until the last one, so the next process starts over from
  * whatever log it finds.
  *
+ * <p>How many answers are enough (R23) depends on the own view, that of the newest seal which this
+ * server forced itself: |W| - F + 1 of its other members, or a single answer of a server whose own
+ * view is newer. The first view is all voters, which makes R (R16).
+ *
  * <p>Why the result is safe. Let C be the last entry that committed with the help of this server's
- * ack. If C committed fast, F - 1 other voters acked it, too, and one of them is among the R that
- * answered (R4, R20): so L' is at least C, and the source, which is behind no answer in (current
- * epoch, last logged zxid), has C. If C committed slowly, it is on the own disk, and any log that
- * is ahead of the own one has it, as in any election. Hence:
+ * ack. If C committed fast, it lies behind a seal that this server forced. Either a newer view was
+ * sealed since, then C lies before that seal, and whoever forced the seal has C. Or C lies in the
+ * own view: F - 1 other members acked it, too, and one of them is among the |W| - F + 1 that
+ * answered (R4, R20). So L', which is at least every seal that an answer names, is at least C, and
+ * the source, which is behind no answer in (current epoch, last logged zxid), has C. If C committed
+ * slowly, it is on the own disk, and any log that is ahead of the own one has it, as in any
+ * election. Hence:
  *
  * <ul>
  *   <li>If the own log is not behind the source's, it has C itself: log and epoch are ones that
@@ -246,6 +253,8 @@ public final class RecoveryProcedure {
      *
      * @param answered the voters that answered
      * @param missing the voters that did not
+     * @param view the own view, whose members' answers count (R23); the first one after the loss of
+     *     a disk
      * @param blank those that said that they are empty and new (R26)
      * @param unheard after the loss of a disk, while an answer does not count because its epoch's
      *     leader has not answered: the voters that must still be heard to make it count without
@@ -261,6 +270,7 @@ public final class RecoveryProcedure {
             State state,
             SortedSet<Long> answered,
             SortedSet<Long> missing,
+            View view,
             SortedSet<Long> blank,
             SortedSet<Long> unheard,
             int stillNeeded,
@@ -283,7 +293,7 @@ public final class RecoveryProcedure {
     private EpochEnds log;
 
     private LleMap map;
-    private final SortedMap<Long, LleAnswer> answers = new TreeMap<>();
+    private final Map<Long, LleAnswer> answers = new TreeMap<>();
     private final SortedSet<Long> blank = new TreeSet<>();
 
     /** Servers that have a history, or had one. */
@@ -313,6 +323,10 @@ public final class RecoveryProcedure {
     private long ledEpoch = -1;
 
     private long round = 1;
+
+    /** Versions without R23 drop a query that asks for a view, so both kinds take turns. */
+    private boolean asksForViews = true;
+
     private long sentAt;
     private String problem = "";
 
@@ -509,7 +523,7 @@ public final class RecoveryProcedure {
     }
 
     private SortedSet<Long> otherVoters() {
-        SortedSet<Long> others = new TreeSet<>();
+        SortedSet<Long> others = new TreeSet<>(ownView().members());
         for (Configuration configuration : configurations()) {
             others.addAll(configuration.voters());
         }
@@ -592,34 +606,59 @@ public final class RecoveryProcedure {
     public Status status() {
         SortedSet<Long> answered = new TreeSet<>();
         SortedSet<Long> missing = new TreeSet<>();
-        int stillNeeded = 0;
-        for (Configuration configuration : configurations()) {
-            int count = 0;
-            for (long voter : configuration.voters()) {
-                if (answers.containsKey(voter)) {
-                    answered.add(voter);
-                    count++;
-                } else if (voter != self) {
-                    missing.add(voter);
-                }
-            }
-            int needed =
-                    loss == Loss.MEMORY
-                            ? configuration.recoveryQuorum()
-                            : configuration.lostDiskQuorum();
-            stillNeeded = Math.max(stillNeeded, needed - count);
+        for (long voter : otherVoters()) {
+            (answers.containsKey(voter) ? answered : missing).add(voter);
         }
         return new Status(
                 state,
                 answered,
                 missing,
+                ownView(),
                 new TreeSet<>(blank),
                 unheard(),
-                stillNeeded,
+                Math.max(0, stillNeeded()),
                 hasSource() ? OptionalLong.of(source) : OptionalLong.empty(),
                 copied().last(),
                 through,
                 problem);
+    }
+
+    /** What this server forced after the loss of its disk it has not got to judge by. */
+    private View ownView() {
+        return loss == Loss.MEMORY ? onDisk.markers().view() : View.FIRST;
+    }
+
+    private int stillNeeded() {
+        View own = ownView();
+        if (newerView(own)) {
+            return 0;
+        }
+        return own.isFirst()
+                ? stillNeededOfConfigurations()
+                : own.answersNeeded() - answersOf(own.members());
+    }
+
+    private boolean newerView(View own) {
+        return loss == Loss.MEMORY
+                && otherVoters().stream()
+                        .map(answers::get)
+                        .anyMatch(each -> each != null && each.ownView() > own.seal());
+    }
+
+    private int stillNeededOfConfigurations() {
+        int stillNeeded = 0;
+        for (Configuration configuration : configurations()) {
+            int needed =
+                    loss == Loss.MEMORY
+                            ? configuration.recoveryQuorum()
+                            : configuration.lostDiskQuorum();
+            stillNeeded = Math.max(stillNeeded, needed - answersOf(configuration.voters()));
+        }
+        return stillNeeded;
+    }
+
+    private int answersOf(List<Long> servers) {
+        return (int) servers.stream().filter(answers::containsKey).count();
     }
 
     private SortedSet<Long> unheard() {
@@ -641,18 +680,25 @@ public final class RecoveryProcedure {
 
     private void query(long now) {
         sentAt = now;
-        for (long voter : status().missing()) {
-            decisions.add(
-                    new Send(
-                            voter,
-                            loss == Loss.MEMORY
-                                    ? new LleQuery(nonce, self)
-                                    : new LostQuery(nonce, self, round)));
+        for (long voter : otherVoters()) {
+            LleAnswer answer = answers.get(voter);
+            boolean silentOfView = answer != null && answer.ownView() == LleAnswer.NOT_ASKED;
+            if (loss != Loss.MEMORY) {
+                if (answer == null) {
+                    decisions.add(new Send(voter, new LostQuery(nonce, self, round)));
+                }
+            } else if (answer == null || (silentOfView && asksForViews)) {
+                decisions.add(new Send(voter, new LleQuery(nonce, self, asksForViews)));
+            }
         }
+        asksForViews = !asksForViews;
     }
 
     private void answered(LleAnswer answer, long now) {
-        answers.put(answer.sender(), answer);
+        answers.merge(
+                answer.sender(),
+                answer,
+                (old, late) -> late.ownView() < old.ownView() ? old : late);
         Status status = status();
         if (status.stillNeeded() > 0) {
             beginIfNew();
@@ -667,6 +713,8 @@ public final class RecoveryProcedure {
                 best = candidate;
             }
             recoveredLle = Math.max(recoveredLle, candidate.lleMap().get(self));
+            // R23: what this server acked before a newer view lies before its seal.
+            recoveredLle = Math.max(recoveredLle, candidate.ownView());
             merged = merged.merge(candidate.lleMap());
         }
         map = merged;

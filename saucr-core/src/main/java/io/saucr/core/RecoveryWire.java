@@ -59,6 +59,8 @@ public final class RecoveryWire {
     private static final byte LOST_QUERY = 11;
     private static final byte LOST_ANSWER = 12;
     private static final byte NO_ANSWER = 13;
+    private static final byte VIEW_QUERY = 14;
+    private static final byte VIEW_ANSWER = 15;
 
     /** A value's position is its code on the wire. */
     private static final List<Compression> COMPRESSIONS =
@@ -84,7 +86,11 @@ public final class RecoveryWire {
     public static ByteBuffer encode(RecoveryMessage message) {
         ByteBuffer out = ByteBuffer.allocate(length(message));
         if (message instanceof LleQuery m) {
-            header(out, LLE_QUERY, m, 0);
+            header(out, m.withView() ? VIEW_QUERY : LLE_QUERY, m, 0);
+        } else if (message instanceof LleAnswer m && m.ownView() != LleAnswer.NOT_ASKED) {
+            header(out, VIEW_ANSWER, m, 0);
+            put(out, m);
+            out.putLong(m.ownView());
         } else if (message instanceof LleAnswer m) {
             header(out, LLE_ANSWER, m, 0);
             put(out, m);
@@ -170,10 +176,16 @@ public final class RecoveryWire {
         switch (type) {
             case LLE_QUERY:
                 in.expect(requestId == 0, "request id " + requestId);
-                return new LleQuery(nonce, sender);
+                return new LleQuery(nonce, sender, false);
+            case VIEW_QUERY:
+                in.expect(requestId == 0, "request id " + requestId);
+                return new LleQuery(nonce, sender, true);
             case LLE_ANSWER:
                 in.expect(requestId == 0, "request id " + requestId);
                 return in.lleAnswer(nonce, sender);
+            case VIEW_ANSWER:
+                in.expect(requestId == 0, "request id " + requestId);
+                return in.viewAnswer(nonce, sender);
             case LOST_QUERY:
                 in.expect(requestId > 0, "round " + requestId);
                 return new LostQuery(nonce, sender, requestId);
@@ -252,7 +264,7 @@ public final class RecoveryWire {
     private static int length(RecoveryMessage message) {
         long length = HEADER_LENGTH;
         if (message instanceof LleAnswer m) {
-            length += length(m);
+            length += length(m) + (m.ownView() == LleAnswer.NOT_ASKED ? 0 : 8);
         } else if (message instanceof LostAnswer m) {
             length += 1 + 8 + length(m.answer());
         } else if (message instanceof NoAnswer) {
@@ -415,9 +427,21 @@ public final class RecoveryWire {
                     nonNegative("last logged zxid"),
                     map(),
                     configuration(),
-                    flag("pending configuration")
-                            ? Optional.of(configuration())
-                            : Optional.empty());
+                    flag("pending configuration") ? Optional.of(configuration()) : Optional.empty(),
+                    LleAnswer.NOT_ASKED);
+        }
+
+        LleAnswer viewAnswer(long nonce, long sender) {
+            LleAnswer answer = lleAnswer(nonce, sender);
+            return new LleAnswer(
+                    nonce,
+                    sender,
+                    answer.currentEpoch(),
+                    answer.lastLogged(),
+                    answer.lleMap(),
+                    answer.committed(),
+                    answer.pending(),
+                    nonNegative("own view"));
         }
 
         EpochEnds epochEnds() {

@@ -8,7 +8,8 @@ import java.util.TreeMap;
  * A leader's commit rule. {@code new self voters=} begins epoch 1. Connections are counted per
  * server: {@code ack 2 1.3 over=1} is an ack over server 2's first connection; without {@code over}
  * it is the newest. Every proposal is followed by the leader's own entry only when the scenario
- * says {@code ack self}.
+ * says {@code ack self}. {@code seal durable=} proposes a seal that all members of its view ack and
+ * that is committed.
  */
 final class CommitRuleSubject implements ScenarioSubject {
     private CommitRule rule;
@@ -45,14 +46,12 @@ final class CommitRuleSubject implements ScenarioSubject {
             case "disconnect":
                 {
                     long sid = in.number();
-                    boolean stuck = rule.disconnect(sid, connection(in, sid));
-                    return stuck ? List.of("stuck", committable().get(0)) : committable();
+                    rule.disconnect(sid, connection(in, sid));
+                    return committable();
                 }
             case "restarted":
-                {
-                    boolean stuck = rule.restarted(in.number());
-                    return stuck ? List.of("stuck", committable().get(0)) : committable();
-                }
+                rule.restarted(in.number());
+                return committable();
             case "propose":
                 {
                     Mode mode = in.mode();
@@ -65,6 +64,19 @@ final class CommitRuleSubject implements ScenarioSubject {
                     }
                     return List.of(ScenarioInput.show(last) + " " + committable().get(0));
                 }
+            case "seal":
+                return seal(in);
+            case "seal?":
+                return List.of(
+                        !rule.sealDue()
+                                ? "not due"
+                                : rule.viewIsWhole() ? "due" : "due, a member is gone");
+            case "member?":
+                return List.of(rule.sealed(in.number()) ? "yes" : "no");
+            case "resume":
+                rule.resume(
+                        new View(in.zxid("seal"), (int) in.number("of", 0), in.sids("members")));
+                return List.of();
             case "ack":
                 {
                     String who = in.word();
@@ -80,6 +92,9 @@ final class CommitRuleSubject implements ScenarioSubject {
             case "commit":
                 rule.committed(in.zxid());
                 return List.of("outstanding " + rule.outstanding());
+            case "voters":
+                rule.voters(in.sids("voters"));
+                return List.of();
             case "reconfigure":
                 rule.reconfigure(in.sids("voters"));
                 return List.of();
@@ -92,6 +107,23 @@ final class CommitRuleSubject implements ScenarioSubject {
             default:
                 throw in.unknown();
         }
+    }
+
+    private List<String> seal(ScenarioInput in) {
+        View view = rule.proposeSeal(last + 1);
+        last++;
+        if (in.has("durable")) {
+            for (long sid : view.members()) {
+                rule.ack(sid, sid == self ? CommitRule.SELF : connection(in, sid), last);
+            }
+            rule.committed(last);
+        }
+        return List.of(
+                ScenarioInput.show(last)
+                        + " seals "
+                        + ScenarioInput.show(view)
+                        + ", "
+                        + committable().get(0));
     }
 
     private long connection(ScenarioInput in, long sid) {

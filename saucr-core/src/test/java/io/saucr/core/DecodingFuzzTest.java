@@ -24,6 +24,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 
@@ -42,12 +43,15 @@ class DecodingFuzzTest {
 
     private static final LleMap MAP = LleMap.empty().with(1, 0x100000005L).with(7, 0x300000001L);
     private static final Configuration CONFIGURATION = new Configuration(3, List.of(1L, 2L, 3L));
+    private static final View VIEW = new View(0x100000004L, 5, List.of(1L, 2L, 3L, 12L));
 
     private static final List<RecoveryMessage> MESSAGES =
             List.of(
-                    new LleQuery(9, 1),
-                    new LleAnswer(
-                            9, 1, 3, Zxid.of(3, 4), MAP, CONFIGURATION, Optional.of(CONFIGURATION)),
+                    new LleQuery(9, 1, false),
+                    new LleQuery(9, 1, true),
+                    answer(Optional.of(CONFIGURATION), LleAnswer.NOT_ASKED),
+                    answer(Optional.empty(), Zxid.NONE),
+                    answer(Optional.of(CONFIGURATION), Zxid.of(3, 1)),
                     new EpochEndsRequest(9, 1, 5),
                     new EpochEndsAnswer(
                             9,
@@ -80,15 +84,12 @@ class DecodingFuzzTest {
                             Bytes.wrap(new byte[40])),
                     new Unavailable(9, 1, 5, Reason.GONE),
                     new LostQuery(9, 1, 2),
-                    new LostAnswer(
-                            9,
-                            1,
-                            2,
-                            true,
-                            4,
-                            new LleAnswer(
-                                    9, 1, 3, Zxid.of(3, 4), MAP, CONFIGURATION, Optional.empty())),
+                    new LostAnswer(9, 1, 2, true, 4, answer(Optional.empty(), LleAnswer.NOT_ASKED)),
                     new NoAnswer(9, 1, true));
+
+    private static LleAnswer answer(Optional<Configuration> pending, long ownView) {
+        return new LleAnswer(9, 1, 3, Zxid.of(3, 4), MAP, CONFIGURATION, pending, ownView);
+    }
 
     /** One to four changes: bytes overwritten, inserted, removed, or everything from a point on. */
     private static byte[] damaged(byte[] original, Random random) {
@@ -161,15 +162,8 @@ class DecodingFuzzTest {
             ByteBuffer whole = RecoveryWire.encode(MESSAGES.get(random.nextInt(MESSAGES.size())));
             byte[] original = new byte[whole.remaining()];
             whole.get(original);
-            byte[] bytes = input(original, random.nextInt(Math.min(45, original.length)), random);
-            try {
-                RecoveryMessage message = RecoveryWire.decode(ByteBuffer.wrap(bytes));
-                if (!RecoveryWire.encode(message).equals(ByteBuffer.wrap(bytes))) {
-                    throw new AssertionError(message + " has another encoding");
-                }
-            } catch (IllegalArgumentException e) {
-                requireMessage(e);
-            }
+            requireRefusedOrSame(
+                    input(original, random.nextInt(Math.min(45, original.length)), random));
         }
     }
 
@@ -200,11 +194,93 @@ class DecodingFuzzTest {
         }
     }
 
+    /** The line of a marker (R23), whose checksum would hide all but a few of its damages. */
+    @Property(tries = TRIES)
+    void views(@ForAll long seed) {
+        Random random = new Random(seed);
+        byte[] view = VIEW.encode().getBytes(StandardCharsets.ISO_8859_1);
+        for (int i = 0; i < INPUTS; i++) {
+            String text = new String(input(view, 12, random), StandardCharsets.ISO_8859_1);
+            try {
+                requireSame(View.decode(text).encode(), text);
+            } catch (IllegalArgumentException e) {
+                requireMessage(e);
+            }
+        }
+    }
+
+    /** R23: each byte of a marker with a view, with each wrong value, and each shorter one. */
+    @Example
+    void eachByteOfAMarkerWrongAndEachCut() {
+        byte[] whole = MarkerFile.encodeLatestOnDisk(0x100000005L, MAP, VIEW);
+        for (int at = 0; at < whole.length; at++) {
+            requireMalformed(Arrays.copyOf(whole, at));
+            byte[] changed = whole.clone();
+            for (int value = Byte.MIN_VALUE; value <= Byte.MAX_VALUE; value++) {
+                changed[at] = (byte) value;
+                if (value != whole[at]) {
+                    requireMalformed(changed);
+                }
+            }
+        }
+    }
+
+    private static void requireMalformed(byte[] bytes) {
+        try {
+            throw new AssertionError("read as " + MarkerFile.decodeLatestOnDisk(bytes));
+        } catch (MalformedMarkerException e) {
+            if (!e.getMessage().startsWith("latest-on-disk marker")) {
+                throw new AssertionError("not said what it is", e);
+            }
+        }
+    }
+
+    /**
+     * Each byte of each message with each wrong value: refused, or read as just what it says. Each
+     * shorter and each longer one is refused.
+     */
+    @Example
+    void eachByteOfAMessageWrongAndEachCut() {
+        for (RecoveryMessage message : MESSAGES) {
+            byte[] whole = RecoveryWire.encode(message).array();
+            requireRefused(Arrays.copyOf(whole, whole.length + 1));
+            requireRefused(Arrays.copyOf(whole, whole.length + Long.BYTES));
+            for (int at = 0; at < whole.length; at++) {
+                requireRefused(Arrays.copyOf(whole, at));
+                byte[] changed = whole.clone();
+                for (int value = Byte.MIN_VALUE; value <= Byte.MAX_VALUE; value++) {
+                    changed[at] = (byte) value;
+                    requireRefusedOrSame(changed);
+                }
+            }
+        }
+    }
+
+    private static void requireRefused(byte[] packet) {
+        try {
+            throw new AssertionError("read as " + RecoveryWire.decode(ByteBuffer.wrap(packet)));
+        } catch (IllegalArgumentException e) {
+            requireMessage(e);
+        }
+    }
+
+    private static void requireRefusedOrSame(byte[] packet) {
+        try {
+            RecoveryMessage message = RecoveryWire.decode(ByteBuffer.wrap(packet));
+            if (!RecoveryWire.encode(message).equals(ByteBuffer.wrap(packet))) {
+                throw new AssertionError(message + " has another encoding");
+            }
+        } catch (IllegalArgumentException e) {
+            requireMessage(e);
+        }
+    }
+
     @Property(tries = TRIES)
     void markers(@ForAll long seed) {
         Random random = new Random(seed);
         byte[] fast = MarkerFile.encodeFastSwitch(0x100000005L);
-        byte[] disk = MarkerFile.encodeLatestOnDisk(0x100000005L, MAP);
+        byte[] disk = MarkerFile.encodeLatestOnDisk(0x100000005L, MAP, View.FIRST);
+        byte[] withView = MarkerFile.encodeLatestOnDisk(0x100000005L, MAP, VIEW);
         byte[] identity =
                 MarkerFile.encodeIdentity(
                         new LogIdentity(
@@ -223,10 +299,12 @@ class DecodingFuzzTest {
             } catch (MalformedMarkerException e) {
                 assertThat(e).hasMessageStartingWith("fast-switch marker");
             }
-            bytes = input(disk, 20, random);
+            bytes = input(i % 2 == 0 ? disk : withView, 20, random);
             try {
                 MarkerFile.LatestOnDisk marker = MarkerFile.decodeLatestOnDisk(bytes);
-                assertThat(MarkerFile.encodeLatestOnDisk(marker.zxid(), marker.lleMap()))
+                assertThat(
+                                MarkerFile.encodeLatestOnDisk(
+                                        marker.zxid(), marker.lleMap(), marker.view()))
                         .isEqualTo(bytes);
             } catch (MalformedMarkerException e) {
                 assertThat(e).hasMessageStartingWith("latest-on-disk marker");

@@ -6,8 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.LongStream;
+import java.util.zip.CRC32C;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
@@ -64,6 +67,29 @@ class EncodingPropertyTest {
             assertThat(decoded.hasMember(sid)).isTrue();
             assertThat(decoded.others().get(sid)).isEqualTo(Zxid.NONE);
         }
+    }
+
+    @Property(tries = 300)
+    void viewsRoundTrip(@ForAll("sealedViews") View view) {
+        View decoded = View.decode(view.encode());
+        assertThat(decoded).isEqualTo(view).hasSameHashCodeAs(view);
+        assertThat(decoded.isFirst()).isFalse();
+        assertThat(decoded.members()).isSorted().doesNotHaveDuplicates();
+    }
+
+    @Property(tries = 1000)
+    void damagedViewsAreRejectedOrMeanExactlyWhatTheySay(
+            @ForAll @LongRange(min = 0, max = 30) long at, @ForAll("garbage") String replacement) {
+        String text = new View(0x10000001aL, 5, List.of(1L, 2L, 3L, 12L)).encode();
+        String damaged = text.substring(0, (int) Math.min(at, text.length())) + replacement;
+        View view;
+        try {
+            view = View.decode(damaged);
+        } catch (IllegalArgumentException e) {
+            assertThat(e).hasMessageContaining("view");
+            return;
+        }
+        assertThat(view.encode()).isEqualTo(damaged);
     }
 
     @Property(tries = 1000)
@@ -131,11 +157,61 @@ class EncodingPropertyTest {
     }
 
     @Property(tries = 300)
-    void markersRoundTrip(@ForAll @LongRange(min = 0) long zxid, @ForAll("maps") LleMap map)
+    void markersRoundTrip(
+            @ForAll @LongRange(min = 0) long zxid,
+            @ForAll("maps") LleMap map,
+            @ForAll("views") View view)
             throws MalformedMarkerException {
         assertThat(MarkerFile.decodeFastSwitch(MarkerFile.encodeFastSwitch(zxid))).isEqualTo(zxid);
-        assertThat(MarkerFile.decodeLatestOnDisk(MarkerFile.encodeLatestOnDisk(zxid, map)))
-                .isEqualTo(new MarkerFile.LatestOnDisk(zxid, map));
+        byte[] latestOnDisk = MarkerFile.encodeLatestOnDisk(zxid, map, view);
+        assertThat(latestOnDisk).hasSizeLessThanOrEqualTo(MarkerFile.MAX_LENGTH);
+        assertThat(MarkerFile.decodeLatestOnDisk(latestOnDisk))
+                .isEqualTo(new MarkerFile.LatestOnDisk(zxid, map, view));
+    }
+
+    /** R23: a version without views reads the marker of a server that has sealed none. */
+    @Example
+    void onlyAMarkerWithAViewIsOfTheSecondVersion() throws MalformedMarkerException {
+        LleMap map = LleMap.empty().with(1, 0x100000009L).with(2, 0x100000009L);
+        View view = new View(0x100000007L, 3, List.of(1L, 2L, 3L));
+
+        assertThat(text(MarkerFile.encodeLatestOnDisk(0x100000009L, map, View.FIRST)))
+                .startsWith(
+                        "saucr-latest-on-disk 1\n"
+                                + "zxid=100000009\n"
+                                + "lle=1=100000009,2=100000009\n"
+                                + "crc32c=");
+        assertThat(text(MarkerFile.encodeLatestOnDisk(0x100000009L, map, view)))
+                .startsWith(
+                        "saucr-latest-on-disk 2\n"
+                                + "zxid=100000009\n"
+                                + "lle=1=100000009,2=100000009\n"
+                                + "view=100000007;3;1,2,3\n"
+                                + "crc32c=");
+    }
+
+    private static String text(byte[] bytes) {
+        return new String(bytes, StandardCharsets.US_ASCII);
+    }
+
+    /** R23: the longest view, beside the longest map. */
+    @Example
+    void aMarkerOfTheMostServersFits() throws MalformedMarkerException {
+        List<Long> members =
+                LongStream.range(0, Configuration.MAX_VOTERS)
+                        .mapToObj(i -> Long.MIN_VALUE + i)
+                        .toList();
+        View view = new View(Long.MAX_VALUE, Configuration.MAX_VOTERS, members);
+        Map<Long, Long> full = new HashMap<>();
+        for (long i = 0; i < LleMap.MAX_SERVERS; i++) {
+            full.put(Long.MIN_VALUE + i, Long.MAX_VALUE);
+        }
+        LleMap map = LleMap.of(full);
+
+        assertThat(View.decode(view.encode())).isEqualTo(view);
+        byte[] marker = MarkerFile.encodeLatestOnDisk(Long.MAX_VALUE, map, view);
+        assertThat(MarkerFile.decodeLatestOnDisk(marker))
+                .isEqualTo(new MarkerFile.LatestOnDisk(Long.MAX_VALUE, map, view));
     }
 
     /** A power cut leaves prefixes, zeros and stale bytes: none of them may read as a marker. */
@@ -143,9 +219,10 @@ class EncodingPropertyTest {
     void damagedMarkersAreRejected(
             @ForAll @LongRange(min = 0) long zxid,
             @ForAll("maps") LleMap map,
+            @ForAll("views") View view,
             @ForAll @LongRange(min = 0, max = 400) long at,
             @ForAll byte value) {
-        byte[] whole = MarkerFile.encodeLatestOnDisk(zxid, map);
+        byte[] whole = MarkerFile.encodeLatestOnDisk(zxid, map, view);
         int position = (int) (at % whole.length);
 
         byte[] cut = Arrays.copyOf(whole, position);
@@ -181,8 +258,53 @@ class EncodingPropertyTest {
         assertThatThrownBy(
                         () ->
                                 MarkerFile.decodeFastSwitch(
-                                        MarkerFile.encodeLatestOnDisk(5, LleMap.empty())))
+                                        MarkerFile.encodeLatestOnDisk(
+                                                5, LleMap.empty(), View.FIRST)))
                 .hasMessageContaining("line 1: expected 'saucr-fast-switch 1'");
+    }
+
+    /** Also with a checksum that is right: not only a power cut makes a wrong file. */
+    @Example
+    void malformedViewsSayWhatAndWhere() {
+        String head = "saucr-latest-on-disk 2\nzxid=9\nlle=\n";
+        assertLatestOnDisk(
+                "saucr-latest-on-disk 3\n", "line 1: expected version 1 or 2, found version 3");
+        assertLatestOnDisk(head, "line 4: expected 'view=...', found the end of the file");
+        assertLatestOnDisk(sealed(head), "line 4: expected 'view=...', found 'crc32c=");
+        assertLatestOnDisk(
+                sealed(head + "view=\n"), "line 4: expected a zxid in hex at character 0");
+        assertLatestOnDisk(
+                sealed(head + "view=0;3;1,2\n"), "line 4: expected a zxid above 0 at character 0");
+        assertLatestOnDisk(
+                sealed(head + "view=7;3;1,2;\n"), "line 4: expected the end at character 7");
+        assertLatestOnDisk(
+                sealed(head + "view=7;3;1\n"),
+                "line 4: expected at least 2 members at character 5, found 1");
+        assertLatestOnDisk(
+                sealed(head + "view=7;3;2,1\n"),
+                "line 4: expected server ids, ascending at character 6");
+        // A view in a marker of the first version, and a second one.
+        assertLatestOnDisk(
+                sealed("saucr-latest-on-disk 1\nzxid=9\nlle=\nview=7;3;1,2\n"),
+                "line 4: expected 'crc32c=");
+        assertLatestOnDisk(
+                sealed(head + "view=7;3;1,2\nview=7;3;1,2\n"), "line 5: expected 'crc32c=");
+    }
+
+    private static String sealed(String body) {
+        CRC32C crc = new CRC32C();
+        crc.update(body.getBytes(StandardCharsets.US_ASCII));
+        return body + "crc32c=" + String.format("%08x", crc.getValue()) + "\n";
+    }
+
+    private static void assertLatestOnDisk(String text, String message) {
+        assertThatThrownBy(
+                        () ->
+                                MarkerFile.decodeLatestOnDisk(
+                                        text.getBytes(StandardCharsets.US_ASCII)))
+                .isInstanceOf(MalformedMarkerException.class)
+                .hasMessageStartingWith("latest-on-disk marker, ")
+                .hasMessageContaining(message);
     }
 
     private static void assertMarker(String text, String message) {
@@ -208,8 +330,21 @@ class EncodingPropertyTest {
         assertThat(Markers.none().crashedInFastMode()).isFalse();
         assertThat(new Markers(5, 4, LleMap.empty()).crashedInFastMode()).isTrue();
         assertThat(new Markers(5, 5, LleMap.empty()).crashedInFastMode()).isFalse();
+        View view = new View(3, 3, List.of(1L, 2L));
+        assertThat(new Markers(5, 4, LleMap.empty(), view).crashedInFastMode()).isTrue();
+        assertThat(new Markers(5, 5, LleMap.empty(), view).crashedInFastMode()).isFalse();
         assertThatThrownBy(() -> new Markers(-1, 0, LleMap.empty()))
                 .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Example
+    void markersShowTheOwnView() {
+        assertThat(Markers.none().view()).isEqualTo(View.FIRST);
+        assertThat(new Markers(5, 4, LleMap.empty()))
+                .isEqualTo(new Markers(5, 4, LleMap.empty(), View.FIRST))
+                .hasToString("fast-switch 0x5, latest-on-disk 0x4, LLE {}");
+        assertThat(new Markers(5, 4, LleMap.empty(), new View(0x1a, 3, List.of(2L, 1L))))
+                .hasToString("fast-switch 0x5, latest-on-disk 0x4, LLE {}, view 1a;3;1,2");
     }
 
     @Provide
@@ -222,6 +357,35 @@ class EncodingPropertyTest {
                                 .as(Zxid::of))
                 .ofMaxSize(8)
                 .map(LleMap::of);
+    }
+
+    /** Of any number of voters, with as many members as make a bare majority at least. */
+    @Provide
+    Arbitrary<View> sealedViews() {
+        Arbitrary<Long> sids =
+                Arbitraries.oneOf(Arbitraries.longs().between(-2, 12), Arbitraries.longs());
+        return sids.set()
+                .ofMinSize(1)
+                .ofMaxSize(9)
+                .flatMap(
+                        members ->
+                                Combinators.combine(
+                                                Arbitraries.longs().greaterOrEqual(1),
+                                                Arbitraries.integers()
+                                                        .between(
+                                                                members.size(),
+                                                                2 * members.size() - 1))
+                                        .as(
+                                                (seal, voters) ->
+                                                        new View(
+                                                                seal,
+                                                                voters,
+                                                                List.copyOf(members))));
+    }
+
+    @Provide
+    Arbitrary<View> views() {
+        return Arbitraries.oneOf(Arbitraries.just(View.FIRST), sealedViews(), sealedViews());
     }
 
     @Provide

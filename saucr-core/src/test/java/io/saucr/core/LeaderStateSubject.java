@@ -3,8 +3,10 @@ package io.saucr.core;
 import io.saucr.core.LeaderDecisions.Closing;
 import io.saucr.core.LeaderDecisions.Turn;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
@@ -14,12 +16,14 @@ import java.util.stream.Collectors;
  * at=} moves the clock, on any line. {@code round heard=2,3} is a look at everyone after these were
  * heard, and {@code rounds through=500 heard=2,3} all of them up to then, each when the one before
  * asked for it; these do not show pings. What may be committed is committed at once, and an answer
- * to a sync that must come before says so. No-ops are proposed when the scenario says so.
+ * to a sync that must come before says so. No-ops are proposed when the scenario says {@code noop}.
+ * {@code settled=} is for how long nobody came or went before fast mode is left for a seal.
  */
 final class LeaderStateSubject implements ScenarioSubject {
     private static final long MILLI = 1_000_000;
 
     private LeaderState<String, String> state;
+    private CommitRule rule;
     private LeaderDecisions<String, String> decisions;
     private List<Long> voters;
     private List<Long> nextVoters;
@@ -30,6 +34,7 @@ final class LeaderStateSubject implements ScenarioSubject {
     private long committed;
     private long reconfiguration;
     private final Map<Long, FollowerConnection<String>> connections = new TreeMap<>();
+    private final Set<Long> withoutViews = new HashSet<>();
     private final List<String> answers = new ArrayList<>();
 
     @Override
@@ -51,13 +56,14 @@ final class LeaderStateSubject implements ScenarioSubject {
                     if (sid != self) {
                         connect(sid, in);
                         state.forwarded(connections.get(sid));
-                        state.synced(connections.get(sid));
+                        uptodate(sid);
                     }
                 }
             }
             case "connect" -> connect(in.number(), in);
             case "forward" -> state.forwarded(connections.get(in.number()));
-            case "uptodate" -> state.synced(connections.get(in.number()));
+            case "uptodate" -> uptodate(in.number());
+            case "keepsViews" -> state.keepsViews(connections.get(in.number()));
             case "forwarded" -> answers.add("to " + forwarded());
             case "close" -> state.disconnected(connections.get(in.number()), now);
             case "restarted" -> state.restarted(in.number(), in.number("nonce", 0), now);
@@ -66,13 +72,16 @@ final class LeaderStateSubject implements ScenarioSubject {
                     propose();
                 }
             }
+            case "resume" -> resume(in);
+            case "noop" -> proposeNoop();
+            case "view" -> showView();
             case "reconfigure" -> {
                 nextVoters = in.sids("voters");
                 state.reconfigure(nextVoters, now);
                 reconfiguration = last + 1;
                 propose();
             }
-            case "configured" -> state.configured(in.sids("voters"));
+            case "configured" -> state.configured(in.sids("voters"), now);
             case "ack" -> ack(in);
             case "sync" -> state.sync(in.word(), now);
             case "following" ->
@@ -120,15 +129,18 @@ final class LeaderStateSubject implements ScenarioSubject {
         self = in.number();
         voters = in.sids("voters");
         connections.clear();
+        withoutViews.clear();
         FailureDetector detector =
                 new FailureDetector(
                         in.number("interval", 50) * MILLI, in.number("tolerance", 20) * MILLI);
+        rule = new CommitRule(self, voters);
         state =
                 new LeaderState<>(
                         self,
                         detector,
                         in.number("diskTimeout", 1000) * MILLI,
-                        new CommitRule(self, voters),
+                        in.number("settled", 5000) * MILLI,
+                        rule,
                         new ModeController(
                                 voters.size(),
                                 (int) in.number("confirmations", 1),
@@ -148,21 +160,71 @@ final class LeaderStateSubject implements ScenarioSubject {
         state.startEpoch(new ReplicationSet(self, LleMap.empty(), last), last, now);
     }
 
+    /** Goes on behind the seal of a view, with everything committed, as a model does. */
+    private void resume(ScenarioInput in) {
+        last = in.zxid("last");
+        committed = last;
+        rule.startEpoch(last);
+        ReplicationSet set = new ReplicationSet(self, LleMap.empty(), last);
+        for (long sid : in.sids("connected")) {
+            long number = rule.connect(sid, true);
+            rule.join(sid, number);
+            set.join(sid);
+            connections.put(sid, state.adopt("server " + sid, sid, number, 1, true, now));
+        }
+        View view = new View(in.zxid("seal"), voters.size(), in.sids("members"));
+        rule.resume(view);
+        state.resume(set, null, view, last, committed, now);
+    }
+
     private void connect(long sid, ScenarioInput in) {
         boolean stock = in.sids("stock").contains(sid);
+        if (in.sids("withoutViews").contains(sid)) {
+            withoutViews.add(sid);
+        } else {
+            withoutViews.remove(sid);
+        }
         connections.put(
                 sid, state.connected("server " + sid, sid, !stock, in.number("nonce", 1), now));
     }
 
     private void propose() {
-        last++;
-        ProposalTag tag = state.propose(last, now);
+        ProposalTag tag = state.propose(++last, now);
+        proposed("", tag);
+    }
+
+    private void proposeNoop() {
+        ProposalTag tag = state.proposeNoop(++last, now);
+        View view = state.view();
+        boolean seal = view != null && view.seal() == last;
+        proposed(seal ? ", seals " + ScenarioInput.show(view) : "", tag);
+    }
+
+    private void proposed(String seal, ProposalTag tag) {
         state.sent(now);
         answers.add(
                 ScenarioInput.show(last)
                         + " "
                         + state.mode(last)
+                        + seal
                         + (tag == null ? "" : ", with a tag"));
+    }
+
+    private void showView() {
+        View view = state.view();
+        answers.add(
+                view == null
+                        ? "nothing is sealed"
+                        : ScenarioInput.show(view) + " since " + ScenarioInput.show(view.seal()));
+        show("followers in it: ", state.connections().stream().filter(state::inView).toList());
+    }
+
+    /** The follower has synchronised, and has said before that it keeps views, if it does. */
+    private void uptodate(long sid) {
+        if (!withoutViews.contains(sid)) {
+            state.keepsViews(connections.get(sid));
+        }
+        state.synced(connections.get(sid), now);
     }
 
     private String forwarded() {
@@ -197,7 +259,7 @@ final class LeaderStateSubject implements ScenarioSubject {
             state.committed(committed, now);
             answers.add("commit " + ScenarioInput.show(committed));
             if (committed == reconfiguration) {
-                state.reconfigured();
+                state.reconfigured(now);
                 voters = nextVoters;
             }
         }

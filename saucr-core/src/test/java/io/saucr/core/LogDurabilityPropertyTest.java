@@ -7,9 +7,10 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 
 /**
- * R3, R12, R13: power may be cut between any two steps of a server that obeys {@link
+ * R3, R12, R13, R23: power may be cut between any two steps of a server that obeys {@link
  * LogDurability}. Whenever the markers on its disk then say "everything is on disk", everything
- * acked is; and a slow entry is acked from the disk alone.
+ * acked is; a slow entry is acked from the disk alone; and a seal is acked only once the marker
+ * tells of its view, which never goes back to an older one.
  */
 class LogDurabilityPropertyTest {
     private static final int STEPS = 120;
@@ -22,8 +23,22 @@ class LogDurabilityPropertyTest {
         private long acked;
         private long ackedSlow;
         private long ackedFastFromDisk;
+        private long view;
+        private long ackedSeal;
+
+        /**
+         * The marker tells of the newest seal that is on disk; seals do not overtake each other.
+         */
+        void markOnDisk(long covered, long lastSeal) {
+            latestOnDisk = Math.max(latestOnDisk, covered);
+            if (lastSeal <= covered) {
+                assertThat(lastSeal).as("the marker's view").isGreaterThanOrEqualTo(view);
+                view = lastSeal;
+            }
+        }
 
         void check() {
+            assertThat(view).as("own view").isBetween(ackedSeal, forced);
             assertThat(ackedFastFromDisk)
                     .as("acked fast from disk, with a map that does not tell of it")
                     .isLessThanOrEqualTo(latestOnDisk);
@@ -45,6 +60,7 @@ class LogDurabilityPropertyTest {
         long last = Zxid.NONE;
         long lastSlow = Zxid.NONE;
         long lastFast = Zxid.NONE;
+        long lastSeal = Zxid.NONE;
         Mode mode = Mode.SLOW;
         // A flush by another thread that is under way: what it covers, or -1.
         long flushing = -1;
@@ -58,6 +74,9 @@ class LogDurabilityPropertyTest {
                     if (mode == Mode.FAST && random.nextInt(10) == 0) {
                         log.appendedFastToBeForced(last);
                         lastSlow = last;
+                    } else if (mode == Mode.SLOW && random.nextInt(4) == 0) {
+                        log.appendedSeal(last);
+                        lastSeal = last;
                     } else {
                         log.appended(last, mode);
                     }
@@ -72,7 +91,7 @@ class LogDurabilityPropertyTest {
                         disk.forced = last;
                         disk.check();
                         if (log.mustMarkOnDisk()) {
-                            disk.latestOnDisk = last;
+                            disk.markOnDisk(last, lastSeal);
                             log.markedOnDisk(last);
                             disk.check();
                         }
@@ -86,13 +105,14 @@ class LogDurabilityPropertyTest {
                     log.acked();
                     disk.acked = last;
                     disk.ackedSlow = lastSlow;
+                    disk.ackedSeal = lastSeal;
                 }
                 case 4 -> flushing = flushing < 0 ? last : flushing;
                 default -> {
                     if (flushing >= 0) {
                         disk.forced = Math.max(disk.forced, flushing);
                         if (log.mayMarkOnDisk(flushing, last)) {
-                            disk.latestOnDisk = Math.max(disk.latestOnDisk, flushing);
+                            disk.markOnDisk(flushing, lastSeal);
                             log.markedOnDisk(flushing);
                         }
                         flushing = -1;
@@ -110,6 +130,7 @@ class LogDurabilityPropertyTest {
                     lastSlow = Math.min(lastSlow, last);
                     // What was not acked is nobody's to count on.
                     lastFast = disk.ackedFastFromDisk;
+                    lastSeal = disk.view;
                     flushing = -1;
                 }
             }

@@ -20,10 +20,13 @@ final class LogDurabilitySubject implements ScenarioSubject {
             case "append":
                 {
                     long zxid = in.zxid();
+                    String kind = in.word();
                     if ("forced".equals(in.text("until", ""))) {
                         log.appendedFastToBeForced(zxid);
+                    } else if ("seal".equals(kind)) {
+                        log.appendedSeal(zxid);
                     } else {
-                        log.appended(zxid, in.mode());
+                        log.appended(zxid, "fast".equals(kind) ? Mode.FAST : Mode.SLOW);
                     }
                     return List.of();
                 }

@@ -54,8 +54,8 @@ final class ModeControllerSubject implements ScenarioSubject {
                 return controller.overdue(in.number("at", 0)).toString();
             case "probe":
                 return controller.probe(in.number("at", 0)).toString();
-            case "stuck":
-                return controller.stuck().toString();
+            case "reseal":
+                return controller.reseal().toString();
             case "pin":
                 return controller.pin(ModeController.Pin.valueOf(in.word())).toString();
             case "unpin":

@@ -18,11 +18,13 @@ import io.saucr.core.RecoveryMessage.SnapshotRequest;
 import io.saucr.core.RecoveryMessage.Unavailable;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Example;
@@ -31,7 +33,10 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
 
-/** R15 to R19: messages on the wire, and whole recoveries over a channel that loses and repeats. */
+/**
+ * R15 to R19, R23: messages on the wire, and whole recoveries over a channel that loses and
+ * repeats.
+ */
 class RecoveryPropertyTest {
 
     @Property(tries = 500)
@@ -177,9 +182,11 @@ class RecoveryPropertyTest {
     }
 
     /**
-     * A server recovers from two of four others over a channel that loses, repeats and reorders,
-     * with sources that die. Whatever happens on the way, in the end its log is a source's prefix
-     * that reaches L' or the source's end, or its own.
+     * A server recovers from some of four others over a channel that loses, repeats and reorders,
+     * with sources that die. Its own view is all of them, or some (R23); so are theirs, and some
+     * have a version that does not know views and drops the question for them. Whatever happens on
+     * the way, in the end enough have answered, and its log is a source's prefix that reaches L' or
+     * the source's end, or its own.
      */
     @Property(tries = 300)
     void recoversOverALossyChannel(
@@ -196,6 +203,8 @@ class RecoveryPropertyTest {
         MemoryLog[] logs = new MemoryLog[5];
         LleAnswer[] answers = new LleAnswer[5];
         RecoverySource[] sources = new RecoverySource[5];
+        boolean[] knowsViews = new boolean[5];
+        View view = ownView(random, me);
         for (int sid = 1; sid <= 4; sid++) {
             int epoch = random.nextInt(5);
             List<Long> log = prefix(random, histories.get(epoch));
@@ -210,10 +219,12 @@ class RecoveryPropertyTest {
                             logs[sid].epochEnds().last(),
                             map,
                             configuration,
-                            Optional.empty());
+                            Optional.empty(),
+                            random.nextBoolean() ? view.seal() : Zxid.of(1, random.nextInt(4)));
+            knowsViews[sid] = random.nextInt(4) > 0;
             sources[sid] = new RecoverySource(sid, payload);
         }
-        Markers markers = new Markers(Zxid.of(9, 1), 0, LleMap.empty());
+        Markers markers = new Markers(Zxid.of(9, 1), 0, LleMap.empty(), view);
         RecoveryProcedure recovery =
                 new RecoveryProcedure(
                         me,
@@ -224,6 +235,7 @@ class RecoveryPropertyTest {
                         maxLength);
         List<RecoveryMessage> wire = new ArrayList<>();
         List<Long> staged = new ArrayList<>();
+        Set<Long> toldView = new HashSet<>();
         RecoveryProcedure.Finish finish = null;
         long now = 0;
         List<RecoveryProcedure.Decision> decisions = recovery.start(now);
@@ -234,7 +246,11 @@ class RecoveryPropertyTest {
                     int to = (int) send.to();
                     RecoveryMessage request =
                             RecoveryWire.decode(RecoveryWire.encode(send.message()));
-                    if (random.nextInt(4) > 0 && to != deadSource) {
+                    boolean dropped =
+                            request instanceof LleQuery query
+                                    && query.withView()
+                                    && !knowsViews[to];
+                    if (random.nextInt(4) > 0 && to != deadSource && !dropped) {
                         wire.add(reply(request, answers[to], sources[to], logs[to]));
                     }
                 } else if (decision instanceof RecoveryProcedure.Truncate truncate) {
@@ -267,6 +283,9 @@ class RecoveryPropertyTest {
                 if (random.nextInt(4) > 0) {
                     wire.remove(message);
                 }
+                if (message instanceof LleAnswer lle && lle.ownView() != LleAnswer.NOT_ASKED) {
+                    toldView.add(lle.sender());
+                }
                 decisions = recovery.received(message.sender(), message, now);
             } else {
                 now += 3;
@@ -287,15 +306,44 @@ class RecoveryPropertyTest {
                             && theirs.subList(0, result.size()).equals(result);
         }
         assertThat(prefixOfSomeSource).as("" + result).isTrue();
-        // Two answered: the smaller of the four values for this server is the least that L' can be,
-        // if a source goes
-        // that far.
-        assertThat(finish.lleMap().get(me))
-                .isGreaterThanOrEqualTo(
-                        Arrays.asList(answers).subList(1, 5).stream()
-                                .mapToLong(a -> a.lleMap().get(me))
-                                .sorted()
-                                .toArray()[1]);
+        RecoveryProcedure.Status status = recovery.status();
+        long through = Zxid.NONE;
+        boolean newer = false;
+        for (long sid : status.answered()) {
+            LleAnswer answer = answers[(int) sid];
+            assertThat(finish.lleMap().get(me)).isGreaterThanOrEqualTo(answer.lleMap().get(me));
+            through = Math.max(through, answer.lleMap().get(me));
+            newer |= toldView.contains(sid) && answer.ownView() > view.seal();
+        }
+        List<Long> members = view.isFirst() ? configuration.voters() : view.members();
+        long heard = members.stream().filter(sid -> status.answered().contains(sid)).count();
+        assertThat(newer || heard >= Quorums.viewQuorum(members.size(), 5))
+                .as(status + ", newer view " + newer)
+                .isTrue();
+        // Its own log was behind: it has all that a source has up to L', or further if it had that
+        // before.
+        if (status.through() > Zxid.NONE) {
+            assertThat(status.through()).isGreaterThanOrEqualTo(through);
+            long end = Math.max(status.through(), finish.lastLogged());
+            boolean complete = false;
+            for (int sid = 1; sid <= 4; sid++) {
+                List<Long> theirs = new ArrayList<>(logs[sid].zxids);
+                theirs.removeIf(zxid -> zxid > end);
+                complete |= theirs.equals(result);
+            }
+            assertThat(complete).as(result + " of " + status).isTrue();
+        }
+    }
+
+    /** All voters, or a bare majority at least, with this server among them or not. */
+    private static View ownView(Random random, long me) {
+        if (random.nextInt(3) == 0) {
+            return View.FIRST;
+        }
+        List<Long> members = new ArrayList<>(List.of(1L, 2L, 3L, 4L, me));
+        Collections.shuffle(members, random);
+        return new View(
+                Zxid.of(1, 1 + random.nextInt(3)), 5, members.subList(0, 3 + random.nextInt(3)));
     }
 
     /** The zxid of an epoch's beginning is no entry that a source could send. */
@@ -307,8 +355,8 @@ class RecoveryPropertyTest {
     private static RecoveryMessage reply(
             RecoveryMessage request, LleAnswer lle, RecoverySource source, HistoryLog log) {
         RecoveryMessage reply;
-        if (request instanceof LleQuery) {
-            reply = lle;
+        if (request instanceof LleQuery query) {
+            reply = query.withView() ? lle : withoutView(lle);
         } else if (request instanceof EpochEndsRequest r) {
             reply = source.answer(r, log);
         } else if (request instanceof EntriesRequest r) {
@@ -319,6 +367,46 @@ class RecoveryPropertyTest {
             throw new AssertionError(request);
         }
         return RecoveryWire.decode(RecoveryWire.encode(reply));
+    }
+
+    private static LleAnswer withoutView(LleAnswer answer) {
+        return new LleAnswer(
+                answer.nonce(),
+                answer.sender(),
+                answer.currentEpoch(),
+                answer.lastLogged(),
+                answer.lleMap(),
+                answer.committed(),
+                answer.pending(),
+                LleAnswer.NOT_ASKED);
+    }
+
+    /** R23: a version without views reads the old forms, byte for byte, and no others. */
+    @Example
+    void onlyViewsHaveTheNewTypes() {
+        Configuration configuration = new Configuration(1, List.of(1L, 2L, 3L));
+        LleAnswer answer =
+                new LleAnswer(
+                        7,
+                        2,
+                        3,
+                        Zxid.of(3, 4),
+                        LleMap.empty().with(1, 5),
+                        configuration,
+                        Optional.empty(),
+                        Zxid.of(3, 1));
+        ByteBuffer plain = RecoveryWire.encode(withoutView(answer));
+        ByteBuffer withView = RecoveryWire.encode(answer);
+        int type = 5;
+        assertThat(RecoveryWire.encode(new LleQuery(7, 1, false)).get(type)).isEqualTo((byte) 1);
+        assertThat(plain.get(type)).isEqualTo((byte) 2);
+        assertThat(RecoveryWire.encode(new LleQuery(7, 1, true)).get(type)).isEqualTo((byte) 14);
+        assertThat(withView.get(type)).isEqualTo((byte) 15);
+        // The view comes last; what is before it is the old form.
+        assertThat(withView.getLong(withView.limit() - Long.BYTES)).isEqualTo(Zxid.of(3, 1));
+        withView.put(type, (byte) 2).limit(withView.limit() - Long.BYTES);
+        assertThat(withView).isEqualTo(plain);
+        assertThat(RecoveryWire.decode(withView)).isEqualTo(withoutView(answer));
     }
 
     @Provide
@@ -337,7 +425,7 @@ class RecoveryPropertyTest {
                 new Configuration(random.nextInt(), List.of(1L, 2L, (long) random.nextInt(9)));
         switch (random.nextInt(10)) {
             case 0:
-                return new LleQuery(nonce, sender);
+                return new LleQuery(nonce, sender, random.nextBoolean());
             case 1:
                 return new LleAnswer(
                         nonce,
@@ -346,7 +434,10 @@ class RecoveryPropertyTest {
                         zxid,
                         LleMap.empty().with(1, zxid).with(2, 7),
                         configuration,
-                        random.nextBoolean() ? Optional.of(configuration) : Optional.empty());
+                        random.nextBoolean() ? Optional.of(configuration) : Optional.empty(),
+                        random.nextBoolean()
+                                ? LleAnswer.NOT_ASKED
+                                : random.nextBoolean() ? Zxid.NONE : zxid);
             case 2:
                 return new EpochEndsRequest(nonce, sender, id);
             case 3:

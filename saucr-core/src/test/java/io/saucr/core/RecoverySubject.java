@@ -21,11 +21,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /**
  * A recovering server. Answers of others are inputs; {@code from=2} is who says it, {@code
- * request=} the number it answers (the newest if absent), {@code nonce=} another process's. Time is
- * milliseconds; repeat after 100, give up after 1000.
+ * request=} the number it answers (the newest if absent), {@code nonce=} another process's, {@code
+ * ownView=} the seal of its own view (none if absent, {@code -} if the answer does not tell).
+ * {@code view=1.4/5/1,2,3} is the recovering server's own view: seal, voters, members; all voters
+ * if absent. Time is milliseconds; repeat after 100, give up after 1000.
  */
 final class RecoverySubject implements ScenarioSubject {
     private static final long MILLI = 1_000_000;
@@ -59,7 +62,8 @@ final class RecoverySubject implements ScenarioSubject {
                                 in.zxid("last"),
                                 in.map("map"),
                                 configuration(in, "voters", "version"),
-                                pending(in)));
+                                pending(in),
+                                ownView(in)));
             case "lost":
                 return receive(
                         from,
@@ -76,7 +80,8 @@ final class RecoverySubject implements ScenarioSubject {
                                         in.zxid("last"),
                                         in.map("map"),
                                         configuration(in, "voters", "version"),
-                                        pending(in))));
+                                        pending(in),
+                                        LleAnswer.NOT_ASKED)));
             case "none":
                 return receive(from, new NoAnswer(nonce, from, in.has("blank")));
             case "voted":
@@ -129,6 +134,14 @@ final class RecoverySubject implements ScenarioSubject {
                                     + status.answered()
                                     + " missing="
                                     + status.missing()
+                                    + (status.view().isFirst()
+                                            ? ""
+                                            : " view="
+                                                    + ScenarioInput.show(status.view().seal())
+                                                    + "/"
+                                                    + status.view().voters()
+                                                    + "/"
+                                                    + status.view().members())
                                     + (status.unheard().isEmpty()
                                             ? ""
                                             : " unheard=" + status.unheard())
@@ -153,7 +166,11 @@ final class RecoverySubject implements ScenarioSubject {
                 new RecoveryProcedure.OnDisk(
                         in.number("epoch", 0),
                         in.epochEnds("log"),
-                        new Markers(in.zxid("fastSwitch"), in.zxid("latestOnDisk"), in.map("map")),
+                        new Markers(
+                                in.zxid("fastSwitch"),
+                                in.zxid("latestOnDisk"),
+                                in.map("map"),
+                                view(in)),
                         configuration(in, "voters", "version"),
                         pending(in));
         RecoveryProcedure.Patience patience =
@@ -167,6 +184,22 @@ final class RecoverySubject implements ScenarioSubject {
                         patience,
                         1 << 20)
                 : new RecoveryProcedure(self, NONCE, onDisk, patience, 1 << 20);
+    }
+
+    private static View view(ScenarioInput in) {
+        if (!in.has("view")) {
+            return View.FIRST;
+        }
+        String[] parts = in.text("view", "").split("/");
+        String[] seal = parts[0].split("\\.");
+        return new View(
+                Zxid.of(Long.parseLong(seal[0]), Long.parseLong(seal[1])),
+                Integer.parseInt(parts[1]),
+                Stream.of(parts[2].split(",")).map(Long::valueOf).toList());
+    }
+
+    private static long ownView(ScenarioInput in) {
+        return "-".equals(in.text("ownView", "")) ? LleAnswer.NOT_ASKED : in.zxid("ownView");
     }
 
     private static Configuration configuration(ScenarioInput in, String voters, String version) {
@@ -193,8 +226,11 @@ final class RecoverySubject implements ScenarioSubject {
                 if (send.message() instanceof LostQuery lost) {
                     queries.computeIfAbsent("lost, round " + lost.round(), key -> new ArrayList<>())
                             .add(send.to());
-                } else if (send.message() instanceof LleQuery) {
-                    queries.computeIfAbsent("query", key -> new ArrayList<>()).add(send.to());
+                } else if (send.message() instanceof LleQuery query) {
+                    queries.computeIfAbsent(
+                                    query.withView() ? "" : "without views",
+                                    key -> new ArrayList<>())
+                            .add(send.to());
                 } else {
                     lines.add("ask " + send.to() + " " + show(send.message()));
                 }
@@ -238,8 +274,7 @@ final class RecoverySubject implements ScenarioSubject {
             }
         }
         queries.forEach(
-                (kind, sids) ->
-                        lines.add((kind.equals("query") ? "" : kind + ": ") + "query " + sids));
+                (kind, sids) -> lines.add((kind.isEmpty() ? "" : kind + ": ") + "query " + sids));
         return lines;
     }
 

@@ -1,5 +1,7 @@
 package io.saucr.core;
 
+import static java.util.stream.Collectors.joining;
+
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
@@ -110,6 +112,12 @@ final class ScenarioInput {
         List<String> pairs = new ArrayList<>();
         map.forEach((sid, zxid) -> pairs.add(sid + ":" + show(zxid)));
         return pairs.isEmpty() ? "-" : String.join(",", pairs);
+    }
+
+    static String show(View view) {
+        return view.members().stream().map(sid -> Long.toString(sid)).collect(joining(","))
+                + " of "
+                + view.voters();
     }
 
     private static long parsed(String text) {

@@ -24,6 +24,7 @@ class SteadyStateAllocationTest {
                     1,
                     new FailureDetector(1_000_000_000, 1_000_000),
                     1_000_000_000,
+                    5_000_000_000L,
                     rule,
                     new ModeController(5, 3, 20_000_000, 0),
                     new ReadIndex<>(1),
@@ -44,7 +45,10 @@ class SteadyStateAllocationTest {
     private void propose() {
         zxid++;
         now += 1_000;
-        ProposalTag next = leader.propose(zxid, now);
+        proposed(leader.propose(zxid, now));
+    }
+
+    private void proposed(ProposalTag next) {
         leader.sent(now);
         if (next != null) {
             tag = next;
@@ -86,10 +90,13 @@ class SteadyStateAllocationTest {
         for (int sid = 2; sid <= 5; sid++) {
             FollowerConnection<String> follower = leader.connected("", sid, true, sid, 0);
             leader.forwarded(follower);
-            leader.synced(follower);
+            leader.keepsViews(follower);
+            leader.synced(follower, 0);
             followers.add(follower);
         }
         leader.pin("an operator asks", 0);
+        proposed(leader.proposeNoop(++zxid, now));
+        assertThat(leader.view().members()).hasSize(5);
         assertThat(bytesPerProposal()).isLessThan(MOST_BYTES_PER_PROPOSAL);
         assertThat(leader.mode()).isEqualTo(Mode.SLOW);
         leader.unpin();

@@ -26,6 +26,13 @@ class StrangersTest {
         rule.join(sid, connections.get(sid));
     }
 
+    private void sealsTheView(long zxid) {
+        assertThat(rule.proposeSeal(zxid).members()).containsExactly(1L, 2L, 3L);
+        connections.forEach((sid, connection) -> rule.ack(sid, connection, zxid));
+        assertThat(rule.committableThrough()).isEqualTo(zxid);
+        rule.committed(zxid);
+    }
+
     private void commitsFast(long zxid) {
         rule.propose(zxid, Mode.FAST);
         connections.forEach((sid, connection) -> rule.ack(sid, connection, zxid));
@@ -43,9 +50,11 @@ class StrangersTest {
         for (long sid = 100; sid < 100 + STRANGERS; sid++) {
             rule.disconnect(sid, rule.connect(sid, true));
         }
-        commitsFast(START + 1);
-        voterConnects(2);
+        sealsTheView(START + 1);
         commitsFast(START + 2);
+        voterConnects(2);
+        sealsTheView(START + 3);
+        commitsFast(START + 4);
     }
 
     @Test
@@ -61,17 +70,18 @@ class StrangersTest {
                 .hasMessageContaining("is no voter");
         voterConnects(2);
         voterConnects(3);
-        commitsFast(START + 1);
+        sealsTheView(START + 1);
+        commitsFast(START + 2);
         rule.reconfigure(List.of(1L, 2L, 3L, 4L, 5L));
-        rule.propose(START + 2, Mode.SLOW);
-        rule.ack(1, CommitRule.SELF, START + 2);
+        rule.propose(START + 3, Mode.SLOW);
+        rule.ack(1, CommitRule.SELF, START + 3);
         long connection = rule.connect(4, true);
-        rule.ack(4, connection, START + 2);
-        assertThat(rule.committableThrough()).isEqualTo(START + 1);
-        rule.ack(5, rule.connect(5, true), START + 2);
-        assertThat(rule.committableThrough()).as("not in the old one").isEqualTo(START + 1);
-        rule.ack(2, rule.connect(2, true), START + 2);
+        rule.ack(4, connection, START + 3);
         assertThat(rule.committableThrough()).isEqualTo(START + 2);
+        rule.ack(5, rule.connect(5, true), START + 3);
+        assertThat(rule.committableThrough()).as("not in the old one").isEqualTo(START + 2);
+        rule.ack(2, rule.connect(2, true), START + 3);
+        assertThat(rule.committableThrough()).isEqualTo(START + 3);
     }
 
     @Test
@@ -86,6 +96,23 @@ class StrangersTest {
         assertThat(rule.committableThrough()).isEqualTo(START);
         rule.ack(2, rule.connect(2, true), START + 1);
         assertThat(rule.committableThrough()).isEqualTo(START + 1);
+    }
+
+    @Test
+    void r23AMemberOfTheViewKeepsItsPlaceWhoeverComesAndGoes() {
+        rule.startEpoch(START);
+        voterConnects(2);
+        voterConnects(3);
+        sealsTheView(START + 1);
+        rule.disconnect(3, connections.remove(3L));
+        for (long sid = 100; sid < 100 + STRANGERS; sid++) {
+            long connection = rule.connect(sid, true);
+            rule.join(sid, connection);
+            assertThat(rule.sealed(sid)).isFalse();
+            rule.disconnect(sid, connection);
+        }
+        assertThat(rule.sealDue()).isTrue();
+        assertThat(rule.proposeSeal(START + 2).members()).containsExactly(1L, 2L);
     }
 
     @Test

@@ -21,7 +21,8 @@ public record RecoveryProgress(Status status, long entries, long bytes, long ela
                         + status.missing()
                         + " did not, "
                         + status.stillNeeded()
-                        + " more needed";
+                        + " more needed"
+                        + ofView();
         if (status.source().isEmpty()) {
             return sofar
                     + (status.unheard().isEmpty()
@@ -43,5 +44,16 @@ public record RecoveryProgress(Status status, long entries, long bytes, long ela
                 + " entries, "
                 + bytes
                 + " bytes";
+    }
+
+    /** Whose answers count (R23). */
+    private String ofView() {
+        return status.view().isFirst() || status.stillNeeded() == 0
+                ? ""
+                : " of the view of "
+                        + status.view().members()
+                        + " that was sealed at "
+                        + Zxid.toString(status.view().seal())
+                        + ", or one of a server in a newer view";
     }
 }

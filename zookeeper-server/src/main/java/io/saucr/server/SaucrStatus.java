@@ -3,7 +3,9 @@ package io.saucr.server;
 import io.saucr.core.LleMap;
 import io.saucr.core.Markers;
 import io.saucr.core.Mode;
+import io.saucr.core.Quorums;
 import io.saucr.core.RecoveryProcedure.State;
+import io.saucr.core.View;
 import io.saucr.core.Zxid;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -11,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.apache.zookeeper.metrics.MetricsContext;
 import org.apache.zookeeper.server.ServerMetrics;
 import org.apache.zookeeper.server.ZooKeeperServer;
@@ -78,8 +81,8 @@ final class SaucrStatus {
     }
 
     /**
-     * Adds lines to {@code mntr} while the server does not serve and ZooKeeper prints no metrics
-     * (R19).
+     * Adds lines to {@code mntr}: what is no number, and while the server does not serve and
+     * ZooKeeper prints no metrics, what an operator needs then (R19).
      */
     static void monitor(PrintWriter answer) {
         SaucrStatus status = published;
@@ -89,6 +92,8 @@ final class SaucrStatus {
         ZooKeeperServer active = status.peer.getActiveServer();
         if (active == null || !active.isRunning()) {
             status.flat().forEach((key, value) -> answer.println("zk_" + key + "\t" + value));
+        } else {
+            status.view().forEach((key, value) -> answer.println("zk_" + key + "\t" + value));
         }
     }
 
@@ -102,6 +107,7 @@ final class SaucrStatus {
         root.registerGauge("saucr_fast_commits", replication::fastCommits);
         root.registerGauge("saucr_slow_commits", replication::slowCommits);
         root.registerGauge("saucr_prompt_voters", replication::promptVoters);
+        root.registerGauge("saucr_answers_needed", this::answersNeeded);
         root.registerGauge("saucr_on_disk", () -> onDisk() ? 1 : 0);
         root.registerGauge("saucr_pinned_slow", () -> maintenance.pinned() == null ? 0 : 1);
         root.registerGaugeSet("saucr_flush_causes", log::flushesByCause);
@@ -146,6 +152,41 @@ final class SaucrStatus {
         return result.stream().sorted().toList();
     }
 
+    /** The own view (R23), on disk. */
+    private View ownView() {
+        if (txnSnapLog.isOpen()) {
+            return txnSnapLog.log().ownView();
+        }
+        RecoveryProgress progress = peer.recoveryProgress();
+        return progress == null ? View.FIRST : progress.status().view();
+    }
+
+    /** Its members; of the first view, all voters of the configuration. */
+    private List<Long> members(View view) {
+        return view.isFirst()
+                ? peer.getVotingView().keySet().stream().sorted().toList()
+                : view.members();
+    }
+
+    /** Of how many others this server would need an answer after a loss of power in fast mode. */
+    private int answersNeeded() {
+        View view = ownView();
+        return view.isFirst() ? Quorums.recoveryQuorum(members(view).size()) : view.answersNeeded();
+    }
+
+    /** The keys of {@code mntr} that tell of the own view, without its prefix. */
+    private Map<String, Object> view() {
+        View view = ownView();
+        Map<String, Object> lines = new LinkedHashMap<>();
+        lines.put(
+                "saucr_view",
+                members(view).stream()
+                        .map(sid -> Long.toString(sid))
+                        .collect(Collectors.joining(",")));
+        lines.put("saucr_view_zxid", Zxid.toString(view.seal()));
+        return lines;
+    }
+
     /** A leader's mode; of others, the mode of what they logged last. */
     int mode() {
         Mode mode = replication.mode();
@@ -163,6 +204,8 @@ final class SaucrStatus {
         lines.put("saucr_mode", mode());
         lines.put("saucr_on_disk", onDisk() ? 1 : 0);
         lines.put("saucr_pinned_slow", maintenance.pinned() == null ? 0 : 1);
+        lines.putAll(view());
+        lines.put("saucr_answers_needed", answersNeeded());
         RecoveryProgress progress = peer.recoveryProgress();
         if (peer.recovering() && progress != null) {
             lines.put("saucr_recovery_step", progress.status().state());
@@ -197,6 +240,7 @@ final class SaucrStatus {
         result.put("flushMicros", log.flushMicros());
         result.put("flushCauses", log.flushesByCause());
         result.put("onDisk", onDisk());
+        result.put("view", readableView());
         if (txnSnapLog.isOpen()) {
             Markers markers = txnSnapLog.log().markers();
             result.put("lastLoggedZxid", Zxid.toString(txnSnapLog.log().lastAppended()));
@@ -208,6 +252,15 @@ final class SaucrStatus {
         result.put("lastSwitches", replication.recentSwitches().readable());
         result.put("lastFlushes", log.recentFlushes().readable());
         result.put("settings", readableSettings());
+        return result;
+    }
+
+    private Map<String, Object> readableView() {
+        View view = ownView();
+        Map<String, Object> result = new LinkedHashMap<>();
+        result.put("members", members(view));
+        result.put("zxid", Zxid.toString(view.seal()));
+        result.put("answersNeeded", answersNeeded());
         return result;
     }
 

@@ -10,7 +10,9 @@ import java.util.Map;
  * @param voter whether it votes in the current configuration
  * @param situationAware whether it announced SAUCR (H12)
  * @param synced whether it has everything up to the leader's epoch (H5)
- * @param prompt whether it was heard in time (R9); only then it counts towards fast mode
+ * @param inView whether it is in the sealed view, as it is connected now (R23)
+ * @param mayCount whether it counts towards fast mode if it is prompt
+ * @param prompt whether it was heard in time (R9)
  * @param silentMillis time since its last packet
  */
 public record VoterView(
@@ -18,12 +20,14 @@ public record VoterView(
         boolean voter,
         boolean situationAware,
         boolean synced,
+        boolean inView,
+        boolean mayCount,
         boolean prompt,
         long silentMillis) {
 
     /** Whether fast mode can rely on it. */
     public boolean counts() {
-        return voter && situationAware && synced && prompt;
+        return mayCount && prompt;
     }
 
     Map<String, Object> readable() {
@@ -32,6 +36,7 @@ public record VoterView(
         result.put("voter", voter);
         result.put("situationAware", situationAware);
         result.put("synced", synced);
+        result.put("inView", inView);
         result.put("prompt", prompt);
         result.put("silentMillis", silentMillis);
         return result;

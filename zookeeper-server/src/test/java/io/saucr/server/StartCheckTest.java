@@ -8,6 +8,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 import io.saucr.core.LleMap;
 import io.saucr.core.LogIdentity;
 import io.saucr.core.MarkerFile;
+import io.saucr.core.View;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -197,7 +198,7 @@ class StartCheckTest {
         refused("crashed in fast mode", 3, "dataLogDir=" + logs, "saucr.enabled=false");
         assertThatCode(() -> parse(3, "dataLogDir=" + logs, "saucr.enabled=true"))
                 .doesNotThrowAnyException();
-        new MarkerStore(version).writeLatestOnDisk(Z, LleMap.empty());
+        new MarkerStore(version).writeLatestOnDisk(Z, LleMap.empty(), View.FIRST);
         forgetProperties();
         assertThatCode(() -> parse(3, "dataLogDir=" + logs)).doesNotThrowAnyException();
     }
@@ -220,7 +221,7 @@ class StartCheckTest {
 
     static Stream<Arguments> badMarkers() {
         byte[] fast = MarkerFile.encodeFastSwitch(Z);
-        byte[] disk = MarkerFile.encodeLatestOnDisk(Z, LleMap.empty());
+        byte[] disk = MarkerFile.encodeLatestOnDisk(Z, LleMap.empty(), View.FIRST);
         byte[] flipped = disk.clone();
         flipped[disk.length / 2] ^= 1;
         byte[] nonsense = "nonsense\n".getBytes(StandardCharsets.US_ASCII);

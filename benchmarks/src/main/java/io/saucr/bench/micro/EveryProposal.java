@@ -83,6 +83,7 @@ public class EveryProposal {
                             1,
                             new FailureDetector(INTERVAL_NANOS, TOLERANCE_NANOS),
                             DISK_TIMEOUT_NANOS,
+                            0,
                             new CommitRule(1, LongStream.rangeClosed(1, voters).boxed().toList()),
                             new ModeController(voters, CONFIRMATIONS, DRAIN_NANOS, 0),
                             new ReadIndex<>(1),
@@ -91,8 +92,9 @@ public class EveryProposal {
             state.startEpoch(new ReplicationSet(1, LleMap.empty(), EPOCH), EPOCH, now);
             for (int sid = 2; sid <= voters; sid++) {
                 FollowerConnection<String> follower = state.connected("", sid, true, sid, now);
+                state.keepsViews(follower);
                 state.forwarded(follower);
-                state.synced(follower);
+                state.synced(follower, now);
                 followers.add(follower);
             }
             state.decisions().clear();
@@ -103,22 +105,26 @@ public class EveryProposal {
                 if (i == MOST_PROPOSALS_TO_TURN) {
                     throw new IllegalStateException("the leader does not turn to fast mode");
                 }
-                propose();
+                propose(i == 0);
             }
         }
 
         long commit(Mode mode) {
-            propose();
+            propose(false);
             if (state.mode() != mode) {
                 throw new IllegalStateException("the leader is in " + state.mode() + " mode");
             }
             return committed;
         }
 
-        private void propose() {
+        private void propose(boolean noop) {
             zxid++;
             now += BETWEEN_PROPOSALS_NANOS;
-            state.propose(zxid, now);
+            if (noop) {
+                state.proposeNoop(zxid, now);
+            } else {
+                state.propose(zxid, now);
+            }
             state.sent(now);
             commitThrough(state.ackedByLeader(zxid, now));
             for (int i = 0; i < followers.size(); i++) {

@@ -124,7 +124,8 @@ public final class ModelCommand implements Callable<Integer> {
                 "COMMITTED  the same, and the entry is in all logs and committed",
                 "SLOW_COMMITTED  slow; an entry is committed, and on all disks",
                 "ON_OTHERS  slow; an entry is committed that the leader's log lacks",
-                "LEFT     slow; 2 has left, and 3's ack of an entry is unread"
+                "LEFT     slow; 2 has left, and 3's ack of an entry is unread",
+                "SEALED   a view is sealed that lacks the last server; fast with five or more"
             })
     private String from;
 

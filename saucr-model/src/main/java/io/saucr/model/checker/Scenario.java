@@ -27,7 +27,8 @@ import java.util.Set;
  * </pre>
  *
  * The first input names the number of voters and the broken rules. A step answers with the servers
- * that it changed, and with the invariant that it broke. {@code alone} runs the cluster on without
+ * that it changed, and with the invariant that it broke; what comes of that shows in the steps
+ * after it. {@code alone} runs the cluster on without
  * faults and answers whether it serves again. {@code intact} plays all steps before it in a cluster
  * that keeps every rule.
  */
@@ -123,6 +124,7 @@ public final class Scenario {
         }
         played.add(line);
         String[] before = describe();
+        cluster.goOn();
         cluster.apply(Step.parse(line));
         String[] after = describe();
         List<String> answers = new ArrayList<>();

@@ -4,13 +4,16 @@ import java.util.Arrays;
 
 /**
  * Everything that was ever committed, in order: any of it may have been acknowledged to a client,
- * or read by one. Kept for S1 and S2; no server sees it.
+ * or read by one. Kept for S1, S2 and S5; no server sees it.
  */
 public final class AcknowledgedHistory {
     private long[] entries = new long[16];
 
     /** In which epoch each was committed first. */
     private long[] epochs = new long[16];
+
+    /** Whose acks their commits counted, as bits. */
+    private int[] acks = new int[16];
 
     private int length;
     private boolean lost;
@@ -75,11 +78,23 @@ public final class AcknowledgedHistory {
                 if (length == entries.length) {
                     entries = Arrays.copyOf(entries, length * 2);
                     epochs = Arrays.copyOf(epochs, length * 2);
+                    acks = Arrays.copyOf(acks, length * 2);
                 }
                 epochs[length] = epoch;
+                acks[length] = 0;
                 entries[length++] = history[i];
             }
         }
+    }
+
+    /** The commit of this entry counts the acks of these servers. */
+    void counted(int index, int servers) {
+        acks[index] |= servers;
+    }
+
+    /** Whether a commit of this entry has counted the server's ack. */
+    boolean countsAckOf(int index, int server) {
+        return (acks[index] & 1 << server) != 0;
     }
 
     /**
@@ -138,12 +153,18 @@ public final class AcknowledgedHistory {
         return epochs[index];
     }
 
-    void restore(long entry, long epoch) {
+    int acks(int index) {
+        return acks[index];
+    }
+
+    void restore(long entry, long epoch, int countedAcks) {
         if (length == entries.length) {
             entries = Arrays.copyOf(entries, length * 2);
             epochs = Arrays.copyOf(epochs, length * 2);
+            acks = Arrays.copyOf(acks, length * 2);
         }
         epochs[length] = epoch;
+        acks[length] = countedAcks;
         entries[length++] = entry;
     }
 }

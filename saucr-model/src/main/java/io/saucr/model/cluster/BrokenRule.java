@@ -21,8 +21,6 @@ public enum BrokenRule {
     R5_DRAIN_NEVER_ENDS,
     /** A leader that misses the heartbeat of one follower looks at the others alone. */
     R6_MISSED_HEARTBEAT_IGNORED,
-    /** An entry that can no longer get F acks keeps the leader in fast mode. */
-    R6_STUCK_ENTRY,
     /** A newer map replaces the older one. */
     R8_MAP_REPLACED,
     /** An operator's order to stay slow turns the mode once, and is then forgotten. */
@@ -55,6 +53,16 @@ public enum BrokenRule {
     R22_ANSWERS_WITHOUT_NUMBER,
     /** Acks of an entry that was proposed before a sync came in count for that sync, too. */
     R22_EARLIER_ENTRY,
+    /** One answer is enough for every recovering server, whoever gives it. */
+    R23_ONE_ANSWER_ENOUGH,
+    /** Memory acks of voters count that are not members of the sealed view. */
+    R23_NON_MEMBERS_COUNT,
+    /** Answers count of voters that are not members of the recovering server's view. */
+    R23_ANSWERS_OF_NON_MEMBERS,
+    /** A recovering server takes every sealed view for newer than its own. */
+    R23_OWN_VIEW_NOT_LOOKED_AT,
+    /** A member of the view that has connected anew counts without another seal. */
+    R23_JOINER_COUNTS,
     /** After a loss of power a server believes that its page cache is still the same. */
     R25_BOOT_ID_NOT_LOOKED_AT,
     /** A fast entry is acked before it is in the page cache. */

@@ -18,7 +18,8 @@ public final class ClusterText {
 
     /**
      * One server: what it does, its epoch, its log with a bar behind what is on disk and a star
-     * behind what may have been acked, or is in the page cache of a dead process, and its markers.
+     * behind what may have been acked, or is in the page cache of a dead process, its markers, and
+     * its own view if that lacks a server.
      */
     public static String describe(ModelCluster cluster, int server) {
         Server s = cluster.servers[server];
@@ -48,6 +49,10 @@ public final class ClusterText {
             return out.append(", disk lost").toString();
         }
         out.append(s.markersSayFast() ? ", markers: fast" : ", markers: on disk");
+        if (!s.ownView.isFirst() && s.ownView.members().size() < cluster.n) {
+            out.append(", view of ").append(s.ownView.members().size());
+            out.append(" sealed at ").append(Entry.toString(s.ownView.seal()));
+        }
         return out.toString();
     }
 }

@@ -44,6 +44,7 @@ public interface Invariant {
                 new AcknowledgedIsNeverLost(),
                 new OneValuePerZxid(),
                 new RecoveringTakesNoPart(),
+                new RecoveredHoldsWhatItAcked(),
                 new LogOrder(),
                 new MarkerTruth(),
                 new SyncedReadsAreNotStale(),
@@ -52,6 +53,9 @@ public interface Invariant {
 
     /** Those that are looked at when an entry commits. */
     static List<Invariant> atCommits() {
-        return List.of(new OthersKnowWhatWasLogged(), new ModeSafety());
+        return List.of(
+                new OthersKnowWhatWasLogged(),
+                new ModeSafety(),
+                new RecoveredHoldsWhatItAcked());
     }
 }

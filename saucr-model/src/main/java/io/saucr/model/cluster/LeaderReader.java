@@ -7,6 +7,7 @@ import io.saucr.core.ModeController.Decision;
 import io.saucr.core.ModeController.Pin;
 import io.saucr.core.ProposalTag;
 import io.saucr.core.ReplicationSet;
+import io.saucr.core.View;
 import io.saucr.core.Zxid;
 import io.saucr.model.cluster.Server.ClientSync;
 
@@ -58,7 +59,7 @@ final class LeaderReader {
             readLink(s.links[j]);
             durable[j] = in.zxid();
         }
-        w.leaderSteps.resume(s, restoreSet(s, others, tagState));
+        w.leaderSteps.resume(s, restoreSet(s, others, tagState), newestView(s));
         if (s.count instanceof LooseCommitRule loose) {
             loose.read(in, s, modes, durable);
         } else {
@@ -156,6 +157,16 @@ final class LeaderReader {
                 : s.set.propose(last, tagState == 1 + Mode.FAST.ordinal() ? Mode.FAST : Mode.SLOW);
     }
 
+    /** Of this term; null before the first seal. */
+    private static View newestView(Server s) {
+        for (int i = s.queueLength - 1; i >= s.epochStart; i--) {
+            if (s.queueViews[i] != null) {
+                return s.queueViews[i];
+            }
+        }
+        return null;
+    }
+
     /** Tells a new commit rule everything that still matters of what the old one was told. */
     private void restoreCount(Server s, Mode[] modes, long[] durable) {
         for (int j = 0; j < n; j++) {
@@ -173,6 +184,9 @@ final class LeaderReader {
             }
             if (i < s.queueLength) {
                 s.count.propose(Entry.zxid(s.queue[i]), modes[i]);
+                if (s.queueViews[i] != null) {
+                    s.count.resume(s.queueViews[i]);
+                }
             }
         }
         for (int i = s.epochStart; i < s.acked; i++) {

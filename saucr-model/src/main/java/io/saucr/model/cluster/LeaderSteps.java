@@ -11,6 +11,7 @@ import io.saucr.core.ModeController.Pin;
 import io.saucr.core.ProposalTag;
 import io.saucr.core.ReadIndex;
 import io.saucr.core.ReplicationSet;
+import io.saucr.core.View;
 import io.saucr.core.Zxid;
 import io.saucr.model.cluster.Server.ClientSync;
 import io.saucr.model.cluster.Server.Role;
@@ -31,6 +32,10 @@ final class LeaderSteps {
 
     static final long LONG_AGO = 2 * INTERVAL;
     private static final long DISK_TIMEOUT = 1L << 55;
+
+    /** A seal that is due waits for nothing: that only makes more schedules possible (R23). */
+    private static final long SETTLED = 0;
+
     private static final FailureDetector DETECTOR = new FailureDetector(INTERVAL, 1);
 
     private final ModelCluster cluster;
@@ -69,7 +74,7 @@ final class LeaderSteps {
         l.acceptedEpoch = epoch;
         l.currentEpoch = epoch;
         for (int i = 0; i < l.length; i++) {
-            l.enqueue(l.log[i], null);
+            l.enqueue(l.log[i], null, null);
         }
         l.queueNext = l.queueLength;
         l.epochStart = l.queueLength;
@@ -93,6 +98,7 @@ final class LeaderSteps {
                         l.sid,
                         DETECTOR,
                         DISK_TIMEOUT,
+                        SETTLED,
                         l.count,
                         l.controller,
                         l.syncs,
@@ -143,23 +149,24 @@ final class LeaderSteps {
         s.queueNext = s.initialHistory;
         link.open(connection, s.incarnation, l.queueLength, s.initialHistory);
         link.attach(s);
+        l.state.keepsViews(connection);
         if (broken.contains(BrokenRule.H5_COUNTS_BEFORE_UPTODATE)) {
             link.countsFrom = l.queueLength;
             l.count.join(s.sid, link.connection);
         }
         if (r21 && earlier != null) {
-            resume(l, null);
+            resume(l, null, l.state.view());
         } else {
             l.state.forwarded(connection);
             carryOut(l);
         }
         if (h6 && tag != null) {
-            resume(l, l.set.propose(lastProposed(l), tag.mode()));
+            resume(l, l.set.propose(lastProposed(l), tag.mode()), l.state.view());
         }
     }
 
-    void resume(Server l, ProposalTag tag) {
-        l.state.resume(l.set, tag, lastProposed(l), lastCommitted(l), l.now);
+    void resume(Server l, ProposalTag tag, View view) {
+        l.state.resume(l.set, tag, view, lastProposed(l), lastCommitted(l), l.now);
     }
 
     /**
@@ -167,7 +174,7 @@ final class LeaderSteps {
      * bounds count.
      */
     private void goOnWithoutALook(Server l) {
-        resume(l, l.state.tag());
+        resume(l, l.state.tag(), l.state.view());
     }
 
     private static long lastCommitted(Server l) {
@@ -195,15 +202,30 @@ final class LeaderSteps {
     }
 
     void propose(Server l) {
-        long zxid = Zxid.of(l.acceptedEpoch, l.queueLength - l.epochStart + 1L);
-        ProposalTag attached = l.state.propose(zxid, l.now);
+        long zxid = nextZxid(l);
+        send(l, zxid, l.state.propose(zxid, l.now), null);
+    }
+
+    /** It seals a view if one is due (R23). */
+    void proposeNoop(Server l) {
+        long zxid = nextZxid(l);
+        ProposalTag attached = l.state.proposeNoop(zxid, l.now);
+        View view = l.state.view();
+        send(l, zxid, attached, view != null && view.seal() == zxid ? view : null);
+    }
+
+    private static long nextZxid(Server l) {
+        return Zxid.of(l.acceptedEpoch, l.queueLength - l.epochStart + 1L);
+    }
+
+    private static void send(Server l, long zxid, ProposalTag attached, View sealed) {
         long entry = Entry.of(zxid, l.term);
-        l.enqueue(entry, attached);
+        l.enqueue(entry, attached, sealed);
         requireEveryLinkIsForwardedTo(l);
         for (int i = 0; i < l.state.forwardings(); i++) {
             Server follower = l.state.forwarding(i).otherEnd;
             if (follower != null) {
-                follower.enqueue(entry, attached);
+                follower.enqueue(entry, attached, sealed);
             }
         }
         l.state.sent(l.now);
@@ -249,7 +271,7 @@ final class LeaderSteps {
             if (link.countsFrom == Server.NOWHERE) {
                 link.countsFrom = l.queueLength;
             }
-            l.state.synced(link.known);
+            l.state.synced(link.known, l.now);
         } else if (link.notices > 0 && link.noticeBefore[0] <= link.acksRead) {
             int restarted = link.noticeServer[0];
             long incarnation = link.noticeIncarnation[0];
@@ -305,10 +327,24 @@ final class LeaderSteps {
             } else {
                 cluster.slowCommits++;
             }
+            cluster.history.counted(position, whoseAcksCount(l, position));
             cluster.committing(l, position);
         }
         l.committed = to;
         l.state.committed(through, l.now);
+    }
+
+    /** By whose acks an entry commits, as bits: F of itself, B durable ones, or both (R4). */
+    private int whoseAcksCount(Server l, int position) {
+        long zxid = Entry.zxid(l.queue[position]);
+        int itself = 0;
+        int durable = 0;
+        for (Server s : servers) {
+            itself |= l.count.ackedItself(s.sid, zxid) ? 1 << s.index : 0;
+            durable |= l.count.durableThrough(s.sid) >= zxid ? 1 << s.index : 0;
+        }
+        return (Integer.bitCount(itself) >= cluster.fastQuorum ? itself : 0)
+                | (Integer.bitCount(durable) >= bareMajority ? durable : 0);
     }
 
     /** The leader forgets a connection (R2, R6). */
@@ -354,13 +390,19 @@ final class LeaderSteps {
     }
 
     /**
-     * Whether a look at promptness changes anything; one that begins a drain is a step of its own.
+     * Whether a look at promptness changes anything: asks for a seal, in fast mode at the cost of a
+     * turn to slow mode (R23), or for a no-op, or turns to fast mode. One that begins a drain is a
+     * step of its own.
      */
     boolean mayConfirm(Server l) {
+        if (l.state.draining() || cluster.confirmations >= bounds.confirmations()) {
+            return false;
+        }
+        if (l.count.sealDue()) {
+            return l.controller.mode() == Mode.FAST || !l.noopOwed;
+        }
         return l.controller.mode() == Mode.SLOW
-                && !l.state.draining()
                 && !l.controller.pinned(Pin.OPERATOR)
-                && cluster.confirmations < bounds.confirmations()
                 && prompt(l) > bareMajority
                 && (l.count.lastSlowOnFastQuorumOfDisks()
                         || (l.count.slowEntriesCommitted() && !l.noopOwed));
@@ -374,10 +416,12 @@ final class LeaderSteps {
         return l.links[s.index].otherEnd != null;
     }
 
-    /** It is time for a look at promptness: turns to fast mode, or owes a no-op for it. */
+    /** It is time for a look at promptness: turns the mode, or owes a no-op. */
     void confirm(Server l) {
         l.now += LeaderState.confirmationNanos(DETECTOR);
         round(l);
+        // A seal that is asked for puts the look at promptness off: that is a step of its own, too.
+        goOnWithoutALook(l);
     }
 
     /** A look at everyone after nobody was heard in time: turns to slow mode. */
@@ -447,9 +491,10 @@ final class LeaderSteps {
             }
         }
         l.now = wakes;
+        boolean sealWasDue = l.count.sealDue();
         round(l);
         goOnWithoutALook(l);
-        l.turnedByPause |= l.controller.mode() == Mode.SLOW;
+        l.turnedByPause |= l.controller.mode() == Mode.SLOW && !sealWasDue;
         for (Link link : l.links) {
             if (link.open) {
                 heard(l, link);
@@ -461,6 +506,7 @@ final class LeaderSteps {
     boolean mayDrain(Server l) {
         return l.controller.mode() == Mode.SLOW
                 && !l.state.draining()
+                && !l.count.sealDue()
                 && !l.controller.pinned(Pin.OPERATOR)
                 && cluster.drains < bounds.drains()
                 && prompt(l) > bareMajority

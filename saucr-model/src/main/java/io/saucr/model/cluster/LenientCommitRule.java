@@ -4,15 +4,17 @@ import io.saucr.core.CommitRule;
 import java.util.Collection;
 import java.util.Set;
 
-/** The product's own, but for what it says of the mode (R5, R6). */
+/** The product's own, but for what it says of the mode (R5) and of who counts (R23). */
 final class LenientCommitRule extends CommitRule {
     private final boolean fastBeforeDisks;
-    private final boolean neverStuck;
+    private final boolean nonMembersCount;
+    private final boolean joinersCount;
 
     LenientCommitRule(long self, Collection<Long> voters, Set<BrokenRule> broken) {
         super(self, voters);
         fastBeforeDisks = broken.contains(BrokenRule.R5_FAST_BEFORE_DISKS);
-        neverStuck = broken.contains(BrokenRule.R6_STUCK_ENTRY);
+        nonMembersCount = broken.contains(BrokenRule.R23_NON_MEMBERS_COUNT);
+        joinersCount = broken.contains(BrokenRule.R23_JOINER_COUNTS);
     }
 
     @Override
@@ -21,7 +23,10 @@ final class LenientCommitRule extends CommitRule {
     }
 
     @Override
-    public boolean disconnect(long sid, long connection) {
-        return super.disconnect(sid, connection) && !neverStuck;
+    protected long counting(long connected, long members, long whoGotTheSeal) {
+        if (nonMembersCount) {
+            return connected;
+        }
+        return joinersCount ? connected & members : whoGotTheSeal;
     }
 }

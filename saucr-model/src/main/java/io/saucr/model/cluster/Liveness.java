@@ -5,8 +5,8 @@ import io.saucr.model.cluster.Step.Kind;
 import java.util.Arrays;
 
 /**
- * L1 and L2: once nothing fails any more, a bare majority is up and R of it are recovered, the
- * ensemble serves again: everybody who is up recovers, everything that was proposed commits, a new
+ * L1 and L2: once nothing fails any more, a bare majority is up and everybody who is up can recover,
+ * the ensemble serves again: everybody who is up recovers, everything that was proposed commits, a new
  * write commits, and a sync after it is answered (R22). Servers that are down stay down. Also
  * checks what L1 relies on: when a leader has turned slow and nothing is under way, what it has
  * committed is on a bare majority of disks (R6). Chooses steps without randomness. Owned by one
@@ -37,22 +37,51 @@ public final class Liveness {
     }
 
     /**
-     * Whether L1 and L2 promise anything now: with servers that lost their disks, once a bare
-     * majority of others is there, or all are there and fewer than a bare majority lost theirs
-     * (R26).
+     * Whether L1 and L2 promise anything now: a bare majority is up, and all who are up can
+     * recover.
      */
     public boolean promised() {
         int up = 0;
         int recovered = 0;
-        int lost = 0;
         for (int i = 0; i < n; i++) {
-            up += cluster.up(i) ? 1 : 0;
-            recovered += cluster.recovered(i) ? 1 : 0;
-            lost += cluster.up(i) && cluster.lost(i) ? 1 : 0;
+            up |= cluster.up(i) ? 1 << i : 0;
+            recovered |= cluster.recovered(i) ? 1 << i : 0;
         }
-        return up >= bareMajority
-                && recovered >= Quorums.recoveryQuorum(n)
-                && (lost == 0 || up - lost >= bareMajority || (up == n && lost < bareMajority));
+        return Integer.bitCount(up) >= bareMajority && allRecover(recovered, up);
+    }
+
+    /**
+     * Whether all of these servers, as bits, recover if nothing fails any more: one that lost its
+     * memory once somebody is recovered that has a newer view than it, or enough members of its own
+     * view are (R16, R23); those that lost their disks once a bare majority of others is, or all
+     * servers are there and fewer than a bare majority lost theirs (R26).
+     *
+     * @param recovered those of them who know what they have
+     */
+    public boolean allRecover(int recovered, int up) {
+        int inTheEnd = recovered;
+        int before;
+        do {
+            before = inTheEnd;
+            int lost = 0;
+            for (int i = 0; i < n; i++) {
+                int bit = 1 << i;
+                if ((up & ~inTheEnd & bit) == 0) {
+                    continue;
+                }
+                if (cluster.lost(i)) {
+                    lost |= bit;
+                } else if (cluster.enoughAnswer(i, inTheEnd)) {
+                    inTheEnd |= bit;
+                }
+            }
+            boolean everybody =
+                    Integer.bitCount(inTheEnd | lost) == n && Integer.bitCount(lost) < bareMajority;
+            if (everybody || Integer.bitCount(inTheEnd) >= bareMajority) {
+                inTheEnd |= lost;
+            }
+        } while (inTheEnd != before);
+        return (up & ~inTheEnd) == 0;
     }
 
     /**

@@ -3,6 +3,7 @@ package io.saucr.model.cluster;
 import io.saucr.core.LleKnowledge;
 import io.saucr.core.Mode;
 import io.saucr.core.ProposalTag;
+import io.saucr.core.Zxid;
 import io.saucr.model.cluster.Server.Role;
 import java.util.Set;
 
@@ -41,7 +42,9 @@ final class LogSteps {
         }
         ProposalTag tag = s.announced;
         byte as = Server.FAST;
-        if (tag == null || tag.mode() == Mode.SLOW) {
+        if (s.queueViews[position] != null && !beforeUpToDate) {
+            as = Server.SEAL;
+        } else if (tag == null || tag.mode() == Mode.SLOW) {
             as = Server.SLOW;
         } else if (beforeUpToDate && !h5) {
             as = Server.FAST_TO_BE_FORCED;
@@ -90,9 +93,10 @@ final class LogSteps {
             if (s.durability.mustMarkOnDisk()) {
                 if (s.durability.claimsOnDisk()
                         && broken.contains(BrokenRule.S4_STALE_MAP_ON_DISK)) {
+                    s.ownView = s.viewThrough(s.length);
                     s.durability.markedOnDisk(s.lastLogged());
                 } else {
-                    writeOnDiskMarker(s, s.lastLogged());
+                    writeOnDiskMarker(s, s.length);
                 }
             }
         }
@@ -107,16 +111,20 @@ final class LogSteps {
         s.acked = s.length;
     }
 
-    private static void writeOnDiskMarker(Server s, long zxid) {
-        s.durability.markedOnDisk(zxid);
+    /**
+     * @param covered how many entries of the log it says are on disk
+     */
+    private static void writeOnDiskMarker(Server s, int covered) {
+        s.ownView = s.viewThrough(covered);
+        s.durability.markedOnDisk(covered == 0 ? Zxid.NONE : Entry.zxid(s.log[covered - 1]));
         s.latestOnDisk = s.durability.latestOnDisk();
         s.mapOnDisk = s.knowledge.snapshot();
     }
 
     void mark(Server s) {
-        long zxid = r13Order ? s.lastLogged() : Entry.zxid(s.log[s.flushed - 1]);
+        int covered = r13Order ? s.length : s.flushed;
         s.flushed = Server.NOWHERE;
-        writeOnDiskMarker(s, zxid);
+        writeOnDiskMarker(s, covered);
     }
 
     /** R10: acks what is logged to whoever still hears it, and has everything on disk. */
@@ -124,7 +132,7 @@ final class LogSteps {
         settle(s);
         if (!s.durability.claimsOnDisk()) {
             s.force();
-            writeOnDiskMarker(s, s.lastLogged());
+            writeOnDiskMarker(s, s.length);
         }
         s.flushed = Server.NOWHERE;
     }

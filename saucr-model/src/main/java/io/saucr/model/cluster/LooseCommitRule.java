@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Counts acks as {@link io.saucr.core.CommitRule} does, with one rule broken (R2, R4, R21). Used
- * only in clusters that break one of these.
+ * Counts acks as {@link io.saucr.core.CommitRule} does, with one rule broken (R2, R4, R21), and
+ * without views (R23). Used only in clusters that break one of these.
  */
 final class LooseCommitRule extends CommitRule {
     private final int self;
@@ -73,16 +73,32 @@ final class LooseCommitRule extends CommitRule {
     }
 
     @Override
-    public boolean disconnect(long sid, long connection) {
+    public void disconnect(long sid, long connection) {
         connections[(int) sid - 1] = -1;
-        return leaveEverySet((int) sid - 1);
+        leaveEverySet((int) sid - 1);
     }
 
     @Override
-    public boolean restarted(long sid) {
+    public void restarted(long sid) {
         connections[(int) sid - 1] = -1;
         durableThrough[(int) sid - 1] = 0;
-        return leaveEverySet((int) sid - 1);
+        leaveEverySet((int) sid - 1);
+    }
+
+    /** There were no views when these rules were looser. */
+    @Override
+    public boolean sealDue() {
+        return false;
+    }
+
+    @Override
+    public boolean viewIsWhole() {
+        return true;
+    }
+
+    @Override
+    public boolean sealed(long sid) {
+        return (joined & 1 << (sid - 1)) != 0;
     }
 
     @Override
@@ -124,12 +140,20 @@ final class LooseCommitRule extends CommitRule {
     }
 
     private boolean committable(int i) {
-        int durable = durable(epochStart + i + 1);
+        return Integer.bitCount(itself(i)) >= fastQuorum
+                || Integer.bitCount(durable(epochStart + i + 1)) >= bareMajority;
+    }
+
+    /** Whose acks of the entry count towards F. */
+    private int itself(int i) {
         int itself = members[i] & acks[i];
-        if (durableCountsTowardsF) {
-            itself |= durable;
-        }
-        return Integer.bitCount(itself) >= fastQuorum || Integer.bitCount(durable) >= bareMajority;
+        return durableCountsTowardsF ? itself | durable(epochStart + i + 1) : itself;
+    }
+
+    @Override
+    public boolean ackedItself(long sid, long zxid) {
+        int i = (int) (zxid - epochStart) - 1;
+        return i >= committed && i < proposed && (itself(i) & 1 << (sid - 1)) != 0;
     }
 
     @Override
@@ -203,15 +227,12 @@ final class LooseCommitRule extends CommitRule {
         return result;
     }
 
-    private boolean leaveEverySet(int server) {
+    private void leaveEverySet(int server) {
         int bit = 1 << server;
         joined &= ~bit;
-        boolean stuck = false;
         for (int i = committed; i < proposed; i++) {
             members[i] &= ~bit;
             acks[i] &= ~bit;
-            stuck |= !slow[i] && Integer.bitCount(members[i]) < fastQuorum;
         }
-        return stuck;
     }
 }

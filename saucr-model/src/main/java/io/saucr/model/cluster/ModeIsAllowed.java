@@ -3,8 +3,9 @@ package io.saucr.model.cluster;
 import io.saucr.core.Mode;
 
 /**
- * A leader is not fast while an operator forbids it (R10), nor while it has heard no more than a
- * bare majority in time (R6); and a pause of its own process changes nothing (H11).
+ * A leader is not fast while an operator forbids it (R10), nor while it has heard no more members
+ * of the sealed view than a bare majority in time (R6, R23); and a pause of its own process changes
+ * nothing (H11).
  */
 final class ModeIsAllowed implements Invariant {
     @Override
@@ -49,8 +50,10 @@ final class ModeIsAllowed implements Invariant {
     private static boolean tooFewHeard(ModelCluster cluster, Server l) {
         int heard = 1;
         boolean silent = false;
-        for (Link link : l.links) {
-            heard += link.open && link.synced() && !link.silent ? 1 : 0;
+        for (Server s : cluster.servers) {
+            Link link = l.links[s.index];
+            boolean member = link.open && link.synced() && l.count.sealed(s.sid);
+            heard += member && !link.silent ? 1 : 0;
             silent |= link.silent;
         }
         return silent && heard <= cluster.bareMajority;

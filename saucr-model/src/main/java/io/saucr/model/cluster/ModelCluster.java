@@ -4,6 +4,7 @@ import io.saucr.core.Configuration;
 import io.saucr.core.LleMap;
 import io.saucr.core.Mode;
 import io.saucr.core.Quorums;
+import io.saucr.core.View;
 import io.saucr.model.cluster.Server.Role;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -131,6 +132,7 @@ public final class ModelCluster {
             s.fastSwitch = 0;
             s.latestOnDisk = 0;
             s.mapOnDisk = LleMap.empty();
+            s.ownView = View.FIRST;
             s.open();
         }
         history.clear();
@@ -227,6 +229,21 @@ public final class ModelCluster {
      */
     public boolean completeAtStart(int server) {
         return !servers[server].mayHaveForgotten();
+    }
+
+    /** Whether a server that lost its memory has heard enough with answers of these, as bits. */
+    boolean enoughAnswer(int server, int answering) {
+        View own = servers[server].ownView;
+        int ofMembers = 0;
+        for (Server s : servers) {
+            if ((answering & 1 << s.index) != 0) {
+                if (s.ownView.seal() > own.seal()) {
+                    return true;
+                }
+                ofMembers += own.isFirst() || own.members().contains(s.sid) ? 1 : 0;
+            }
+        }
+        return ofMembers >= (own.isFirst() ? Quorums.recoveryQuorum(n) : own.answersNeeded());
     }
 
     /** Whether the server's disk was lost and it has not recovered since. */
@@ -403,7 +420,7 @@ public final class ModelCluster {
             case NOOP -> {
                 noops++;
                 s.noopOwed = false;
-                leaderSteps.propose(s);
+                leaderSteps.proposeNoop(s);
             }
             case APPEND -> logSteps.appendNext(s, false);
             case ACK -> logSteps.ack(s);
@@ -498,6 +515,12 @@ public final class ModelCluster {
             }
         }
         return violation == null;
+    }
+
+    /** Goes on after a step that broke an invariant: the next step may break another one. */
+    public void goOn() {
+        violation = null;
+        explanation = "";
     }
 
     /** The leader is about to commit the entry at this position of its queue. */

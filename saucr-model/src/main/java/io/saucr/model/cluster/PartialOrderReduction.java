@@ -89,6 +89,7 @@ public final class PartialOrderReduction {
     private int committed;
     private int acksRead;
     private boolean manyFast;
+    private boolean noopOwed;
 
     /**
      * @param longest no run is longer than this
@@ -224,6 +225,7 @@ public final class PartialOrderReduction {
         linkWasEmpty = s.link != null && !s.link.readable();
         committed = s.committed;
         acksRead = s.links[Step.other(step)].acksRead;
+        noopOwed = s.noopOwed;
         manyFast = s.length - s.acked > 1 && onlyFast(s);
     }
 
@@ -240,6 +242,8 @@ public final class PartialOrderReduction {
         run.readable = false;
         Server s = cluster.servers[Step.server(step)];
         boolean visible = saidFast && !s.markersSayFast();
+        // Any ack may be the one after which the leader asks for a seal (R23).
+        boolean asks = s.noopOwed && !noopOwed;
         return switch (Step.kind(step)) {
             case PROPOSE, NOOP -> {
                 run.proposed = true;
@@ -253,7 +257,7 @@ public final class PartialOrderReduction {
                     yield Next.LEAVE_OUT;
                 }
                 if (s.leads()) {
-                    yield counted(was, run, s, s, !acksAreQuiet || visible);
+                    yield counted(was, run, s, s, !acksAreQuiet || visible || asks);
                 }
                 if (!acksAreQuiet || visible) {
                     yield stateIfSeen(was);
@@ -267,7 +271,7 @@ public final class PartialOrderReduction {
                 Server from = cluster.servers[Step.other(step)];
                 Link link = s.links[from.index];
                 yield link.open && link.acksRead == acksRead + 1
-                        ? counted(was, run, s, from, false)
+                        ? counted(was, run, s, from, asks)
                         : (was.counted & ~(1 << from.index)) == 0 ? Next.STATE : Next.LEAVE_OUT;
             }
             case TRUNCATE -> quiet(run, step);
@@ -336,7 +340,7 @@ public final class PartialOrderReduction {
         }
         run.highest = rank(from);
         run.counted |= 1 << from.index;
-        if (from != l && inVain(l, from, run)) {
+        if (from != l && !visible && inVain(l, from, run)) {
             return Next.LEAVE_OUT;
         }
         if (l.committed == committed) {

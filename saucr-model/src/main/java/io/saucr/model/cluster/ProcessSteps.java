@@ -1,6 +1,7 @@
 package io.saucr.model.cluster;
 
 import io.saucr.core.LleMap;
+import io.saucr.core.View;
 import io.saucr.core.Zxid;
 import io.saucr.model.cluster.Server.Role;
 import java.util.List;
@@ -46,6 +47,7 @@ final class ProcessSteps {
         s.fastSwitch = 0;
         s.latestOnDisk = 0;
         s.mapOnDisk = LleMap.empty();
+        s.ownView = View.FIRST;
         stop(s);
     }
 

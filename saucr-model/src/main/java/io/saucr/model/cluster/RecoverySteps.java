@@ -2,6 +2,7 @@ package io.saucr.model.cluster;
 
 import io.saucr.core.LleMap;
 import io.saucr.core.Markers;
+import io.saucr.core.Quorums;
 import io.saucr.core.RecoveryMessage;
 import io.saucr.core.RecoveryMessage.EntriesRequest;
 import io.saucr.core.RecoveryMessage.EpochEndsAnswer;
@@ -12,6 +13,7 @@ import io.saucr.core.RecoveryProcedure.Append;
 import io.saucr.core.RecoveryProcedure.Finish;
 import io.saucr.core.RecoveryProcedure.Truncate;
 import io.saucr.core.RecoverySource;
+import io.saucr.core.View;
 import io.saucr.core.Zxid;
 import io.saucr.model.cluster.Server.Role;
 import java.util.List;
@@ -56,10 +58,37 @@ final class RecoverySteps {
                         s.incarnation,
                         neverAhead ? -1 : s.currentEpoch,
                         s.epochEnds(),
-                        new Markers(s.fastSwitch, s.latestOnDisk, map),
+                        markers(s, map),
                         cluster.voters,
                         s.lost,
                         broken.contains(BrokenRule.R26_NO_NEW_ROUND));
+    }
+
+    /** What the procedure is told is on the disk. */
+    Markers markers(Server s, LleMap map) {
+        return new Markers(s.fastSwitch, s.latestOnDisk, map, viewToListenTo(s.ownView));
+    }
+
+    /** Breaks R23, by another view than the own one; else it is the own one. */
+    private View viewToListenTo(View own) {
+        if (broken.contains(BrokenRule.R23_OWN_VIEW_NOT_LOOKED_AT)) {
+            return View.FIRST;
+        }
+        if (broken.contains(BrokenRule.R23_ONE_ANSWER_ENOUGH)) {
+            return ofEverybody(Math.max(own.seal(), 1), 1);
+        }
+        return broken.contains(BrokenRule.R23_ANSWERS_OF_NON_MEMBERS) && !own.isFirst()
+                ? ofEverybody(own.seal(), own.answersNeeded())
+                : own;
+    }
+
+    /** A view of all servers of which so many answers are enough. */
+    private View ofEverybody(long seal, int answers) {
+        int voters = n;
+        while (Quorums.viewQuorum(n, voters) > answers) {
+            voters++;
+        }
+        return new View(seal, voters, cluster.sids);
     }
 
     void answer(Server s, Server asker) {
@@ -92,7 +121,8 @@ final class RecoverySteps {
                         s.lastLogged(),
                         known,
                         cluster.voters,
-                        Optional.empty());
+                        Optional.empty(),
+                        s.ownView.seal());
         asker.recovery.promised[s.index] = asker.lost ? queries.promise(s) : 0;
         if (broken.contains(
                 asker.lost ? BrokenRule.R26_R_ANSWERS_ENOUGH : BrokenRule.R16_ONE_ANSWER_TOO_FEW)) {
@@ -118,12 +148,15 @@ final class RecoverySteps {
     }
 
     /**
-     * Breaks R16 or R26: gives the asker an empty answer of the first server that has not answered,
-     * so that one real answer fewer is enough.
+     * Breaks R16 or R26: gives the asker an empty answer of the first server of its view that has
+     * not answered, so that one real answer fewer is enough.
      */
     private void countOneTooMany(Server asker, int except) {
         for (int j = 0; j < n; j++) {
-            if (j != except && j != asker.index && asker.recovery.received[j] == null) {
+            if (j != except
+                    && j != asker.index
+                    && asker.recovery.received[j] == null
+                    && isMember(asker.ownView, j)) {
                 learn(
                         asker,
                         j,
@@ -134,11 +167,16 @@ final class RecoverySteps {
                                 Zxid.NONE,
                                 LleMap.empty(),
                                 cluster.voters,
-                                Optional.empty()),
+                                Optional.empty(),
+                                Zxid.NONE),
                         0);
                 return;
             }
         }
+    }
+
+    private static boolean isMember(View view, int server) {
+        return view.isFirst() || view.members().contains(server + 1L);
     }
 
     /** An answer that was on its way is received. */

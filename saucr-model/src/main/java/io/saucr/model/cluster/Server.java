@@ -12,6 +12,7 @@ import io.saucr.core.ModeController;
 import io.saucr.core.ProposalTag;
 import io.saucr.core.ReadIndex;
 import io.saucr.core.ReplicationSet;
+import io.saucr.core.View;
 import io.saucr.core.Zxid;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -31,6 +32,7 @@ final class Server {
     static final byte FAST = 0;
     static final byte SLOW = 1;
     static final byte FAST_TO_BE_FORCED = 2;
+    static final byte SEAL = 3;
 
     final int index;
     final long sid;
@@ -73,6 +75,9 @@ final class Server {
     long latestOnDisk;
     LleMap mapOnDisk = LleMap.empty();
 
+    /** That of the newest seal that it forced before it acked it (R23). */
+    View ownView = View.FIRST;
+
     // ---- The log's owner; null while down or recovering ----
 
     LogDurability durability;
@@ -98,6 +103,10 @@ final class Server {
 
     long[] queue;
     ProposalTag[] queueTags;
+
+    /** What the entries that are seals seal, null for the others (R23). */
+    View[] queueViews;
+
     int queueLength;
 
     /** The next position of the queue that the log takes. */
@@ -179,6 +188,7 @@ final class Server {
         appendedAs = new byte[capacity];
         queue = new long[capacity];
         queueTags = new ProposalTag[capacity];
+        queueViews = new View[capacity];
         links = new Link[servers];
         answered = new long[servers];
         for (int i = 0; i < servers; i++) {
@@ -203,7 +213,7 @@ final class Server {
     }
 
     Markers markers() {
-        return new Markers(fastSwitch, latestOnDisk, mapOnDisk);
+        return new Markers(fastSwitch, latestOnDisk, mapOnDisk, ownView);
     }
 
     /** Whether it may have lost entries that it acked, or what it knew of others. */
@@ -257,13 +267,15 @@ final class Server {
         flushed = NOWHERE;
     }
 
-    void enqueue(long entry, ProposalTag withTag) {
+    void enqueue(long entry, ProposalTag withTag, View sealed) {
         if (queueLength == queue.length) {
             queue = Arrays.copyOf(queue, queueLength * 2);
             queueTags = Arrays.copyOf(queueTags, queueLength * 2);
+            queueViews = Arrays.copyOf(queueViews, queueLength * 2);
         }
         queue[queueLength] = entry;
         queueTags[queueLength] = withTag;
+        queueViews[queueLength] = sealed;
         queueLength++;
     }
 
@@ -271,9 +283,11 @@ final class Server {
         if (queue.length < from.queueLength) {
             queue = new long[from.queue.length];
             queueTags = new ProposalTag[from.queue.length];
+            queueViews = new View[from.queue.length];
         }
         System.arraycopy(from.queue, 0, queue, 0, from.queueLength);
         System.arraycopy(from.queueTags, 0, queueTags, 0, from.queueLength);
+        System.arraycopy(from.queueViews, 0, queueViews, 0, from.queueLength);
         queueLength = from.queueLength;
     }
 
@@ -284,8 +298,22 @@ final class Server {
             case FAST -> durability.appended(zxid, Mode.FAST);
             case SLOW -> durability.appended(zxid, Mode.SLOW);
             case FAST_TO_BE_FORCED -> durability.appendedFastToBeForced(zxid);
+            case SEAL -> durability.appendedSeal(zxid);
             default -> throw new IllegalStateException("appended as " + appendedAs[position]);
         }
+    }
+
+    /**
+     * The own view once the entries up to this position of the log, exclusively, are on disk: what
+     * a log holds that is not acked stands at the same positions of the queue.
+     */
+    View viewThrough(int end) {
+        for (int i = end - 1; i >= acked; i--) {
+            if (appendedAs[i] == SEAL) {
+                return queueViews[i];
+            }
+        }
+        return ownView;
     }
 
     /** Takes over its log as it is on its disk, once it is not recovering. */

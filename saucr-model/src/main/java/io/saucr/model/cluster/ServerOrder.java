@@ -24,6 +24,9 @@ final class ServerOrder {
     private final long[] signature;
     private final long[] refined;
 
+    /** Of each server's own view, as bits. */
+    private final int[] members;
+
     /** Incarnations of a server that something refers to, as bits. */
     private final long[] incarnations;
 
@@ -33,6 +36,7 @@ final class ServerOrder {
         place = new int[n];
         signature = new long[n];
         refined = new long[n];
+        members = new int[n];
         incarnations = new long[n];
     }
 
@@ -63,6 +67,7 @@ final class ServerOrder {
     private void findOrder(ModelCluster cluster) {
         for (int i = 0; i < n; i++) {
             signature[i] = local(cluster.servers[i]);
+            members[i] = StateWriter.mask(cluster.servers[i].ownView);
         }
         for (int round = 0; round < 2; round++) {
             for (int i = 0; i < n; i++) {
@@ -111,6 +116,7 @@ final class ServerOrder {
         h = mix(h ^ s.currentEpoch ^ s.acceptedEpoch << 8 ^ (long) s.queueLength << 16);
         h = mix(h ^ s.fastSwitch);
         h = mix(h ^ s.latestOnDisk);
+        h = mix(h ^ s.ownView.seal() ^ (long) s.ownView.members().size() << 40);
         for (int i = 0; i < s.length; i++) {
             h = mix(h ^ s.log[i]);
         }
@@ -148,9 +154,10 @@ final class ServerOrder {
         return mix(signature[s.index] ^ sum);
     }
 
-    private static long relation(Server s, Server other) {
+    private long relation(Server s, Server other) {
         long h = s.knowledge == null ? s.mapOnDisk.get(other.sid) : s.knowledge.get(other.sid);
         h = mix(h ^ s.mapOnDisk.get(other.sid) * 31);
+        h = mix(h ^ ((members[s.index] & 1 << other.index) != 0 ? 0x3333 : 0));
         Link link = s.links[other.index];
         if (link.open) {
             h =

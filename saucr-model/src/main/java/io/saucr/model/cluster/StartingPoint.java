@@ -37,7 +37,13 @@ public enum StartingPoint {
     ON_OTHERS,
 
     /** As {@link #SLOW}; server 2 has left, and 3's ack of an entry is unread. */
-    LEFT;
+    LEFT,
+
+    /**
+     * As {@link #ON_DISKS}; the last server has left, the view of the others is sealed, and the
+     * mode is fast if they are F.
+     */
+    SEALED;
 
     private static final int LEADER = 1;
 
@@ -54,6 +60,7 @@ public enum StartingPoint {
             case SLOW_COMMITTED -> schedule.slowCommitted();
             case ON_OTHERS -> schedule.onOthers();
             case LEFT -> schedule.left();
+            case SEALED -> schedule.sealed();
         }
         return List.copyOf(schedule.steps);
     }
@@ -123,6 +130,21 @@ public enum StartingPoint {
             steps.addAll(List.of("leave 2", "propose 1", "append 3", "ack 3"));
         }
 
+        void sealed() {
+            onDisks();
+            steps.add("leave " + servers);
+            steps.add("close 1 from " + servers);
+            steps.add("confirm 1");
+            steps.add("noop 1");
+            int others = servers - 1;
+            each(LEADER, others, "append %d");
+            each(LEADER, others, "ack %d");
+            each(2, others, "receive 1 from %d");
+            if (others >= Quorums.fastQuorum(servers)) {
+                steps.add("confirm 1");
+            }
+        }
+
         private void everybodyHasIt() {
             each(LEADER, "append %d");
             each(LEADER, "ack %d");
@@ -130,7 +152,11 @@ public enum StartingPoint {
         }
 
         private void each(int first, String step) {
-            for (int server = first; server <= servers; server++) {
+            each(first, servers, step);
+        }
+
+        private void each(int first, int last, String step) {
+            for (int server = first; server <= last; server++) {
                 steps.add(String.format(step, server));
             }
         }

@@ -4,7 +4,10 @@ import io.saucr.core.EpochEnds;
 import io.saucr.core.LleMap;
 import io.saucr.core.Mode;
 import io.saucr.core.ProposalTag;
+import io.saucr.core.View;
 import io.saucr.core.Zxid;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * Reads the values that {@link StateWriter} wrote, one after the other. Caches maps and tags by
@@ -26,6 +29,7 @@ final class StateInput {
     private final LleMap[] maps = new LleMap[REMEMBERED];
     private final long[] tagBits = new long[REMEMBERED];
     private final ProposalTag[] tags = new ProposalTag[REMEMBERED];
+    private final View[] views = new View[REMEMBERED];
     private byte[] bytes = new byte[0];
     private int at;
 
@@ -91,6 +95,38 @@ final class StateInput {
 
     private static int slot(long bits) {
         return (int) ((bits * MIX) >>> (Long.SIZE - REMEMBERED_BITS));
+    }
+
+    /** An own view. */
+    View view() {
+        long seal = zxid();
+        View view = view(seal);
+        return view == null ? View.FIRST : view;
+    }
+
+    /** What the entry with this zxid seals, null if it is no seal. */
+    View view(long seal) {
+        int mask = number();
+        if (mask == 0) {
+            return null;
+        }
+        int slot = slot(seal << n | mask);
+        View known = views[slot];
+        if (known == null || known.seal() != seal || StateWriter.mask(known) != mask) {
+            known = newView(seal, mask);
+            views[slot] = known;
+        }
+        return known;
+    }
+
+    private View newView(long seal, int mask) {
+        List<Long> members = new ArrayList<>();
+        for (int i = 0; i < n; i++) {
+            if ((mask & 1 << i) != 0) {
+                members.add(i + 1L);
+            }
+        }
+        return new View(seal, n, members);
     }
 
     ProposalTag tag() {

@@ -52,7 +52,8 @@ final class StateReader {
                         Zxid.NONE,
                         LleMap.empty(),
                         new Configuration(0, List.of(1L)),
-                        Optional.empty());
+                        Optional.empty(),
+                        Zxid.NONE);
     }
 
     /** Reads a state; its servers stand at their places. */
@@ -90,7 +91,7 @@ final class StateReader {
         int length = in.number();
         for (int i = 0; i < length; i++) {
             long entry = in.entry();
-            w.history.restore(entry, in.number());
+            w.history.restore(entry, in.number(), in.number());
         }
     }
 
@@ -113,6 +114,7 @@ final class StateReader {
         s.fastSwitch = in.zxid();
         s.latestOnDisk = in.zxid();
         s.mapOnDisk = in.map();
+        s.ownView = in.view();
         s.durability = null;
         s.knowledge = null;
         if (s.recovered()) {
@@ -157,10 +159,13 @@ final class StateReader {
         s.queueNext = in.number();
         int length = in.number();
         for (int i = 0; i < length; i++) {
-            s.enqueue(in.entry(), null);
+            s.enqueue(in.entry(), null, null);
         }
         for (int i = StateWriter.firstTag(s); i < length; i++) {
             s.queueTags[i] = in.tag();
+        }
+        for (int i = in.number(); i < length; i++) {
+            s.queueViews[i] = in.view(Entry.zxid(s.queue[i]));
         }
         s.announced = in.tag();
     }
@@ -207,7 +212,7 @@ final class StateReader {
                         s.incarnation,
                         currentEpoch,
                         log,
-                        new Markers(s.fastSwitch, s.latestOnDisk, map),
+                        w.recoverySteps.markers(s, map),
                         w.voters,
                         s.lost,
                         w.broken.contains(BrokenRule.R26_NO_NEW_ROUND));
@@ -245,7 +250,14 @@ final class StateReader {
         asker.recovery.promised[from] = in.number();
         long last = in.zxid();
         return new LleAnswer(
-                asker.incarnation, from + 1L, epoch, last, in.map(), w.voters, Optional.empty());
+                asker.incarnation,
+                from + 1L,
+                epoch,
+                last,
+                in.map(),
+                w.voters,
+                Optional.empty(),
+                in.zxid());
     }
 
     private void readSourceAnswer(Server s) {

@@ -4,6 +4,7 @@ import io.saucr.core.EpochEnds;
 import io.saucr.core.LleMap;
 import io.saucr.core.Mode;
 import io.saucr.core.ProposalTag;
+import io.saucr.core.View;
 import io.saucr.core.RecoveryMessage.EntriesAnswer;
 import io.saucr.core.RecoveryMessage.EpochEndsAnswer;
 import io.saucr.core.RecoveryMessage.LleAnswer;
@@ -97,6 +98,20 @@ final class StateWriter {
         map(tag.others());
     }
 
+    /** 0 if there is no view. */
+    private void members(View view) {
+        servers(view == null ? 0 : mask(view));
+    }
+
+    /** The members as bits. */
+    static int mask(View view) {
+        int members = 0;
+        for (int i = 0; i < view.members().size(); i++) {
+            members |= 1 << (view.members().get(i) - 1);
+        }
+        return members;
+    }
+
     void servers(int mask) {
         int written = 0;
         for (int i = 0; i < n; i++) {
@@ -135,6 +150,7 @@ final class StateWriter {
         for (int i = 0; i < history.length(); i++) {
             entry(history.get(i));
             number((int) history.epoch(i));
+            servers(history.acks(i));
         }
     }
 
@@ -155,6 +171,8 @@ final class StateWriter {
         zxid(s.markersSayFast() ? s.fastSwitch : Zxid.NONE);
         zxid(s.latestOnDisk);
         map(s.mapOnDisk);
+        zxid(s.ownView.seal());
+        members(s.ownView);
         if (s.recovered()) {
             writeLogOwner(s);
         }
@@ -185,6 +203,22 @@ final class StateWriter {
         return s.leads() ? Math.min(s.queueNext, Math.max(s.epochStart, s.committed)) : s.queueNext;
     }
 
+    /**
+     * From where on it matters which entries are seals: not acked ones do, and at a leader the
+     * newest one before what is not committed, and those that whoever connects is sent.
+     */
+    private static int firstView(Server s) {
+        int first = Math.min(s.acked, s.queueNext);
+        if (s.leads()) {
+            int seal = Math.min(s.queueLength, Math.max(s.epochStart, s.committed)) - 1;
+            while (seal >= s.epochStart && s.queueViews[seal] == null) {
+                seal--;
+            }
+            first = Math.min(first, Math.max(seal, s.epochStart));
+        }
+        return first;
+    }
+
     private void writeQueue(Server s) {
         number(s.queueNext);
         number(s.queueLength);
@@ -193,6 +227,11 @@ final class StateWriter {
         }
         for (int i = firstTag(s); i < s.queueLength; i++) {
             tag(s.queueTags[i]);
+        }
+        int first = firstView(s);
+        number(first);
+        for (int i = first; i < s.queueLength; i++) {
+            members(s.queueViews[i]);
         }
         tag(s.announced);
     }
@@ -347,6 +386,7 @@ final class StateWriter {
         number((int) recovery.promised[from]);
         zxid(answer.lastLogged());
         map(answer.lleMap());
+        zxid(answer.ownView());
     }
 
     private void sourceAnswer(SourceAnswer answer) {

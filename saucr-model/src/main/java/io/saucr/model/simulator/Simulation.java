@@ -20,15 +20,16 @@ import java.util.Set;
  *
  * <ul>
  *   <li>crashes of 1 to 4 servers in one instant, which lose everything that is not forced, or only
- *       an end of it (a torn tail); in 15 of 16 schedules none that would leave fewer than R
- *       servers whose markers say "on disk", because such an ensemble rightly waits for ever;
+ *       an end of it (a torn tail); in 15 of 16 schedules none after which the servers
+ *       that know what they have are too few for the others to recover, because such an ensemble
+ *       rightly waits for ever;
  *   <li>deaths of the processes of 1 to n servers in one instant, of all of them every third time:
  *       what was written stays, and a part of the buffer may (R25); a machine whose process is dead
  *       may lose power before the next start;
  *   <li>disks that are lost with everything on them (R26), of servers that run or are dead; in 15
  *       of 16 schedules none that would leave fewer than a bare majority of disks that are not lost
- *       or recovered, which is enough for n-B+1 answers, or fewer than R servers that know what
- *       they have;
+ *       or recovered, which is enough for n-B+1 answers, or too few servers that know what they
+ *       have;
  *   <li>restarts between at once and 160 ticks later;
  *   <li>partitions in two parts, of up to 600 ticks: nothing passes, nothing is lost;
  *   <li>connections that break, noticed by one end now and by the other one later or never;
@@ -41,8 +42,8 @@ import java.util.Set;
  * (R22).
  *
  * <p>After {@value #STEPS} steps, those for syncs not counted, faults end, some or all of those
- * that are down start again, and if a bare majority is up with R recovered servers, the ensemble
- * must serve ({@link Liveness}). Owned by one thread.
+ * that are down start again, and if a bare majority is up and can recover, the ensemble must serve
+ * ({@link Liveness}). Owned by one thread.
  *
  * <p>On demand ({@link #withModes}), with dice of their own, also: operators forbid fast mode,
  * leaders hold proposals back, miss heartbeats of single followers, and stand still.
@@ -81,7 +82,6 @@ final class Simulation {
     private final ModelCluster cluster;
     private final int n;
     private final int bareMajority;
-    private final int recoveryQuorum;
     private final Liveness liveness;
     private final Dice dice = new Dice();
 
@@ -155,7 +155,6 @@ final class Simulation {
         cluster = new ModelCluster(servers, Bounds.none(), broken);
         n = servers;
         bareMajority = Quorums.bareMajority(n);
-        recoveryQuorum = Quorums.recoveryQuorum(n);
         liveness = new Liveness(cluster);
         pausedUntil = new int[n];
         diskBusyUntil = new int[n];
@@ -216,7 +215,7 @@ final class Simulation {
         begin(seed);
         runWithFaults();
         int nobody = -1;
-        boolean enough = othersThatKnow(nobody) >= recoveryQuorum && disksLeft() >= bareMajority;
+        boolean enough = enoughKnowWithout(nobody) && disksLeft() >= bareMajority;
         for (int i = 0; i < n && violation == null; i++) {
             if (cluster.up(i)) {
                 kill(i);
@@ -761,17 +760,20 @@ final class Simulation {
         if (!cluster.needsRecovery(crashing) || cluster.recovering(crashing)) {
             return true;
         }
-        return othersThatKnow(crashing) >= recoveryQuorum;
+        return enoughKnowWithout(crashing);
     }
 
-    /** How many others need not recover, now or when they start. */
-    private int othersThatKnow(int server) {
-        int others = 0;
+    /**
+     * Whether everybody recovers from the others who need not, now or when they start: once all are
+     * there again, if a part of them is not enough for that.
+     */
+    private boolean enoughKnowWithout(int server) {
+        int know = 0;
         for (int j = 0; j < n; j++) {
             boolean knows = cluster.recovered(j) || (!cluster.up(j) && cluster.completeAtStart(j));
-            others += j != server && knows ? 1 : 0;
+            know |= j != server && knows ? 1 << j : 0;
         }
-        return others;
+        return liveness.allRecover(know, (1 << n) - 1);
     }
 
     /** How many have not lost their disks, or have recovered since. */
@@ -830,7 +832,7 @@ final class Simulation {
     }
 
     private boolean recoverableWithoutDisk(int i) {
-        return disksLeft() - 1 >= bareMajority && othersThatKnow(i) >= recoveryQuorum;
+        return disksLeft() - 1 >= bareMajority && enoughKnowWithout(i);
     }
 
     /** The power of machines goes whose processes are dead already. */

@@ -228,7 +228,6 @@ class SimulationTest {
             names = {
                 "R3_SLOW_ACK_FROM_MEMORY",
                 "R6_NO_NOOP",
-                "R6_STUCK_ENTRY",
                 "R12_NO_FAST_SWITCH",
                 "R13_NO_CRITICAL_SECTION",
                 "R15_RECOVERING_TAKES_PART",

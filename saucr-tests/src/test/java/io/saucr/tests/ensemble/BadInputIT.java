@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.core.LleMap;
 import io.saucr.core.MarkerFile;
+import io.saucr.core.View;
 import io.saucr.ensemble.Ensemble;
 import io.saucr.ensemble.ServerProcess;
 import java.io.IOException;
@@ -45,7 +46,7 @@ class BadInputIT {
 
     @Test
     void r14ACorruptMarkerIsRefused() throws Exception {
-        byte[] flipped = MarkerFile.encodeLatestOnDisk(0x100000009L, LleMap.empty());
+        byte[] flipped = MarkerFile.encodeLatestOnDisk(0x100000009L, LleMap.empty(), View.FIRST);
         flipped[flipped.length / 2] ^= 1;
         refused(
                 "marker",

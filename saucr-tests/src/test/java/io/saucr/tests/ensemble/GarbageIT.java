@@ -102,7 +102,7 @@ class GarbageIT {
             throws IOException {
         int port = ensemble.server(id).address().electionPort();
         byte[] bytes = new byte[2 * Integer.BYTES];
-        RecoveryWire.encode(new LleQuery(1, STRANGER)).get(bytes);
+        RecoveryWire.encode(new LleQuery(1, STRANGER, false)).get(bytes);
         try (ElectionPortPeer peer = new ElectionPortPeer(connect(port), STRANGER, socket -> {})) {
             SaucrEnsemble.await(
                     "the line of malformed messages",
@@ -118,7 +118,7 @@ class GarbageIT {
             // The answer to an earlier question from these ids may still come first.
             RecoveryMessage answer;
             do {
-                answer = peer.ask(new LleQuery(42, STRANGER), PATIENCE).orElseThrow();
+                answer = peer.ask(new LleQuery(42, STRANGER, false), PATIENCE).orElseThrow();
             } while (answer.nonce() != 42);
             assertThat(answer).isInstanceOf(LleAnswer.class);
         }
@@ -182,7 +182,7 @@ class GarbageIT {
 
     private RecoveryMessage wild() {
         return switch (random.nextInt(4)) {
-            case 0 -> new LleQuery(number(), STRANGER);
+            case 0 -> new LleQuery(number(), STRANGER, false);
             case 1 -> new EpochEndsRequest(number(), STRANGER, number());
             case 2 ->
                     new EntriesRequest(

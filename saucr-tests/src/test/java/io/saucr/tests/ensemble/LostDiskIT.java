@@ -78,7 +78,7 @@ class LostDiskIT {
                             ensemble.server(1).address().electionPort());
             try (ElectionPortPeer peer = new ElectionPortPeer(socket, other, greeted -> {})) {
                 peer.elect(SaucrEnsemble.PATIENCE);
-                LleQuery ofLostMemory = new LleQuery(2, other);
+                LleQuery ofLostMemory = new LleQuery(2, other, false);
                 LostQuery ofLostDisk = new LostQuery(2, other, 1);
                 assertThat(peer.ask(ofLostMemory, SaucrEnsemble.PATIENCE)).isPresent();
                 assertThat(peer.ask(ofLostDisk, Duration.ofSeconds(2))).isEmpty();

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
+import net.bytebuddy.implementation.FixedValue;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.junit.jupiter.api.Test;
@@ -65,6 +66,57 @@ class MixedEnsembleIT {
                 assertThat(ensemble.awaitFast()).isEqualTo(leader);
                 writes.awaitMore(200);
                 writes.stop();
+                writes.assertAllOnEachOf(ensemble);
+            }
+        }
+    }
+
+    /**
+     * R23: a server of a version without views is no member, so it never counts for fast mode; and
+     * one with views acknowledges nothing from memory to a leader without them. Here one server
+     * takes its leader for such a one, and so does not say that it keeps views.
+     */
+    @Test
+    void r23WithoutViewsNobodyCountsAndNothingIsAcknowledgedFromMemory() throws Exception {
+        int old = 1;
+        Distribution without =
+                BuiltDistribution.changed(
+                        "mixed-views",
+                        "org.apache.zookeeper.server.quorum.SaucrFollower",
+                        "sealsViews",
+                        FixedValue.value(false));
+        try (SaucrEnsemble ensemble =
+                SaucrEnsemble.start(
+                        SaucrEnsemble.describeUnforced("mixed-views", 5)
+                                .disk(Disk.SHIM_WITH_JOURNAL)
+                                .distribution(old, without))) {
+            int leader = ensemble.awaitFast();
+            assertThat(ensemble.metric(leader, "zk_saucr_prompt_voters")).isEqualTo(4);
+            assertThat(ensemble.server(leader).mntr().get("zk_saucr_view")).isEqualTo("2,3,4,5");
+            assertThat(Files.readString(ensemble.server(old).logFile()))
+                    .contains("leads with a version that seals no views");
+            try (AckedWrites writes = new AckedWrites(ensemble.connect(old), "/views", 8)) {
+                writes.awaitMore(200);
+                for (int id : ensemble.running()) {
+                    if (id != old) {
+                        ensemble.awaitMemoryAlone(id);
+                    }
+                }
+                assertThat(ensemble.markers(old).crashedInFastMode()).isFalse();
+                long last = writes.lastZxid();
+                SaucrEnsemble.await(
+                        "the marker", () -> ensemble.markers(old).latestOnDisk() >= last);
+                int member =
+                        ensemble.followers().stream()
+                                .filter(id -> id != old)
+                                .findFirst()
+                                .orElseThrow();
+                ensemble.losePower(member);
+                ensemble.awaitSlow(leader);
+                writes.awaitMore(200);
+                writes.stop();
+                ensemble.restart(member);
+                ensemble.awaitServing();
                 writes.assertAllOnEachOf(ensemble);
             }
         }

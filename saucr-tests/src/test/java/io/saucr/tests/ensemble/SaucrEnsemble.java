@@ -7,6 +7,7 @@ import io.saucr.core.LogIdentity;
 import io.saucr.core.MalformedMarkerException;
 import io.saucr.core.MarkerFile;
 import io.saucr.core.Markers;
+import io.saucr.core.View;
 import io.saucr.ensemble.Deadline;
 import io.saucr.ensemble.Ensemble;
 import io.saucr.ensemble.FsyncShim;
@@ -219,7 +220,8 @@ final class SaucrEnsemble implements AutoCloseable {
             } catch (NoSuchFileException e) {
                 fastSwitch = 0;
             }
-            MarkerFile.LatestOnDisk latest = new MarkerFile.LatestOnDisk(0, LleMap.empty());
+            MarkerFile.LatestOnDisk latest =
+                    new MarkerFile.LatestOnDisk(0, LleMap.empty(), View.FIRST);
             try {
                 latest =
                         MarkerFile.decodeLatestOnDisk(
@@ -227,7 +229,7 @@ final class SaucrEnsemble implements AutoCloseable {
             } catch (NoSuchFileException e) {
                 // No marker was written yet.
             }
-            return new Markers(fastSwitch, latest.zxid(), latest.lleMap());
+            return new Markers(fastSwitch, latest.zxid(), latest.lleMap(), latest.view());
         } catch (MalformedMarkerException e) {
             throw new IOException("server " + id + ": " + e.getMessage(), e);
         }

@@ -214,7 +214,7 @@ class SecuredPortsIT {
             throws IOException {
         for (int server = 1; server < RECOVERING; server++) {
             try (ElectionPortPeer peer = greet(ensemble, server, connection, authentication)) {
-                assertThat(peer.ask(new LleQuery(7, RECOVERING), PATIENCE))
+                assertThat(peer.ask(new LleQuery(7, RECOVERING, false), PATIENCE))
                         .get()
                         .isInstanceOf(LleAnswer.class);
             }
@@ -235,7 +235,7 @@ class SecuredPortsIT {
         for (int server = 1; server < RECOVERING; server++) {
             for (RecoveryMessage question :
                     new RecoveryMessage[] {
-                        new LleQuery(7, RECOVERING), new EpochEndsRequest(7, RECOVERING, 8)
+                        new LleQuery(7, RECOVERING, false), new EpochEndsRequest(7, RECOVERING, 8)
                     }) {
                 Optional<RecoveryMessage> answer;
                 try (ElectionPortPeer peer = greet(ensemble, server, connection, authentication)) {

@@ -131,7 +131,7 @@ class StrangersIT {
             }
             // The server ends the old connection of a number before it uses the new one.
             try (ElectionPortPeer again = stranger(sid)) {
-                assertThat(again.ask(new LleQuery(42, sid), PATIENCE)).isPresent();
+                assertThat(again.ask(new LleQuery(42, sid, false), PATIENCE)).isPresent();
             }
             assertAnswersHistory();
         }
@@ -200,7 +200,7 @@ class StrangersIT {
 
     private static void assertServes() throws Exception {
         try (ElectionPortPeer peer = stranger(WELL_BEHAVED + 1)) {
-            assertThat(peer.ask(new LleQuery(42, WELL_BEHAVED + 1), PATIENCE))
+            assertThat(peer.ask(new LleQuery(42, WELL_BEHAVED + 1, false), PATIENCE))
                     .hasValueSatisfying(answer -> assertThat(answer).isInstanceOf(LleAnswer.class));
         }
         try (Client client = ensemble.connect(1)) {

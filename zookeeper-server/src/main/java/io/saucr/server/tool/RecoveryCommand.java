@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import io.saucr.core.LleMap;
 import io.saucr.core.StartAssessment.Verdict;
+import io.saucr.core.View;
 import io.saucr.core.Zxid;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -212,6 +213,9 @@ public final class RecoveryCommand {
             map.put(Long.toString(sid), Zxid.toString(lleMap.get(sid)));
         }
         facts.put("lleMap", map);
+        View view = findings.markers().view();
+        facts.put("view", view.isFirst() ? "all voters" : view.members());
+        facts.put("viewZxid", Zxid.toString(view.seal()));
         return facts;
     }
 }

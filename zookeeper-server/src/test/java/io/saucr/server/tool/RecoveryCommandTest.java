@@ -8,6 +8,7 @@ import io.saucr.core.LleMap;
 import io.saucr.core.LogIdentity;
 import io.saucr.core.LogIdentity.Stamp;
 import io.saucr.core.Markers;
+import io.saucr.core.View;
 import io.saucr.server.PageCacheProof;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -71,7 +72,8 @@ class RecoveryCommandTest {
         Files.writeString(version.resolve("currentEpoch"), "1");
         Files.writeString(version.resolve("acceptedEpoch"), "2");
         markers = new MarkerStore(version);
-        markers.writeLatestOnDisk(FIRST + 1, LleMap.empty().with(1, FIRST + 9).with(2, FIRST));
+        markers.writeLatestOnDisk(
+                FIRST + 1, LleMap.empty().with(1, FIRST + 9).with(2, FIRST), View.FIRST);
         markers.writeFastSwitch(FIRST + 2);
     }
 
@@ -224,7 +226,7 @@ class RecoveryCommandTest {
 
     @Test
     void whereEverythingIsOnDiskItIsComplete() throws IOException {
-        markers.writeLatestOnDisk(FIRST + 4, LleMap.empty());
+        markers.writeLatestOnDisk(FIRST + 4, LleMap.empty(), View.FIRST);
         assertThat(run("inspect", data.toString())).isEqualTo(DONE);
         assertThat(output).containsPattern("state +COMPLETE\\b");
     }
@@ -309,7 +311,7 @@ class RecoveryCommandTest {
 
     @Test
     void thereIsNothingToAcceptWhereNothingIsLost() throws IOException {
-        markers.writeLatestOnDisk(FIRST + 4, LleMap.empty());
+        markers.writeLatestOnDisk(FIRST + 4, LleMap.empty(), View.FIRST);
         Map<String, String> before = files();
         assertThat(run("accept-loss", data.toString(), "--yes-i-accept-losing-acknowledged-writes"))
                 .isEqualTo(REFUSED);

@@ -1,12 +1,14 @@
 package org.apache.zookeeper.server.persistence;
 
 import io.saucr.core.ProposalTag;
+import io.saucr.core.View;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.apache.zookeeper.server.Request;
 
 /**
  * What is known of proposals before they are appended: the tag that applies to each of them (R1,
- * R3), and the bytes in which it was sent or received, so that they need not be made again.
+ * R3), the view that it seals (R23), and the bytes in which it was sent or received, so that they
+ * need not be made again.
  *
  * <p>The thread that proposes or receives adds to it, in the order of zxids and before it hands the
  * proposal on; the thread that appends takes from it, in the same order. {@link #forget} is called
@@ -17,6 +19,7 @@ final class AnnouncedProposals {
     private final ConcurrentLinkedQueue<Announcement> announcements = new ConcurrentLinkedQueue<>();
 
     private final ConcurrentLinkedQueue<Proposed> proposals = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<View> views = new ConcurrentLinkedQueue<>();
 
     // Of the entry that was appended last; written by the appending thread, or by forget().
     private volatile ProposalTag tag;
@@ -53,10 +56,16 @@ final class AnnouncedProposals {
         proposals.add(new Proposed(zxid, bytes));
     }
 
+    /** The proposal that the view names by its zxid seals it. */
+    void seals(View view) {
+        views.add(view);
+    }
+
     /** Nothing is announced any more: there is no tag until the next announcement. */
     void forget() {
         announcements.clear();
         proposals.clear();
+        views.clear();
         tag = null;
         everythingForced = false;
     }
@@ -87,6 +96,20 @@ final class AnnouncedProposals {
             announcements.remove();
         }
         return current;
+    }
+
+    /** The view that the proposal which is appended now seals; null if it seals none. */
+    View takeView(long zxid) {
+        View head = views.peek();
+        while (head != null && head.seal() < zxid) {
+            views.remove();
+            head = views.peek();
+        }
+        if (head == null || head.seal() != zxid) {
+            return null;
+        }
+        views.remove();
+        return head;
     }
 
     /** The tag of the entry that was appended last, or null. Any thread. */

@@ -5,6 +5,7 @@ import io.saucr.core.LogIdentity;
 import io.saucr.core.MalformedMarkerException;
 import io.saucr.core.MarkerFile;
 import io.saucr.core.Markers;
+import io.saucr.core.View;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -49,7 +50,7 @@ public final class MarkerStore {
         Path fast = directory.resolve(FAST_SWITCH);
         Path disk = directory.resolve(LATEST_ON_DISK);
         long fastSwitch = 0;
-        MarkerFile.LatestOnDisk latest = new MarkerFile.LatestOnDisk(0, LleMap.empty());
+        MarkerFile.LatestOnDisk latest = new MarkerFile.LatestOnDisk(0, LleMap.empty(), View.FIRST);
         try {
             fastSwitch = MarkerFile.decodeFastSwitch(Files.readAllBytes(fast));
         } catch (NoSuchFileException e) {
@@ -65,7 +66,7 @@ public final class MarkerStore {
         } catch (MalformedMarkerException | IOException e) {
             throw unreadable(disk, e);
         }
-        return new Markers(fastSwitch, latest.zxid(), latest.lleMap());
+        return new Markers(fastSwitch, latest.zxid(), latest.lleMap(), latest.view());
     }
 
     /** Whether the fast-switch marker is there. */
@@ -168,9 +169,13 @@ public final class MarkerStore {
         replace(FAST_SWITCH, MarkerFile.encodeFastSwitch(zxid));
     }
 
-    /** Everything up to this zxid, and everything acked after it, is on disk (R13). */
-    public void writeLatestOnDisk(long zxid, LleMap map) throws IOException {
-        replace(LATEST_ON_DISK, MarkerFile.encodeLatestOnDisk(zxid, map));
+    /**
+     * Everything up to this zxid, and everything acked after it, is on disk (R13).
+     *
+     * @param view the own view, which a seal among these entries may have made (R23)
+     */
+    public void writeLatestOnDisk(long zxid, LleMap map, View view) throws IOException {
+        replace(LATEST_ON_DISK, MarkerFile.encodeLatestOnDisk(zxid, map, view));
     }
 
     private void replace(String name, byte[] content) throws IOException {

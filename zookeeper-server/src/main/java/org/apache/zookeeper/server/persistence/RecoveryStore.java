@@ -6,6 +6,7 @@ import io.saucr.core.RecoveryMessage.Compression;
 import io.saucr.core.RecoveryProcedure.Append;
 import io.saucr.core.RecoveryProcedure.Finish;
 import io.saucr.core.RecoveryProcedure.StageSnapshot;
+import io.saucr.core.View;
 import io.saucr.core.Zxid;
 import java.io.Closeable;
 import java.io.IOException;
@@ -208,7 +209,9 @@ public final class RecoveryStore implements Closeable {
 
     /** The last step: from here on the server is recovered. */
     public void mark(Finish finish) throws IOException {
-        markers.writeLatestOnDisk(finish.latestOnDisk(), finish.lleMap());
+        // What is copied is synchronised, which acks no seal: the own view stays (R23).
+        View view = markers.read().view();
+        markers.writeLatestOnDisk(finish.latestOnDisk(), finish.lleMap(), view);
         markers.writeFastSwitch(finish.fastSwitch());
     }
 
@@ -218,7 +221,7 @@ public final class RecoveryStore implements Closeable {
      */
     public void markFound(Finish finish) throws IOException {
         markers.writeFastSwitch(finish.fastSwitch());
-        markers.writeLatestOnDisk(finish.latestOnDisk(), finish.lleMap());
+        markers.writeLatestOnDisk(finish.latestOnDisk(), finish.lleMap(), View.FIRST);
     }
 
     /** Whether a replacement of log and snapshots was decided and is not complete. */

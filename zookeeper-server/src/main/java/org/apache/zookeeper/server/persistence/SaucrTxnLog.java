@@ -7,6 +7,7 @@ import io.saucr.core.LogDurability;
 import io.saucr.core.Markers;
 import io.saucr.core.Mode;
 import io.saucr.core.ProposalTag;
+import io.saucr.core.View;
 import io.saucr.core.Zxid;
 import io.saucr.server.CriticalThread;
 import io.saucr.server.FlushCause;
@@ -111,6 +112,10 @@ public final class SaucrTxnLog implements TxnLog {
     private EpochEnds epochEnds;
 
     private long truncations;
+
+    /** The view of the newest seal in the log, which the next marker tells of (R23). */
+    private View lastSealed;
+
     private long lastAppendNanos = System.nanoTime();
 
     // forceLock; lastAppended at the time of the newest force that succeeded, or less if that was
@@ -164,6 +169,7 @@ public final class SaucrTxnLog implements TxnLog {
         this.claimsOnDisk = durability.claimsOnDisk();
         this.marked = markers;
         this.shownMap = markers.lleMap();
+        this.lastSealed = markers.view();
         this.knowledge = new LleKnowledge(markers.lleMap());
         this.epochEnds = epochEnds;
         this.lastAppended = epochEnds.last();
@@ -189,6 +195,14 @@ public final class SaucrTxnLog implements TxnLog {
      */
     public void announceForced(long from, ProposalTag tag) {
         announced.announce(from, tag, true);
+    }
+
+    /**
+     * The proposal with the zxid of the view's seal seals it: before that is acked, the view is the
+     * own one (R23). Must come before the proposal is handed to the thread that appends it.
+     */
+    public void announceSeal(View view) {
+        announced.seals(view);
     }
 
     /**
@@ -232,9 +246,12 @@ public final class SaucrTxnLog implements TxnLog {
                     "transaction 0x" + Long.toHexString(header.getZxid()) + " has no bytes");
         }
         ProposalTag current = announced.takeTag(zxid);
+        View seals = announced.takeView(zxid);
         Mode mode = current == null ? Mode.SLOW : current.mode();
-        orEnd("writing the transaction log", () -> append(zxid, bytes, current));
-        if (mode == Mode.FAST && (announced.everythingForced() || pinnedSlow)) {
+        orEnd("writing the transaction log", () -> append(zxid, bytes, current, seals));
+        if (seals != null) {
+            durability.appendedSeal(zxid);
+        } else if (mode == Mode.FAST && (announced.everythingForced() || pinnedSlow)) {
             durability.appendedFastToBeForced(zxid);
         } else {
             durability.appended(zxid, mode);
@@ -242,7 +259,8 @@ public final class SaucrTxnLog implements TxnLog {
         return true;
     }
 
-    private void append(long zxid, byte[] bytes, ProposalTag current) throws IOException {
+    private void append(long zxid, byte[] bytes, ProposalTag current, View seals)
+            throws IOException {
         appendLock.lock();
         try {
             if (zxid <= lastAppended) {
@@ -259,6 +277,9 @@ public final class SaucrTxnLog implements TxnLog {
                         file.append(bytes);
                     });
             epochEndsGrow(zxid);
+            if (seals != null) {
+                lastSealed = seals;
+            }
             lastAppended = zxid;
             lastAppendNanos = System.nanoTime();
             if (current != null) {
@@ -333,7 +354,7 @@ public final class SaucrTxnLog implements TxnLog {
                         });
                 markingSince = 0;
                 durability.markedFastSwitch(zxid);
-                rememberMarkers();
+                rememberMarkers(marked.view());
                 claimsOnDisk = false;
                 LockSupport.unpark(flusher);
                 LockSupport.unpark(watch);
@@ -400,11 +421,25 @@ public final class SaucrTxnLog implements TxnLog {
 
     private void writeOnDiskMarker(long covered) throws IOException {
         markingSince = System.nanoTime() | 1;
-        orBroken(() -> Uninterrupted.run(() -> markerStore.writeLatestOnDisk(covered, lleMap())));
+        View view = viewThrough(covered);
+        orBroken(
+                () ->
+                        Uninterrupted.run(
+                                () -> markerStore.writeLatestOnDisk(covered, lleMap(), view)));
         markingSince = 0;
         durability.markedOnDisk(covered);
-        rememberMarkers();
+        rememberMarkers(view);
         claimsOnDisk = true;
+    }
+
+    /** The own view once the entries up to this one are on disk (R23). */
+    private View viewThrough(long covered) {
+        appendLock.lock();
+        try {
+            return lastSealed.seal() <= covered ? lastSealed : marked.view();
+        } finally {
+            appendLock.unlock();
+        }
     }
 
     /**
@@ -777,6 +812,8 @@ public final class SaucrTxnLog implements TxnLog {
             orBroken(
                     () -> {
                         file.close();
+                        // A seal that is cut off before its marker was written was never acked.
+                        lastSealed = marked.view();
                         change.run();
                         long bytes = 0;
                         for (Path each : LogHistory.logFiles(directory)) {
@@ -941,7 +978,15 @@ public final class SaucrTxnLog implements TxnLog {
      */
     public Markers markers() {
         Markers known = marked;
-        return new Markers(known.fastSwitch(), known.latestOnDisk(), mapToShow());
+        return new Markers(known.fastSwitch(), known.latestOnDisk(), mapToShow(), known.view());
+    }
+
+    /**
+     * The own view: that of the newest seal that this server forced before it acked it (R23). Waits
+     * for nothing.
+     */
+    public View ownView() {
+        return marked.view();
     }
 
     private LleMap mapToShow() {
@@ -959,8 +1004,10 @@ public final class SaucrTxnLog implements TxnLog {
         return shownMap;
     }
 
-    private void rememberMarkers() {
-        marked = new Markers(durability.fastSwitch(), durability.latestOnDisk(), LleMap.empty());
+    private void rememberMarkers(View view) {
+        marked =
+                new Markers(
+                        durability.fastSwitch(), durability.latestOnDisk(), LleMap.empty(), view);
     }
 
     @Override

@@ -5,6 +5,7 @@ import io.saucr.core.LogIdentity.Stamp;
 import io.saucr.core.Markers;
 import io.saucr.core.StartAssessment;
 import io.saucr.core.StartAssessment.Verdict;
+import io.saucr.core.View;
 import io.saucr.core.Zxid;
 import io.saucr.server.FolderLock;
 import io.saucr.server.PageCacheProof;
@@ -208,7 +209,9 @@ public final class StoppedServer {
                         Math.max(0, epoch),
                         lastLogged,
                         onDisk));
-        markerStore.writeLatestOnDisk(onDisk, before.lleMap());
+        // A lost disk has forgotten what it has sealed since; what another one had is on it (R23).
+        View view = diskLost ? View.FIRST : before.view();
+        markerStore.writeLatestOnDisk(onDisk, before.lleMap(), view);
         markerStore.writeFastSwitch(Math.min(before.fastSwitch(), onDisk));
         return line;
     }

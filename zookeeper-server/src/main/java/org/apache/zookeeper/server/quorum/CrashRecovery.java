@@ -323,7 +323,8 @@ final class CrashRecovery {
         if (loss == Loss.MEMORY && markerStore.identity().isEmpty()) {
             // The epoch file is about to name this log: a crash must not make it look lost.
             if (!markerStore.hasLatestOnDisk()) {
-                markerStore.writeLatestOnDisk(markers.latestOnDisk(), markers.lleMap());
+                markerStore.writeLatestOnDisk(
+                        markers.latestOnDisk(), markers.lleMap(), markers.view());
             }
             markerStore.writeIdentity(peer.identityOfLoss());
         }

@@ -163,7 +163,7 @@ final class RecoveryAnswers {
     private void answerQuery(LleQuery query) throws IOException {
         // R26: a server that has never been in an epoch knows nothing of what others logged.
         if (peer.getCurrentEpoch() > 0 && fence(query.sender(), query.nonce())) {
-            peer.send(query.sender(), whatIsLogged(query.nonce()));
+            peer.send(query.sender(), whatIsLogged(query.nonce(), query.withView()));
         }
     }
 
@@ -187,7 +187,7 @@ final class RecoveryAnswers {
                             query.round(),
                             leads,
                             acceptedEpoch,
-                            whatIsLogged(query.nonce())));
+                            whatIsLogged(query.nonce(), false)));
         }
     }
 
@@ -198,7 +198,9 @@ final class RecoveryAnswers {
                 && server.isRunning();
     }
 
-    private LleAnswer whatIsLogged(long nonce) throws IOException {
+    private LleAnswer whatIsLogged(long nonce, boolean withView) throws IOException {
+        // First: what is logged is at least all that lies before its seal (R23).
+        long ownView = withView ? txnSnapLog.log().ownView().seal() : LleAnswer.NOT_ASKED;
         long currentEpoch = peer.getCurrentEpoch();
         SaucrTxnLog.Knowledge knowledge = txnSnapLog.log().knowledge();
         QuorumVerifier committed = peer.getQuorumVerifier();
@@ -214,7 +216,8 @@ final class RecoveryAnswers {
                 knowledge.lastLogged(),
                 knowledge.lleMap(),
                 configuration(committed),
-                pending);
+                pending,
+                ownView);
     }
 
     private boolean fence(long sid, long nonce) throws IOException {

@@ -3,6 +3,7 @@ package org.apache.zookeeper.server.quorum;
 import io.saucr.core.FailureDetector;
 import io.saucr.core.LleMap;
 import io.saucr.core.ProposalTag;
+import io.saucr.core.View;
 import io.saucr.server.CriticalThread;
 import io.saucr.server.FlushCause;
 import io.saucr.server.SaucrSettings;
@@ -45,8 +46,11 @@ final class SaucrFollower extends Follower {
 
     // The reading thread.
     private String announced;
-    private boolean announcedSynced;
+    private boolean announcedForced;
     private boolean nothingAnnounced = true;
+
+    /** Whether the leader seals views; it says so before UPTODATE (R23). */
+    private boolean leaderSealsViews;
 
     /** The map that the log will have when everything that was read is in it. */
     private LleMap told = LleMap.empty();
@@ -132,22 +136,77 @@ final class SaucrFollower extends Follower {
         packet.setAuthinfo(null);
         super.readPacket(packet);
         heard = System.nanoTime();
-        String info = saucrInfo(packet.getAuthinfo());
+        String info = info(packet.getAuthinfo(), 0, SaucrLeader.SCHEME);
         if (info != null && !leaderSendsHeartbeats) {
             leaderSendsHeartbeats = true;
+        }
+        if (!synced && sealsViews(packet.getAuthinfo())) {
+            leaderSealsViews = true;
         }
         if (packet.getType() == Leader.PROPOSAL) {
             // Without a tag the one before still holds. Apache's leader never sends one.
             announce(packet.getZxid(), info == null ? announced : info);
+            if (leaderSealsViews && synced) {
+                announceSeal(packet.getZxid(), viewInfo(packet.getAuthinfo()));
+            }
             log.proposed(packet.getZxid(), packet.getData());
         } else if (packet.getType() == Leader.PING && info != null && synced) {
             answer(info);
         } else if (packet.getType() == Leader.COMMIT) {
             committed = packet.getZxid();
         } else if (packet.getType() == Leader.UPTODATE) {
+            agreeOnViews();
             synced = true;
             LockSupport.unpark(watch);
         }
+    }
+
+    /**
+     * R23: a leader that seals views counts this server once it has said, before it acks UPTODATE,
+     * that it keeps them. One that does not, of a version without R23, would count what is in this
+     * server's memory alone under a view that is long outdated: it gets acks from the disk.
+     */
+    private void agreeOnViews() throws IOException {
+        if (leaderSealsViews) {
+            writePacket(request(0, 0, SaucrLeader.KEEPS_VIEWS), true);
+        } else if (leaderSendsHeartbeats) {
+            LOG.warn(
+                    "Server {} leads with a version that seals no views: as long as it leads, this"
+                            + " server forces its log before every acknowledgement",
+                    peer.getLeaderId());
+        }
+    }
+
+    private static boolean sealsViews(List<Id> authinfo) {
+        return viewInfo(authinfo) != null;
+    }
+
+    private static String viewInfo(List<Id> authinfo) {
+        return info(authinfo, 1, SaucrLeader.VIEW_SCHEME);
+    }
+
+    /**
+     * @param text null if the proposal seals nothing
+     */
+    private void announceSeal(long zxid, String text) throws IOException {
+        if (text == null) {
+            return;
+        }
+        View view;
+        try {
+            view = View.decode(text);
+        } catch (IllegalArgumentException e) {
+            throw new IOException(
+                    "proposal 0x" + Long.toHexString(zxid) + " carries a malformed view", e);
+        }
+        if (view.seal() != zxid) {
+            throw new IOException(
+                    "proposal 0x"
+                            + Long.toHexString(zxid)
+                            + " seals a view of the name 0x"
+                            + Long.toHexString(view.seal()));
+        }
+        log.announceSeal(view);
     }
 
     /** R22: a heartbeat with a number asks whether this server still follows. */
@@ -167,11 +226,12 @@ final class SaucrFollower extends Follower {
      * R1: the tag is announced to the log before the proposal reaches it, and only when it changes.
      */
     private void announce(long zxid, String info) throws IOException {
-        if (!nothingAnnounced && announcedSynced == synced && Objects.equals(info, announced)) {
+        boolean forced = !synced || !leaderSealsViews;
+        if (!nothingAnnounced && announcedForced == forced && Objects.equals(info, announced)) {
             return;
         }
         nothingAnnounced = false;
-        announcedSynced = synced;
+        announcedForced = forced;
         announced = info;
         if (info == null) {
             log.announce(zxid, null);
@@ -188,10 +248,10 @@ final class SaucrFollower extends Follower {
                                 + MOST_KNOWN
                                 + " are remembered");
             }
-            if (synced) {
-                log.announce(zxid, tag);
-            } else {
+            if (forced) {
                 log.announceForced(zxid, tag);
+            } else {
+                log.announce(zxid, tag);
             }
         } catch (IllegalArgumentException e) {
             throw new IOException(
@@ -224,12 +284,13 @@ final class SaucrFollower extends Follower {
         return new QuorumPacket(Leader.REQUEST, -1, data, null);
     }
 
-    private static String saucrInfo(List<Id> authinfo) {
-        if (authinfo == null || authinfo.isEmpty()) {
+    /** What the entry at this place says, null if it is not there or not of this scheme. */
+    private static String info(List<Id> authinfo, int at, String scheme) {
+        if (authinfo == null || authinfo.size() <= at) {
             return null;
         }
-        Id first = authinfo.get(0);
-        return SaucrLeader.SCHEME.equals(first.getScheme()) ? first.getId() : null;
+        Id entry = authinfo.get(at);
+        return scheme.equals(entry.getScheme()) ? entry.getId() : null;
     }
 
     /**

@@ -14,6 +14,8 @@ import io.saucr.core.ModeController;
 import io.saucr.core.ProposalTag;
 import io.saucr.core.ReadIndex;
 import io.saucr.core.ReplicationSet;
+import io.saucr.core.View;
+import io.saucr.core.Zxid;
 import io.saucr.server.CriticalThread;
 import io.saucr.server.FlushCause;
 import io.saucr.server.ReplicationMetrics;
@@ -73,8 +75,29 @@ final class SaucrLeader extends Leader {
      */
     static final int STILL_FOLLOWING = RESTART_NOTICE - 1;
 
-    /** Tells a follower that its leader sends heartbeats, before the first proposal does. */
-    private static final List<Id> HEARTBEAT_INFO = List.of(new Id(SCHEME, ""));
+    /**
+     * Operation of a follower's REQUEST that says that it writes the view of a seal into its marker
+     * before it acks it (R23). No client can send it.
+     */
+    static final int KEEPS_VIEWS = RESTART_NOTICE - 2;
+
+    /**
+     * Scheme of the second {@code authinfo} entry, which versions without R23 do not read: of a
+     * seal its view, and of a greeting that this leader seals views.
+     */
+    static final String VIEW_SCHEME = "saucr-view";
+
+    /**
+     * Tells a follower that its leader sends heartbeats, before the first proposal does, and that
+     * it seals views.
+     */
+    private static final List<Id> GREETING = List.of(new Id(SCHEME, ""), new Id(VIEW_SCHEME, ""));
+
+    /**
+     * For how long the same servers must follow before fast mode is left to seal their view: a
+     * server that comes and goes costs no turns of the mode.
+     */
+    private static final long SETTLED_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     /**
      * No node ever has this path, so its deletion as a container changes nothing: the no-op of R5
@@ -114,6 +137,9 @@ final class SaucrLeader extends Leader {
     // The heartbeat thread.
     private long lateNanos;
 
+    // The proposing thread.
+    private boolean proposingNoop;
+
     SaucrLeader(
             SaucrQuorumPeer self,
             LeaderZooKeeperServer zk,
@@ -135,6 +161,7 @@ final class SaucrLeader extends Leader {
                         self.getMyId(),
                         detector,
                         settings.diskTimeout().toNanos(),
+                        SETTLED_NANOS,
                         new CommitRule(self.getMyId(), voters),
                         new ModeController(
                                 voters.size(),
@@ -274,6 +301,7 @@ final class SaucrLeader extends Leader {
         switch (request.type) {
             case RESTART_NOTICE -> restarted(request.sessionId, request.cxid);
             case STILL_FOLLOWING -> stillFollowing(request.sessionId);
+            case KEEPS_VIEWS -> keepsViews();
             default -> super.submitLearnerRequest(request);
         }
     }
@@ -293,12 +321,35 @@ final class SaucrLeader extends Leader {
         close(stale);
     }
 
-    // ---- Proposals (R1, R2, R7) ----
+    /** It comes in before the ack of UPTODATE. */
+    private synchronized void keepsViews() {
+        readRemovals();
+        FollowerConnection<LearnerHandler> connection = ownConnection();
+        if (connection != null) {
+            state.keepsViews(connection);
+        }
+    }
+
+    // ---- Proposals (R1, R2, R7, R23) ----
 
     @Override
     public Proposal propose(Request request) throws XidRolloverException {
         awaitDrain();
+        proposingNoop = request instanceof Noop;
         return super.propose(request);
+    }
+
+    /** What this leader proposes itself; the view of a seal goes with it. */
+    private static final class Noop extends Request {
+        Noop() {
+            super(
+                    null,
+                    0,
+                    0,
+                    OpCode.deleteContainer,
+                    RequestRecord.fromRecord(new DeleteContainerRequest(NOOP_PATH)),
+                    null);
+        }
     }
 
     /** While slow entries drain, the next proposal waits until its mode is decided. */
@@ -342,10 +393,19 @@ final class SaucrLeader extends Leader {
         startEpoch();
         followConfiguration(now);
         long zxid = proposal.getZxid();
-        ProposalTag tag = state.propose(zxid, now);
+        ProposalTag tag = proposingNoop ? state.proposeNoop(zxid, now) : state.propose(zxid, now);
         if (tag != null) {
             log.announce(zxid, tag);
             proposal.setAuthinfo(List.of(new Id(SCHEME, tag.encode())));
+        }
+        View view = state.view();
+        if (view != null && view.seal() == zxid) {
+            log.announceSeal(view);
+            proposal.setAuthinfo(
+                    List.of(
+                            new Id(SCHEME, state.tag().encode()),
+                            new Id(VIEW_SCHEME, view.encode())));
+            LOG.info("Sealed the view of servers {} at {}", view.members(), Zxid.toString(zxid));
         }
         log.proposed(zxid, proposal.getData());
     }
@@ -362,7 +422,7 @@ final class SaucrLeader extends Leader {
         QuorumVerifier newest = self.getLastSeenQuorumVerifier();
         if (current != configuration) {
             configuration = current;
-            state.configured(current.getVotingMembers().keySet());
+            state.configured(current.getVotingMembers().keySet(), now);
         }
         if (newest != null && newest.getVersion() > current.getVersion()) {
             state.reconfigure(newest.getVotingMembers().keySet(), now);
@@ -411,7 +471,7 @@ final class SaucrLeader extends Leader {
         }
         if ((zxid & LOW_BITS) == 0) {
             if (!own) {
-                state.synced(connection);
+                state.synced(connection, System.nanoTime());
             }
             return;
         }
@@ -454,7 +514,7 @@ final class SaucrLeader extends Leader {
             }
             state.committed(zxid, now);
             if (reconfiguration) {
-                state.reconfigured();
+                state.reconfigured(now);
             }
         }
     }
@@ -500,7 +560,7 @@ final class SaucrLeader extends Leader {
         if (decisions.noop()) {
             submitNoop();
         }
-        ping(decisions.greetings(), HEARTBEAT_INFO);
+        ping(decisions.greetings(), GREETING);
         ping(decisions.pings(), null);
         for (int i = 0; i < decisions.answers().size(); i++) {
             sendSync(decisions.answers().get(i));
@@ -572,14 +632,7 @@ final class SaucrLeader extends Leader {
 
     private void submitNoop() {
         if (zk.isRunning()) {
-            zk.submitLearnerRequest(
-                    new Request(
-                            null,
-                            0,
-                            0,
-                            OpCode.deleteContainer,
-                            RequestRecord.fromRecord(new DeleteContainerRequest(NOOP_PATH)),
-                            null));
+            zk.submitLearnerRequest(new Noop());
         }
     }
 
@@ -714,6 +767,8 @@ final class SaucrLeader extends Leader {
                             state.voter(each.sid()),
                             each.situationAware(),
                             each.synced(),
+                            state.inView(each),
+                            state.counts(each),
                             state.answersInTime(each, now),
                             TimeUnit.NANOSECONDS.toMillis(now - each.lastHeard())));
         }

@@ -271,7 +271,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         for (long known : map.sids()) {
             map = map.with(known, Math.max(map.get(known), last));
         }
-        txnSnapLog.markerStore().writeLatestOnDisk(last, map);
+        txnSnapLog.markerStore().writeLatestOnDisk(last, map, markers.view());
         open(txnSnapLog.markerStore().read(), scan);
     }
 
@@ -303,7 +303,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
                 new PageCacheProof(txnSnapLog.getDataLogDir().toPath(), settings.bootId()),
                 scan);
         if (!markerStore.hasLatestOnDisk()) {
-            markerStore.writeLatestOnDisk(markers.latestOnDisk(), markers.lleMap());
+            markerStore.writeLatestOnDisk(markers.latestOnDisk(), markers.lleMap(), markers.view());
         }
         if (!markerStore.hasFastSwitch()) {
             markerStore.writeFastSwitch(markers.fastSwitch());

@@ -6,10 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.saucr.core.LleMap;
 import io.saucr.core.LogIdentity;
 import io.saucr.core.Markers;
+import io.saucr.core.View;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,16 +34,28 @@ class MarkerStoreTest {
         store.writeFastSwitch(Z);
         assertThat(new MarkerStore(folder).read()).isEqualTo(new Markers(Z, 0, LleMap.empty()));
         assertThat(new MarkerStore(folder).read().crashedInFastMode()).isTrue();
-        store.writeLatestOnDisk(Z + 3, map);
+        store.writeLatestOnDisk(Z + 3, map, View.FIRST);
         assertThat(new MarkerStore(folder).read()).isEqualTo(new Markers(Z, Z + 3, map));
         store.writeFastSwitch(Z + 4);
-        store.writeLatestOnDisk(Z + 9, LleMap.empty());
+        store.writeLatestOnDisk(Z + 9, LleMap.empty(), View.FIRST);
         assertThat(new MarkerStore(folder).read())
                 .isEqualTo(new Markers(Z + 4, Z + 9, LleMap.empty()));
         try (var files = Files.list(folder)) {
             assertThat(files.map(file -> file.getFileName().toString()))
                     .containsExactlyInAnyOrder("saucr.fastSwitch", "saucr.latestOnDisk");
         }
+    }
+
+    /** A version without views says of a marker with one that it does not know its version. */
+    @Test
+    void r23AViewIsReadAsItWasWritten() throws Exception {
+        MarkerStore store = new MarkerStore(folder);
+        View view = new View(Z + 1, 5, List.of(1L, 2L, 4L));
+        store.writeLatestOnDisk(Z + 3, LleMap.of(Map.of(1L, Z)), view);
+        assertThat(store.read()).isEqualTo(new Markers(0, Z + 3, LleMap.of(Map.of(1L, Z)), view));
+        assertThat(Files.readAllLines(folder.resolve("saucr.latestOnDisk")))
+                .startsWith("saucr-latest-on-disk 2", "zxid=100000008", "lle=1=100000005")
+                .contains("view=100000006;5;1,2,4");
     }
 
     @Test
@@ -57,9 +71,9 @@ class MarkerStoreTest {
     @Test
     void r14AWriteThatFailsSaysSoAndLeavesTheOldMarker() throws Exception {
         MarkerStore store = new MarkerStore(folder);
-        store.writeLatestOnDisk(Z, LleMap.empty());
+        store.writeLatestOnDisk(Z, LleMap.empty(), View.FIRST);
         Files.createDirectory(folder.resolve("saucr.latestOnDisk.tmp"));
-        assertThatThrownBy(() -> store.writeLatestOnDisk(Z + 1, LleMap.empty()))
+        assertThatThrownBy(() -> store.writeLatestOnDisk(Z + 1, LleMap.empty(), View.FIRST))
                 .isInstanceOf(IOException.class);
         assertThat(new MarkerStore(folder).read().latestOnDisk()).isEqualTo(Z);
     }
@@ -68,7 +82,7 @@ class MarkerStoreTest {
     void r26ATruncationLowersWhatTheLogMustReach() throws Exception {
         MarkerStore store = new MarkerStore(folder);
         store.writeIdentity(new LogIdentity("", 1, 77, 1, Z, Z - 3));
-        store.writeLatestOnDisk(Z - 3, LleMap.empty());
+        store.writeLatestOnDisk(Z - 3, LleMap.empty(), View.FIRST);
         store.writeFastSwitch(Z + 5);
         store.lowerExtent(Z - 1);
         assertThat(store.identity()).contains(new LogIdentity("", 1, 77, 1, Z - 1, Z - 3));
@@ -85,7 +99,7 @@ class MarkerStoreTest {
         store.raiseExtent(() -> Z);
         assertThat(store.identity()).as("whose log it is, nobody knows").isEmpty();
         store.writeIdentity(new LogIdentity("", 1, 77, 1, Z - 9, 0));
-        store.writeLatestOnDisk(Z - 3, LleMap.empty());
+        store.writeLatestOnDisk(Z - 3, LleMap.empty(), View.FIRST);
         store.raiseExtent(() -> Z - 4);
         assertThat(store.identity()).contains(new LogIdentity("", 1, 77, 1, Z - 9, 0));
         store.raiseExtent(() -> Z);
@@ -100,7 +114,7 @@ class MarkerStoreTest {
     void aDamagedMarkerIsNamedWithWhatToDo() throws Exception {
         MarkerStore store = new MarkerStore(folder);
         store.writeFastSwitch(Z);
-        store.writeLatestOnDisk(Z, LleMap.empty());
+        store.writeLatestOnDisk(Z, LleMap.empty(), View.FIRST);
         for (String name : new String[] {"saucr.fastSwitch", "saucr.latestOnDisk"}) {
             Path file = folder.resolve(name);
             byte[] whole = Files.readAllBytes(file);

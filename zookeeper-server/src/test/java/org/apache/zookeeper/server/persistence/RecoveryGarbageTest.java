@@ -141,10 +141,17 @@ class RecoveryGarbageTest {
         long request = 1L + random.nextInt(4);
         switch (random.nextInt(10)) {
             case 0:
-                return new LleQuery(wild(), sender);
+                return new LleQuery(wild(), sender, random.nextBoolean());
             case 1:
                 return new LleAnswer(
-                        NONCE, sender, wild(), wild(), MAP, CONFIGURATION, Optional.empty());
+                        NONCE,
+                        sender,
+                        wild(),
+                        wild(),
+                        MAP,
+                        CONFIGURATION,
+                        Optional.empty(),
+                        random.nextBoolean() ? LleAnswer.NOT_ASKED : wild());
             case 2:
                 return new EpochEndsRequest(wild(), sender, wild());
             case 3:

@@ -28,6 +28,7 @@ import io.saucr.core.RecoveryProcedure.StageSnapshot;
 import io.saucr.core.RecoveryProcedure.State;
 import io.saucr.core.RecoveryProcedure.Truncate;
 import io.saucr.core.RecoverySource;
+import io.saucr.core.View;
 import io.saucr.core.Zxid;
 import io.saucr.server.LogMetrics;
 import io.saucr.server.SaucrSettings;
@@ -71,6 +72,7 @@ class RecoveryStoreTest {
     private static final int LARGEST = 4 * 1024 * 1024;
     private static final Configuration CONFIGURATION = new Configuration(0, List.of(1L, 2L, ASKER));
     private static final Patience PATIENCE = new Patience(10, 100);
+    private static final View VIEW = new View(Zxid.of(1, 1), 3, List.of(1L, 2L, ASKER));
 
     @TempDir Path folder;
 
@@ -183,7 +185,8 @@ class RecoveryStoreTest {
                                 history.epochEnds().last(),
                                 map,
                                 CONFIGURATION,
-                                Optional.empty());
+                                Optional.empty(),
+                                query.withView() ? Zxid.NONE : LleAnswer.NOT_ASKED);
             } else if (message instanceof EpochEndsRequest request) {
                 answer = recoverySource.answer(request, history);
             } else if (message instanceof EntriesRequest request) {
@@ -241,7 +244,7 @@ class RecoveryStoreTest {
         Files.writeString(directory.resolve("currentEpoch"), Long.toString(currentEpoch));
         Files.writeString(directory.resolve("acceptedEpoch"), Long.toString(currentEpoch));
         MarkerStore markers = new MarkerStore(directory);
-        markers.writeLatestOnDisk(Zxid.of(1, 2), LleMap.empty());
+        markers.writeLatestOnDisk(Zxid.of(1, 2), LleMap.empty(), VIEW);
         markers.writeFastSwitch(Zxid.of(1, 3));
         return directory;
     }
@@ -334,6 +337,8 @@ class RecoveryStoreTest {
             String what, Path directory, long atLeast, List<Source> others) throws Exception {
         Markers markers = new MarkerStore(directory).read();
         assertThat(markers.crashedInFastMode()).as(what).isFalse();
+        // R23: what is copied is synchronised, which acks no seal.
+        assertThat(markers.view()).as(what).isEqualTo(VIEW);
         LogHistory history = new LogHistory(directory, directory);
         LogHistory.Scan scan = history.scan(0);
         assertThat(scan.damage()).as(what).isNull();

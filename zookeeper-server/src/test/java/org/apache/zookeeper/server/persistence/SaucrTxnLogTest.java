@@ -8,6 +8,7 @@ import io.saucr.core.LogIdentity;
 import io.saucr.core.Markers;
 import io.saucr.core.Mode;
 import io.saucr.core.ProposalTag;
+import io.saucr.core.View;
 import io.saucr.server.FlushCause;
 import io.saucr.server.LogMetrics;
 import io.saucr.server.SaucrSettings;
@@ -447,11 +448,81 @@ class SaucrTxnLogTest {
         assertThat(onDisk().fastSwitch()).isEqualTo(FIRST + 3);
     }
 
+    // ---- Views (R23) ----
+
+    private static View view(long seal) {
+        return new View(seal, 5, List.of(1L, 2L, 3L, 4L));
+    }
+
+    private void seal(long zxid) throws IOException {
+        log.announceSeal(view(zxid));
+        log.announce(zxid, SLOW);
+        log.append(request(zxid));
+    }
+
+    @Test
+    void r23AViewIsOnDiskBeforeItsSealIsAckedEvenIfTheMarkersSayOnDisk() throws Exception {
+        open(NEVER, NEVER);
+        write(FIRST, SLOW);
+        assertThat(onDisk().latestOnDisk()).isZero();
+        seal(FIRST + 1);
+        assertThat(log.ownView()).isEqualTo(View.FIRST);
+        log.commit();
+        assertThat(onDisk().view()).isEqualTo(view(FIRST + 1));
+        assertThat(onDisk().latestOnDisk()).isEqualTo(FIRST + 1);
+        assertThat(log.ownView()).isEqualTo(view(FIRST + 1));
+    }
+
+    @Test
+    void r23TheNewestOfSeveralSealsIsTheOwnViewAndLaterMarkersKeepIt() throws Exception {
+        open(NEVER, NEVER);
+        seal(FIRST);
+        seal(FIRST + 1);
+        log.commit();
+        assertThat(onDisk().view()).isEqualTo(view(FIRST + 1));
+        write(FIRST + 2, FAST);
+        write(FIRST + 3, SLOW);
+        assertThat(onDisk().latestOnDisk()).isEqualTo(FIRST + 3);
+        assertThat(onDisk().view()).isEqualTo(view(FIRST + 1));
+        snapLog.close();
+        open(NEVER, NEVER);
+        assertThat(log.ownView()).isEqualTo(view(FIRST + 1));
+        write(FIRST + 4, FAST);
+        assertThat(log.flushAndMark(FlushCause.OPERATOR, "test")).isTrue();
+        assertThat(onDisk().view()).isEqualTo(view(FIRST + 1));
+    }
+
+    @Test
+    void r23ASealThatIsCutOffBeforeItsAckMakesNoView() throws Exception {
+        open(NEVER, NEVER);
+        seal(FIRST);
+        log.commit();
+        write(FIRST + 1, FAST);
+        assertThat(log.flushAndMark(FlushCause.OPERATOR, "test")).isTrue();
+        seal(FIRST + 2);
+        assertThat(log.truncate(FIRST + 1)).isTrue();
+        assertThat(log.ownView()).isEqualTo(view(FIRST));
+        write(0x2_0000_0001L, SLOW);
+        write(0x2_0000_0002L, FAST);
+        assertThat(log.flushAndMark(FlushCause.OPERATOR, "test")).isTrue();
+        assertThat(onDisk().view()).isEqualTo(view(FIRST));
+    }
+
+    @Test
+    void r23AViewThatWasAnnouncedForAnotherConnectionIsForgotten() throws Exception {
+        open(NEVER, NEVER);
+        log.announceSeal(view(FIRST));
+        log.forgetTags();
+        write(FIRST, SLOW);
+        assertThat(log.ownView()).isEqualTo(View.FIRST);
+        assertThat(onDisk().view()).isEqualTo(View.FIRST);
+    }
+
     // ---- How far the log must reach (R26) ----
 
     private void openWithIdentity() throws Exception {
         MarkerStore store = new MarkerStore(Files.createDirectories(version()));
-        store.writeLatestOnDisk(0, LleMap.empty());
+        store.writeLatestOnDisk(0, LleMap.empty(), View.FIRST);
         store.writeIdentity(new LogIdentity("", 1, 77, 1, 0, 0));
         open(NEVER, NEVER);
     }

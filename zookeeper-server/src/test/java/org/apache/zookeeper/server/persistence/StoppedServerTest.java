@@ -4,10 +4,12 @@ import static org.apache.zookeeper.server.persistence.Transactions.zxids;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.core.LleMap;
+import io.saucr.core.View;
 import io.saucr.core.Zxid;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
@@ -31,6 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 class StoppedServerTest {
     private static final long LAST = Zxid.of(2, 6);
     private static final long SNAPSHOT = Zxid.of(2, 3);
+    private static final View VIEW = new View(Zxid.of(1, 1), 3, List.of(1L, 3L));
 
     @TempDir Path folder;
 
@@ -50,7 +53,7 @@ class StoppedServerTest {
         Transactions.writeFile(logs, zxids(1, 1, 4));
         Transactions.writeFile(logs, zxids(1, 5, 9));
         MarkerStore markers = new MarkerStore(logs);
-        markers.writeLatestOnDisk(Zxid.of(1, 2), LleMap.empty().with(1, Zxid.of(1, 9)));
+        markers.writeLatestOnDisk(Zxid.of(1, 2), LleMap.empty().with(1, Zxid.of(1, 9)), VIEW);
         markers.writeFastSwitch(Zxid.of(1, 3));
 
         Path replacement = Files.createDirectories(logs.resolve("saucr.replacement"));
@@ -155,6 +158,7 @@ class StoppedServerTest {
         assertThat(findings.markers().crashedInFastMode()).as(what).isFalse();
         assertThat(findings.markers().latestOnDisk()).as(what).isEqualTo(LAST);
         assertThat(findings.markers().lleMap().get(1)).as(what).isEqualTo(Zxid.of(1, 9));
+        assertThat(findings.markers().view()).as(what).isEqualTo(VIEW);
         assertThat(findings.lastLogged()).as(what).isEqualTo(LAST);
         assertThat(findings.snapshot()).as(what).isEqualTo(SNAPSHOT);
         assertThat(findings.damage()).as(what).isEqualTo("none");

@@ -22,7 +22,7 @@ class LatestPerKindQueueTest {
     }
 
     private static ByteBuffer question(int nonce) {
-        return RecoveryWire.encode(new LleQuery(nonce, 3));
+        return RecoveryWire.encode(new LleQuery(nonce, 3, false));
     }
 
     /** As ZooKeeper's sending thread does. */

@@ -102,7 +102,7 @@ class SaucrCnxManagerTest {
         channel.addToRecvQueue(new Message(vote(2), 2));
         channel.addToRecvQueue(new Message(vote(3), 3));
         channel.addToRecvQueue(new Message(vote(4), 9));
-        channel.addToRecvQueue(new Message(RecoveryWire.encode(new LleQuery(7, 3)), 3));
+        channel.addToRecvQueue(new Message(RecoveryWire.encode(new LleQuery(7, 3, false)), 3));
         assertThat(heard()).isNull();
         assertThat(askers).containsExactly(3L);
         recovering = false;
@@ -131,7 +131,7 @@ class SaucrCnxManagerTest {
         long began = System.nanoTime();
         other.setSoTimeout(20);
         for (int attempts = 0; attempts < 4; ) {
-            channel.send(2, new LleQuery(7, 1));
+            channel.send(2, new LleQuery(7, 1, false));
             try {
                 other.accept().close();
                 attempts++;
@@ -177,7 +177,7 @@ class SaucrCnxManagerTest {
     }
 
     private static LleQuery answer() {
-        return new LleQuery(7, 1);
+        return new LleQuery(7, 1, false);
     }
 
     @Test
