@@ -127,7 +127,8 @@ public final class Campaign {
                 List.of(),
                 0,
                 List.of(),
-                Activity.NONE);
+                Activity.NONE,
+                null);
     }
 
     /** Adds the model's outcomes for sequences that have none. */

@@ -32,6 +32,7 @@ public record Expectation(String claim, int cases, List<Outcome> broken) {
         Predicate<Outcome> idle = outcome -> outcome.plan().contains("idle");
         Predicate<Outcome> atOnce = outcome -> outcome.plan().startsWith("simultaneous");
         Predicate<Outcome> processes = outcome -> outcome.plan().startsWith("processes");
+        Predicate<Outcome> views = outcome -> outcome.model() != null;
         Predicate<Outcome> lost = outcome -> outcome.verdict() == Verdict.DATA_LOSS;
         Predicate<Outcome> unexplained = outcome -> outcome.verdict() == Verdict.UNAVAILABLE;
         Predicate<Outcome> servesNobody = outcome -> outcome.verdict().servesNobody();
@@ -48,7 +49,14 @@ public record Expectation(String claim, int cases, List<Outcome> broken) {
                         "saucr, servers failing at one instant: serves in the end, unless fewer are"
                                 + " recovered than a recovery needs",
                         outcomes,
-                        saucr.and(atOnce),
+                        saucr.and(atOnce).and(views.negate()),
+                        unexplained));
+        all.add(
+                check(
+                        "saucr with sealed views: serves wherever the model of views says that it"
+                                + " has to",
+                        outcomes,
+                        saucr.and(views),
                         unexplained));
         all.add(
                 check(

@@ -32,6 +32,12 @@ public record FaultPlan(
         boolean steady,
         boolean logFolder,
         long seed) {
+    /** So much time between two failures is enough for an election and a seal. */
+    private static final Duration TIME_TO_SEAL = Duration.ofSeconds(5);
+
+    /** After so long without writes everything is on disk: twice {@code saucr.idleFlush}. */
+    private static final Duration AT_REST = Duration.ofSeconds(1);
+
     /** How several servers fail: which of them loses power first. */
     public enum Order {
         LEADER_FIRST,
@@ -59,6 +65,17 @@ public record FaultPlan(
                 false,
                 false,
                 1);
+    }
+
+    /** What must come of this plan where servers seal views. */
+    AvailabilityModel model(int servers) {
+        AvailabilityModel.Pace pace =
+                order.atOnce()
+                        ? AvailabilityModel.Pace.AT_ONCE
+                        : gap.compareTo(TIME_TO_SEAL) < 0
+                                ? AvailabilityModel.Pace.NOTICED
+                                : AvailabilityModel.Pace.SEALED;
+        return new AvailabilityModel(servers, pace, idle.compareTo(AT_REST) >= 0);
     }
 
     /**

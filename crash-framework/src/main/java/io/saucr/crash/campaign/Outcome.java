@@ -17,6 +17,8 @@ import java.util.Map;
  * @param millis of the whole sequence, start of the servers included
  * @param events what happened, in order
  * @param activity between the events
+ * @param model whether it had to serve at the end, and why, by {@link AvailabilityModel}; null of
+ *     systems without sealed views
  */
 public record Outcome(
         String system,
@@ -34,7 +36,8 @@ public record Outcome(
         List<Integer> recovering,
         long millis,
         List<Event> events,
-        Activity activity) {
+        Activity activity,
+        AvailabilityModel.Judgement model) {
     /** Kind of event: all servers were stopped with SIGTERM, and start again. */
     static final String ORDERLY_START = "orderly-start";
 
@@ -56,6 +59,11 @@ public record Outcome(
     /** Whether servers refused to start because their first snapshot had not been forced. */
     public boolean firstSnapshotGone() {
         return reason.contains(REFUSED_LOG_ALONE);
+    }
+
+    /** Whether it refused to serve, and the model of sealed views excuses that. */
+    public boolean excused() {
+        return verdict == Verdict.TOO_FEW_RECOVERED && model != null && !model.hadToServe();
     }
 
     /**

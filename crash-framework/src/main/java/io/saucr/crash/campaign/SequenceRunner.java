@@ -44,11 +44,21 @@ public final class SequenceRunner {
     private static final String NOTHING_TO_ACCEPT = "no loss to accept";
     private static final int MOST_LOST_NAMED = 100;
 
+    // Keys of mntr, of servers that seal views.
+    private static final String VIEW = "zk_saucr_view";
+    private static final String VIEW_SEAL = "zk_saucr_view_zxid";
+    private static final String NEEDED = "zk_saucr_recovery_needed";
+
+    private static final Set<String> SERVING = Set.of("leader", "follower");
+
     /** A sequence with more states prints a line for each. */
     private static final int LONG = 10;
 
-    /** Servers that have just started may not have reported yet that they are recovered. */
-    private static final Duration STUCK_FOR = Duration.ofSeconds(2);
+    /**
+     * Servers that have just started may not have heard each other yet, nor have reported that they
+     * are recovered.
+     */
+    private static final Duration STUCK_FOR = Duration.ofSeconds(5);
 
     /** Acknowledged writes of earlier states, and the client that writes now, if one does. */
     private record Acknowledged(long before, WriteLoad now) {
@@ -63,6 +73,12 @@ public final class SequenceRunner {
     private final FaultBackend backend;
     private final Ensemble ensemble;
     private final PrintStream progressOut;
+
+    /** Follows the sequence; null where the servers seal no views, or keep their power. */
+    private AvailabilityModel model;
+
+    /** Of states before the last: why those had to serve that did not. */
+    private final List<String> overdue = new ArrayList<>();
 
     /** Indices of the states in which nobody served. */
     private final Set<Integer> unserved = new HashSet<>();
@@ -144,11 +160,15 @@ public final class SequenceRunner {
         } catch (IllegalStateException e) {
             throw new IOException(system.name() + " does not serve before any fault", e);
         }
+        if (plan.order() != FaultPlan.Order.PROCESSES && sealsViews(all)) {
+            model = plan.model(sequence.servers());
+        }
         ClusterState before = null;
         for (int i = 0; i < sequence.states().size() - 1; i++) {
             ClusterState state = sequence.states().get(i);
             if (before != null) {
                 bringBack(state.without(before), state);
+                enter(state);
             }
             stay(i, state, sequence.states().get(i + 1));
             before = state;
@@ -156,7 +176,18 @@ public final class SequenceRunner {
         }
         ClusterState last = sequence.states().get(sequence.states().size() - 1);
         bringBack(last.without(before), last);
+        enter(last);
         return judge(activity);
+    }
+
+    private void enter(ClusterState state) {
+        if (model != null) {
+            model.enter(state);
+        }
+    }
+
+    private boolean sealsViews(ClusterState state) {
+        return state.alive().stream().allMatch(id -> ensemble.server(id).mntr().containsKey(VIEW));
     }
 
     private void tell(int done) {
@@ -178,13 +209,19 @@ public final class SequenceRunner {
             throws IOException, InterruptedException {
         boolean serves = false;
         if (state.hasMajorityOf(sequence.servers())) {
-            serves = settle(state, plan.settle(), true);
+            boolean due = model != null && model.judgement().hadToServe();
+            serves = settle(state, due ? plan.patience() : plan.settle(), true);
+            if (due && !serves) {
+                overdue.add("nobody served in state " + state + ": " + model.judgement().why());
+            }
         } else {
             Thread.sleep(plan.dwell().toMillis());
         }
         if (!serves) {
             unserved.add(number);
-            Map<String, String> why = new LinkedHashMap<>(describe(state));
+            Map<Integer, Map<String, String>> told = mntr(state);
+            saw(AvailabilityModel.Served.NO, told);
+            Map<String, String> why = describe(told);
             if (state.hasMajorityOf(sequence.servers())) {
                 why.put("why", refusals(state));
             }
@@ -219,8 +256,14 @@ public final class SequenceRunner {
                     awaitOnDisk(state);
                 }
             }
-            Map<String, String> details = describe(state);
+            Map<Integer, Map<String, String>> told = mntr(state);
+            Map<String, String> details = describe(told);
             List<String> counted = nodes.faultBegins();
+            saw(
+                    counted.isEmpty()
+                            ? AvailabilityModel.Served.UNCERTAIN
+                            : AvailabilityModel.Served.YES,
+                    told);
             acknowledged.addAll(counted);
             progress = new Acknowledged(acknowledged.size(), null);
             details.put("writes", Integer.toString(counted.size()));
@@ -248,6 +291,31 @@ public final class SequenceRunner {
         awaitSteady(
                 "everything on disk on all servers of " + state,
                 () -> state.alive().stream().allMatch(id -> says(id, "zk_saucr_on_disk", "1")));
+    }
+
+    /** Tells the model what servers said of themselves just before the next fault. */
+    private void saw(AvailabilityModel.Served served, Map<Integer, Map<String, String>> told) {
+        if (model == null) {
+            return;
+        }
+        SortedSet<Integer> view = new TreeSet<>();
+        SortedSet<Integer> lagging = new TreeSet<>();
+        long newest = -1;
+        for (Map.Entry<Integer, Map<String, String>> each : told.entrySet()) {
+            Map<String, String> values = each.getValue();
+            long seal = Long.decode(values.getOrDefault(VIEW_SEAL, "-1"));
+            if (seal > newest) {
+                newest = seal;
+                view.clear();
+                for (String id : values.getOrDefault(VIEW, "").split(",")) {
+                    view.add(Integer.parseInt(id));
+                }
+            }
+            if (!SERVING.contains(values.getOrDefault("zk_server_state", ""))) {
+                lagging.add(each.getKey());
+            }
+        }
+        model.seen(served, view, lagging);
     }
 
     private boolean says(int id, String metric, String value) {
@@ -351,7 +419,7 @@ public final class SequenceRunner {
             boolean hopeless = state.alive().size() - ended < needed;
             if (!majority && System.nanoTime() > lookAgain) {
                 lookAgain = System.nanoTime() + STUCK_FOR.toNanos() / 4;
-                boolean stuck = tooFew(recovering(describe(state)), state);
+                boolean stuck = waitsInVain(state);
                 stuckSince = !stuck ? 0 : stuckSince == 0 ? System.nanoTime() : stuckSince;
             }
             hopeless |= stuckSince != 0 && System.nanoTime() > stuckSince + STUCK_FOR.toNanos();
@@ -375,25 +443,58 @@ public final class SequenceRunner {
         return !recovering.isEmpty() && state.alive().size() - recovering.size() < needed;
     }
 
-    /** Role, mode and recovery state of each server, as it says itself. */
-    private Map<String, String> describe(ClusterState state) {
-        Map<String, String> details = new LinkedHashMap<>();
-        for (int id : state.alive()) {
-            ServerProcess server = ensemble.server(id);
-            Map<String, String> values = server.mntr();
-            List<String> words = new ArrayList<>();
-            words.add(
-                    server.isAlive()
-                            ? values.getOrDefault("zk_server_state", "silent")
-                            : "ended, status " + server.exitStatus().orElse(-1));
-            if (values.containsKey("zk_saucr_mode")) {
-                words.add(values.get("zk_saucr_mode").startsWith("1") ? "fast" : "slow");
-            }
-            if (values.getOrDefault("zk_saucr_recovery_state", "0").startsWith("1")) {
-                words.add(RECOVERING);
-            }
-            details.put("server " + id, String.join(", ", words));
+    /** Whether nothing will change while no other server returns. */
+    private boolean waitsInVain(ClusterState state) {
+        if (model != null && model.judgement().hadToServe()) {
+            return false;
         }
+        Map<Integer, Map<String, String>> told = mntr(state);
+        List<Integer> recovering = recovering(describe(told));
+        if (model == null) {
+            return tooFew(recovering, state);
+        }
+        // Who is still starting may be the one whose answer is missing.
+        return !recovering.isEmpty()
+                && told.values().stream().noneMatch(Map::isEmpty)
+                && recovering.stream()
+                        .allMatch(id -> !"0".equals(told.get(id).getOrDefault(NEEDED, "0")));
+    }
+
+    /** What each server says of itself; nothing if it does not answer. */
+    private Map<Integer, Map<String, String>> mntr(ClusterState state) {
+        Map<Integer, Map<String, String>> told = new LinkedHashMap<>();
+        for (int id : state.alive()) {
+            told.put(id, ensemble.server(id).mntr());
+        }
+        return told;
+    }
+
+    private Map<String, String> describe(ClusterState state) {
+        return describe(mntr(state));
+    }
+
+    /** Role, mode, view and recovery state of each server, as it says itself. */
+    private Map<String, String> describe(Map<Integer, Map<String, String>> told) {
+        Map<String, String> details = new LinkedHashMap<>();
+        told.forEach(
+                (id, values) -> {
+                    ServerProcess server = ensemble.server(id);
+                    List<String> words = new ArrayList<>();
+                    words.add(
+                            server.isAlive()
+                                    ? values.getOrDefault("zk_server_state", "silent")
+                                    : "ended, status " + server.exitStatus().orElse(-1));
+                    if (values.containsKey("zk_saucr_mode")) {
+                        words.add(values.get("zk_saucr_mode").startsWith("1") ? "fast" : "slow");
+                    }
+                    if (values.containsKey(VIEW)) {
+                        words.add("view {" + values.get(VIEW) + "}");
+                    }
+                    if (values.getOrDefault("zk_saucr_recovery_state", "0").startsWith("1")) {
+                        words.add(RECOVERING);
+                    }
+                    details.put("server " + id, String.join(", ", words));
+                });
         return details;
     }
 
@@ -451,6 +552,7 @@ public final class SequenceRunner {
         }
         Map<String, String> state = describe(all);
         List<Integer> recovering = recovering(state);
+        AvailabilityModel.Judgement judgement = model == null ? null : model.judgement();
         Verdict verdict;
         if (read) {
             verdict = lost.isEmpty() ? Verdict.CORRECT : Verdict.DATA_LOSS;
@@ -458,12 +560,25 @@ public final class SequenceRunner {
             if (lost.isEmpty() && !refusedAfterDeath().isEmpty()) {
                 verdict = Verdict.UNAVAILABLE;
                 reason = refusedAfterDeath();
+            } else if (lost.isEmpty() && !overdue.isEmpty()) {
+                verdict = Verdict.UNAVAILABLE;
+                reason = String.join("; ", overdue);
             }
         } else {
             // The memory of a machine survives the death of a process: too few is no excuse then.
             boolean excused = plan.order() != FaultPlan.Order.PROCESSES && tooFew(recovering, all);
-            verdict = excused ? Verdict.TOO_FEW_RECOVERED : Verdict.UNAVAILABLE;
             reason += recovering.isEmpty() ? "" : "; recovering: servers " + recovering;
+            if (model != null) {
+                judgement = model.refusal(recovering);
+                excused = !judgement.hadToServe();
+                String says = excused ? "it may refuse: " : "it had to serve: ";
+                reason = says + judgement.why() + "; " + reason;
+            }
+            verdict = excused ? Verdict.TOO_FEW_RECOVERED : Verdict.UNAVAILABLE;
+            if (!overdue.isEmpty()) {
+                verdict = Verdict.UNAVAILABLE;
+                reason = String.join("; ", overdue) + "; " + reason;
+            }
         }
         event("end", all, state);
         if (verdict == Verdict.TOO_FEW_RECOVERED && !servesAfterAcceptedLoss(recovering, all)) {
@@ -489,7 +604,8 @@ public final class SequenceRunner {
                 recovering,
                 (System.nanoTime() - start) / 1_000_000,
                 List.copyOf(events),
-                activity.activity());
+                activity.activity(),
+                judgement);
     }
 
     /**

@@ -12,7 +12,8 @@ public enum Verdict {
     TOO_FEW_RECOVERED,
     /**
      * It does not serve, or not reliably enough to be read, and nothing that its servers say of
-     * themselves explains it: a fault of the system.
+     * themselves explains it: a fault of the system. So it is where servers seal views and the
+     * model says that a state had to be served, at the end or before.
      */
     UNAVAILABLE,
     /** It serves, and at least one of them is missing or has another value. */

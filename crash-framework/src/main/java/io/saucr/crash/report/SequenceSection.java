@@ -34,6 +34,7 @@ final class SequenceSection {
         table2(page, outcomes);
         summary(page, outcomes);
         suspicious(page, outcomes);
+        excused(page, outcomes);
         graph(page, outcomes);
         failures(page, outcomes);
         page.append(
@@ -89,7 +90,9 @@ final class SequenceSection {
                         "</table><p class=\"note\">The last two columns: correct / unavailable / data loss.")
                 .append(
                         " Too few recovered: the system refuses to serve because fewer servers than")
-                .append(" a recovery needs still know everything; the paper counts it as")
+                .append(
+                        " a recovery needs still know everything (with sealed views: as the model of")
+                .append(" views allows); the paper counts it as")
                 .append(
                         " unavailable. Unavailable: it does not serve, and nothing that its servers")
                 .append(" say of themselves explains that: a fault.</p>");
@@ -174,6 +177,50 @@ final class SequenceSection {
                     .append(" data losses although no majority of the servers that were up had")
                     .append(" lost its memory: a fault of the system under test that memory does")
                     .append(" not explain, or of this tester.</p>");
+        }
+    }
+
+    /**
+     * How many sequences had to be available at their end by the model of sealed views, and how
+     * many were; empty where no system has views.
+     */
+    static String modelOfViews(List<Outcome> outcomes) {
+        List<Outcome> judged = outcomes.stream().filter(o -> o.model() != null).toList();
+        List<Outcome> due = judged.stream().filter(o -> o.model().hadToServe()).toList();
+        long refused = due.stream().filter(o -> o.verdict() == Verdict.UNAVAILABLE).count();
+        return judged.isEmpty()
+                ? ""
+                : String.format(
+                        Locale.ROOT,
+                        "Model of sealed views: %d sequences had to be available at the end, %d were;"
+                                + " %d more might refuse, %d did, each explained.",
+                        due.size(),
+                        due.size() - refused,
+                        judged.size() - due.size(),
+                        judged.stream().filter(Outcome::excused).count());
+    }
+
+    /** Every refusal that the model of sealed views excuses, with the reason. */
+    private static void excused(StringBuilder page, List<Outcome> outcomes) {
+        String summary = modelOfViews(outcomes);
+        if (summary.isEmpty()) {
+            return;
+        }
+        page.append("<h3>Who had to be available</h3><p>").append(summary).append("</p>");
+        List<Outcome> excused = outcomes.stream().filter(Outcome::excused).toList();
+        if (!excused.isEmpty()) {
+            page.append(
+                    "<table><tr><th class=\"l\">refused</th><th class=\"l\">why it may</th></tr>");
+            for (Outcome outcome : excused) {
+                page.append("<tr><td class=\"l\"><code>")
+                        .append(escape(outcome.sequence().toString()))
+                        .append("</code> ")
+                        .append(escape(outcome.plan()))
+                        .append("</td><td class=\"l\">")
+                        .append(escape(outcome.model().why()))
+                        .append("</td></tr>");
+            }
+            page.append("</table>");
         }
     }
 

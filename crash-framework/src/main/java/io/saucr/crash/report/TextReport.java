@@ -83,6 +83,24 @@ public final class TextReport {
                                             .append(outcome.reason())
                                             .append('\n'));
         }
+        views(text, outcomes);
+    }
+
+    /** What the model of sealed views says, and each refusal that it excuses. */
+    private static void views(StringBuilder text, List<Outcome> outcomes) {
+        String summary = SequenceSection.modelOfViews(outcomes);
+        if (!summary.isEmpty()) {
+            text.append('\n').append(summary).append('\n');
+        }
+        outcomes.stream()
+                .filter(Outcome::excused)
+                .forEach(
+                        outcome ->
+                                text.append("explained ")
+                                        .append(outcome.key())
+                                        .append(": ")
+                                        .append(outcome.model().why())
+                                        .append('\n'));
     }
 
     private static void nemesis(StringBuilder text, List<NemesisOutcome> outcomes) {

@@ -32,7 +32,13 @@ class ExpectationTest {
                 List.of(),
                 0,
                 events,
-                Activity.NONE);
+                Activity.NONE,
+                model(plan));
+    }
+
+    /** Plans with "views" are of systems that seal them. */
+    private static AvailabilityModel.Judgement model(String plan) {
+        return plan.contains("views") ? new AvailabilityModel.Judgement(true, "why") : null;
     }
 
     private static List<String> broken(String system, String plan, Verdict verdict) {
@@ -67,6 +73,18 @@ class ExpectationTest {
         assertThat(broken("saucr", "simultaneous, idle 1000 ms", Verdict.TOO_FEW_RECOVERED))
                 .containsExactly("saucr, idle before each failure: serves in the end");
         assertThat(broken("vr-ideal", "simultaneous", Verdict.TOO_FEW_RECOVERED)).isEmpty();
+    }
+
+    @Test
+    void whereViewsAreSealedTheModelDecides() {
+        String claim =
+                "saucr with sealed views: serves wherever the model of views says that it has to";
+        assertThat(broken("saucr", "simultaneous, views", Verdict.CORRECT)).isEmpty();
+        assertThat(broken("saucr", "simultaneous, views", Verdict.TOO_FEW_RECOVERED)).isEmpty();
+        assertThat(broken("saucr", "simultaneous, views", Verdict.UNAVAILABLE))
+                .containsExactly(claim);
+        assertThat(broken("saucr", "leader first, gap 50 ms, views", Verdict.UNAVAILABLE))
+                .containsExactly("saucr, servers failing one by one: serves in the end", claim);
     }
 
     @Test

@@ -2,7 +2,9 @@ package io.saucr.crash.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.saucr.crash.campaign.Activity;
+import io.saucr.crash.campaign.AvailabilityModel;
 import io.saucr.crash.campaign.Campaign;
 import io.saucr.crash.campaign.FaultPlan;
 import io.saucr.crash.campaign.Outcome;
@@ -35,7 +37,60 @@ class ReportTest {
                 4000,
                 List.of(new Outcome.Event(100, "end", "123", Map.of("server 1", "ended"))),
                 new Activity(
-                        100, Map.of(1, 7), List.of(Map.of(0, 1, 1, 2), Map.of(), Map.of(0, 3))));
+                        100, Map.of(1, 7), List.of(Map.of(0, 1, 1, 2), Map.of(), Map.of(0, 3))),
+                null);
+    }
+
+    private static Outcome views(String sequence, Verdict verdict, boolean hadTo, String why) {
+        return new Outcome(
+                "saucr",
+                "0.1.0",
+                5,
+                Sequence.parse(sequence),
+                "simultaneous",
+                "root",
+                verdict,
+                "it says so",
+                10,
+                0,
+                List.of(),
+                true,
+                List.of(),
+                4000,
+                List.of(),
+                Activity.NONE,
+                new AvailabilityModel.Judgement(hadTo, why));
+    }
+
+    /** The model's sentence stands in the text, on the page, and in the JSON of an outcome. */
+    @Test
+    void refusalsAreExplainedByTheModelOfViews() throws Exception {
+        String why = "4 of the 5 members of the view {1,2,3,4,5} lost what was in memory";
+        List<Outcome> sequences =
+                List.of(
+                        views("12345>1>12345", Verdict.TOO_FEW_RECOVERED, false, why),
+                        views("12345>2>12345", Verdict.CORRECT, false, "not asked for"),
+                        views("12345>12>12345", Verdict.CORRECT, true, "enough"),
+                        views("12345>23>12345", Verdict.UNAVAILABLE, true, "enough"));
+        Results results = new Results(sequences, List.of(), List.of());
+        String summary =
+                "Model of sealed views: 2 sequences had to be available at the end, 1 were; 2 more"
+                        + " might refuse, 1 did, each explained.";
+        assertThat(TextReport.of(results))
+                .contains(summary)
+                .containsOnlyOnce("explained ")
+                .contains("explained saucr simultaneous 12345>1>12345: " + why);
+        assertThat(Report.html(results))
+                .contains(summary)
+                .contains(
+                        "<code>12345&gt;1&gt;12345</code> simultaneous</td><td class=\"l\">" + why)
+                .doesNotContain("not asked for");
+        ObjectMapper json = new ObjectMapper();
+        String line = json.writeValueAsString(sequences.get(0));
+        assertThat(line).contains("\"model\":{\"hadToServe\":false,\"why\":\"" + why);
+        assertThat(json.readValue(line, Outcome.class)).isEqualTo(sequences.get(0));
+        String older = line.replaceAll(",\"model\":\\{.*?}(?=})", "");
+        assertThat(json.readValue(older, Outcome.class).model()).isNull();
     }
 
     private static NemesisOutcome nemesis(NemesisOutcome.Verdict verdict, List<String> evidence) {
