@@ -31,6 +31,7 @@ import picocli.CommandLine.Option;
             FailoverComparison.class,
             RecoveryComparison.class,
             SlowDiskComparison.class,
+            FlappingComparison.class,
             ProfileCommand.class,
             GateCommand.class,
             MicroCommand.class,

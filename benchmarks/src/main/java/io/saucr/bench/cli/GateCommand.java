@@ -1,17 +1,10 @@
 package io.saucr.bench.cli;
 
-import io.saucr.bench.measure.WorkFolder;
 import io.saucr.bench.report.RunFolder;
 import io.saucr.bench.result.Comparison;
 import io.saucr.bench.result.PairedRatio;
 import io.saucr.bench.result.Slice;
-import io.saucr.ensemble.Distribution;
-import java.io.File;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -39,8 +32,6 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true)
 final class GateCommand implements Callable<Integer> {
     private static final int WORSE = 3;
-    private static final String TREE = "working-tree";
-    private static final String DISTRIBUTION = "distribution.tar.gz";
 
     @Mixin private RunOptions options;
 
@@ -62,23 +53,10 @@ final class GateCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        String source = System.getProperty("saucr.root");
-        if (source == null) {
-            throw new IOException("the gate needs the source tree: start it by bin/saucr-bench");
-        }
-        Path root = Path.of(source);
-        String hash = output(root, "git", "rev-parse", "--short", commit + "^{commit}");
-        Path other = unpack(built(root, hash), root, hash);
-        Path own =
-                Distribution.tarball(root)
-                        .orElseThrow(
-                                () ->
-                                        new IOException(
-                                                "the working tree's distribution has not been"
-                                                        + " built"));
-        Path mine = unpack(own, root, TREE);
-        String tree = TREE + "=" + mine + ",saucr.enabled=true";
-        String base = hash + "=" + other + ",saucr.enabled=true";
+        SourceTree source = SourceTree.ofProgram("the gate");
+        String hash = source.hash(commit);
+        String tree = source.workingTree();
+        String base = source.commit(hash);
         Path folder = options.folder(Figure.gate(List.of(tree, base)));
         Map<String, String> worse = worse(measured(List.of(tree, base), folder));
         if (!worse.isEmpty()) {
@@ -111,7 +89,9 @@ final class GateCommand implements Callable<Integer> {
 
     private Map<String, String> worse(List<Slice> slices) {
         List<Slice> treeFirst = new ArrayList<>(slices);
-        treeFirst.sort(Comparator.comparing(slice -> !slice.configuration().equals(TREE)));
+        treeFirst.sort(
+                Comparator.comparing(
+                        slice -> !slice.configuration().equals(SourceTree.WORKING_TREE)));
         return worse(new Comparison(treeFirst), tolerance);
     }
 
@@ -145,68 +125,5 @@ final class GateCommand implements Callable<Integer> {
                         ratio.low(),
                         ratio.high(),
                         row.other()));
-    }
-
-    /** The commit's distribution, built if it has not been before. */
-    private static Path built(Path tree, String hash) throws Exception {
-        Path folder = Files.createDirectories(tree.resolve("benchmarks/target/gate"));
-        Path distribution = folder.resolve(hash + "-" + DISTRIBUTION);
-        if (Files.exists(distribution)) {
-            return distribution;
-        }
-        Path source = Files.createDirectories(folder.resolve(hash + "-source"));
-        try {
-            Path archive = folder.resolve(hash + ".tar");
-            output(tree, "git", "archive", "--output=" + archive.toAbsolutePath(), hash);
-            output(source, "tar", "-xf", archive.toAbsolutePath().toString());
-            Files.delete(archive);
-            System.err.println("building " + hash);
-            output(
-                    source,
-                    "mvn",
-                    "-B",
-                    "-q",
-                    "-pl",
-                    "zookeeper-server",
-                    "-am",
-                    "-DskipTests",
-                    "package");
-            Path tarball =
-                    Distribution.tarball(source)
-                            .orElseThrow(
-                                    () ->
-                                            new IOException(
-                                                    "commit " + hash + " builds no distribution"));
-            Files.move(tarball, distribution, StandardCopyOption.ATOMIC_MOVE);
-        } finally {
-            WorkFolder.delete(source);
-        }
-        return distribution;
-    }
-
-    /** Unpacks a copy of the distribution, so that the tree may be built again meanwhile. */
-    private static Path unpack(Path tarball, Path tree, String name) throws IOException {
-        return Distribution.unpack(tarball, tree.resolve("benchmarks/target/gate").resolve(name));
-    }
-
-    /** What a command prints, without the end of the line. */
-    private static String output(Path folder, String... command) throws Exception {
-        File log = File.createTempFile("saucr-bench-", ".log");
-        try {
-            Process process =
-                    new ProcessBuilder(command)
-                            .directory(folder.toFile())
-                            .redirectErrorStream(true)
-                            .redirectOutput(log)
-                            .start();
-            int status = process.waitFor();
-            String output = Files.readString(log.toPath(), StandardCharsets.UTF_8).strip();
-            if (status != 0) {
-                throw new IOException(String.join(" ", command) + " failed:\n" + output);
-            }
-            return output;
-        } finally {
-            Files.delete(log.toPath());
-        }
     }
 }

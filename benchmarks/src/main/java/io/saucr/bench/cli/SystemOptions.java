@@ -70,6 +70,17 @@ final class SystemOptions {
     }
 
     /**
+     * @throws IllegalArgumentException with the option that says what is compared, if
+     *     --configurations says it, too
+     */
+    void requirePresets(String option) {
+        if (configurations != null) {
+            throw new IllegalArgumentException(
+                    option + " and --configurations: each says what is compared");
+        }
+    }
+
+    /**
      * @throws IOException if a disk is to be simulated and there is no compiler for the shim
      */
     static void requireShim(Collection<DeviceProfile> devices) throws IOException {

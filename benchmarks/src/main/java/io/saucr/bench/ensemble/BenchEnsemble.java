@@ -18,6 +18,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * The ensemble of one configuration, started on this machine, with what it uses. Used by one
@@ -26,12 +28,16 @@ import java.util.TreeMap;
 public final class BenchEnsemble implements MeasuredEnsemble {
     private static final Duration PATIENCE = Duration.ofSeconds(90);
     private static final long POLL_MILLIS = 50;
+    private static final Pattern ZXID = Pattern.compile("(?m)^Zxid: 0x([0-9a-f]+)$");
 
     private final Configuration configuration;
     private final Ensemble ensemble;
     private final Map<Integer, JvmAllocations> allocations = new HashMap<>();
     private int leader;
     private boolean pinned;
+
+    /** What processes used that were killed. */
+    private ProcessUsage gone = ProcessUsage.NONE;
 
     /**
      * @param work an empty folder for the servers' data
@@ -108,12 +114,27 @@ public final class BenchEnsemble implements MeasuredEnsemble {
         int left = followers;
         for (ServerProcess server : ensemble.servers()) {
             if (left > 0 && server.id() != leader) {
-                forget(server.id());
-                server.kill();
+                kill(server);
                 left--;
             }
         }
         awaitServing();
+    }
+
+    /**
+     * Kills a server (SIGKILL). What its process has used stays part of {@link #usage}.
+     *
+     * @throws IllegalStateException if it has ended before
+     */
+    public void kill(ServerProcess server) {
+        if (!server.isAlive()) {
+            throw failure(
+                    "server " + server.id() + " has ended by itself\n" + server.logTail(20), null);
+        }
+        forget(server.id());
+        ProcessUsage used = ProcessUsage.of(server.pid());
+        server.kill();
+        gone = gone.plus(new ProcessUsage(used.cpuSeconds(), 0, used.readWriteCalls()));
     }
 
     private void forget(int id) {
@@ -206,7 +227,7 @@ public final class BenchEnsemble implements MeasuredEnsemble {
 
     @Override
     public EnsembleUsage usage() {
-        ProcessUsage all = ProcessUsage.NONE;
+        ProcessUsage all = gone;
         ProcessUsage leading = ProcessUsage.NONE;
         long forces = 0;
         long logForces = 0;
@@ -237,6 +258,15 @@ public final class BenchEnsemble implements MeasuredEnsemble {
                     null);
         }
         return EnsembleUsage.of(all, leading, forces, logForces, forceSeconds, leaderSays, flushes);
+    }
+
+    /** The zxid of the last proposal that the leader has applied. */
+    public long lastZxid() {
+        Matcher zxid = ZXID.matcher(ensemble.server(leader).ask("srvr"));
+        if (!zxid.find()) {
+            throw failure("the leader does not say its zxid", null);
+        }
+        return Long.parseUnsignedLong(zxid.group(1), 16);
     }
 
     /** Whether everything is on disk everywhere, so that nothing but heartbeats is left to do. */

@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReference;
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.Recorder;
 import org.apache.zookeeper.KeeperException;
 
 /**
@@ -20,6 +22,7 @@ public final class RunningClients implements AutoCloseable {
     private final Load load;
     private final List<String> addresses;
     private final AckRecord acks = new AckRecord(System.nanoTime());
+    private final Recorder latencies = new Recorder(3);
     private final AtomicLongArray operationsByClient;
     private final AtomicReference<String> firstError = new AtomicReference<>("");
     private final List<Thread> threads = new ArrayList<>();
@@ -63,9 +66,12 @@ public final class RunningClients implements AutoCloseable {
         try {
             while (!over) {
                 try {
+                    long begun = System.nanoTime();
                     session.operate();
+                    long ended = System.nanoTime();
                     operationsByClient.incrementAndGet(client);
-                    acks.acknowledged(System.nanoTime());
+                    acks.acknowledged(ended);
+                    latencies.recordValue((ended - begun) / 1000);
                 } catch (InterruptedException e) {
                     throw e;
                 } catch (KeeperException.SessionExpiredException e) {
@@ -123,6 +129,11 @@ public final class RunningClients implements AutoCloseable {
     /** What they see, in windows that whoever asks begins. */
     public AckRecord acks() {
         return acks;
+    }
+
+    /** Microseconds of the operations that have succeeded since this was last asked. */
+    public Histogram latencies() {
+        return latencies.getIntervalHistogram();
     }
 
     /** Operations that have succeeded so far. */

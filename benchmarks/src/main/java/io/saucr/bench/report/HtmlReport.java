@@ -91,6 +91,9 @@ public final class HtmlReport {
         if (!result.timeline().isEmpty()) {
             page.append(Results.timeline(result).html());
         }
+        if (!result.flapping().isEmpty()) {
+            page.append(Results.flapping(result.flapping()).html());
+        }
         if (!result.stages().isEmpty()) {
             page.append(Results.stages(result.stages()).html());
             page.append(Results.methods(result.methods()).html());

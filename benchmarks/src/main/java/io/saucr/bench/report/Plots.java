@@ -3,6 +3,7 @@ package io.saucr.bench.report;
 import io.saucr.bench.result.Case;
 import io.saucr.bench.result.Comparison;
 import io.saucr.bench.result.DeviceProfile;
+import io.saucr.bench.result.FlappingSample;
 import io.saucr.bench.result.RunResult;
 import io.saucr.bench.result.Slice;
 import io.saucr.bench.result.SlowDiskVerdict;
@@ -95,6 +96,10 @@ final class Plots {
         // Four times of each case would be too many to read; that table has one line for each.
         if (!result.times().isEmpty() && SlowDiskVerdict.of(result.times()).isEmpty()) {
             plots.put(result.title(), svg(times(result.times())));
+        }
+        List<FlappingSample.Ratio> ratios = FlappingSample.ratios(result.flapping());
+        if (!ratios.isEmpty()) {
+            plots.put(result.title(), svg(flapping(ratios)));
         }
         return plots;
     }
@@ -291,6 +296,30 @@ final class Plots {
                                         .median());
             }
             chart.addSeries(name, measures, medians);
+        }
+        style(chart.getStyler());
+        return chart;
+    }
+
+    /** Each measure of the first configuration as a multiple of the others'. */
+    private static CategoryChart flapping(List<FlappingSample.Ratio> ratios) {
+        CategoryChart chart =
+                new CategoryChartBuilder()
+                        .width(WIDTH)
+                        .height(HEIGHT)
+                        .title(ratios.get(0).configuration() + " while a server flaps")
+                        .yAxisTitle("multiple")
+                        .build();
+        for (String other : ratios.stream().map(FlappingSample.Ratio::other).distinct().toList()) {
+            List<FlappingSample.Ratio> own =
+                    ratios.stream().filter(each -> each.other().equals(other)).toList();
+            chart.addSeries(
+                    "of " + other,
+                    own.stream().map(FlappingSample.Ratio::measure).toList(),
+                    own.stream().map(each -> each.ratio().ratio()).toList(),
+                    own.stream()
+                            .map(each -> each.ratio().relativeHalfWidth() * each.ratio().ratio())
+                            .toList());
         }
         style(chart.getStyler());
         return chart;

@@ -2,6 +2,7 @@ package io.saucr.bench.report;
 
 import io.saucr.bench.result.Case;
 import io.saucr.bench.result.Comparison;
+import io.saucr.bench.result.FlappingSample;
 import io.saucr.bench.result.MethodShare;
 import io.saucr.bench.result.Numbers;
 import io.saucr.bench.result.PairedRatio;
@@ -17,6 +18,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
@@ -52,6 +54,9 @@ public final class Results {
         }
         if (!result.timeline().isEmpty()) {
             text.append(timeline(result));
+        }
+        if (!result.flapping().isEmpty()) {
+            text.append(flapping(result.flapping())).append(RATIOS);
         }
         if (!result.stages().isEmpty()) {
             text.append(stages(result.stages())).append('\n').append(methods(result.methods()));
@@ -323,6 +328,50 @@ public final class Results {
                         Numbers.number(phase.throughput()),
                         phase.after());
             }
+        }
+        return table;
+    }
+
+    // ---- Flapping ----
+
+    /** What a server that goes and comes costs, and the first configuration against the others. */
+    public static TextTable flapping(List<FlappingSample> samples) {
+        Map<String, List<FlappingSample>> configurations = FlappingSample.byName(samples);
+        String first = configurations.keySet().iterator().next();
+        List<FlappingSample.Ratio> ratios = FlappingSample.ratios(samples);
+        TextTable table =
+                new TextTable(
+                        "while a server flaps",
+                        "configuration",
+                        "median",
+                        "quartiles",
+                        "rounds",
+                        "ratio of " + first,
+                        "interval");
+        for (FlappingSample.Measure measure : FlappingSample.MEASURES) {
+            configurations.forEach(
+                    (name, own) -> {
+                        Spread spread =
+                                Spread.of(own.stream().mapToDouble(measure.value()).toArray());
+                        Optional<PairedRatio> ratio =
+                                ratios.stream()
+                                        .filter(each -> each.measure().equals(measure.name()))
+                                        .filter(each -> each.other().equals(name))
+                                        .map(FlappingSample.Ratio::ratio)
+                                        .findFirst();
+                        table.row(
+                                measure.name(),
+                                name,
+                                Numbers.number(spread.median()),
+                                "["
+                                        + Numbers.number(spread.lowerQuartile())
+                                        + ", "
+                                        + Numbers.number(spread.upperQuartile())
+                                        + "]",
+                                Integer.toString(own.size()),
+                                ratio.map(Results::ratio).orElse("-"),
+                                ratio.map(Results::interval).orElse("-"));
+                    });
         }
         return table;
     }

@@ -12,6 +12,7 @@ import com.fasterxml.jackson.databind.ObjectWriter;
 import com.fasterxml.jackson.dataformat.csv.CsvMapper;
 import com.fasterxml.jackson.dataformat.csv.CsvSchema;
 import io.saucr.bench.result.Comparison;
+import io.saucr.bench.result.FlappingSample;
 import io.saucr.bench.result.Machine;
 import io.saucr.bench.result.RunResult;
 import io.saucr.bench.result.SlowDiskVerdict;
@@ -153,7 +154,7 @@ public final class RunFolder {
 
     /** A result of this run with nothing measured yet. */
     public RunResult empty() {
-        return new RunResult(title, begun, plan, machine, null, null, null, null, null, null);
+        return new RunResult(title, begun, plan, machine, null, null, null, null, null, null, null);
     }
 
     /** The rows of a CSV file, none if it is not there. */
@@ -260,6 +261,9 @@ public final class RunFolder {
         List<SlowDiskVerdict> verdicts = SlowDiskVerdict.of(result.times());
         if (!verdicts.isEmpty()) {
             all.put("slowDisks", verdicts);
+        }
+        if (!result.flapping().isEmpty()) {
+            all.put("flappingRatios", FlappingSample.ratios(result.flapping()));
         }
         writer().writeValue(path.resolve(RESULT).toFile(), all);
         System.out.println(table);

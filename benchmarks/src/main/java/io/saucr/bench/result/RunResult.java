@@ -23,7 +23,8 @@ public record RunResult(
         List<TimelinePoint> timeline,
         List<TimelineEvent> events,
         List<StageCost> stages,
-        List<MethodShare> methods) {
+        List<MethodShare> methods,
+        List<FlappingSample> flapping) {
     public RunResult {
         slices = slices == null ? List.of() : List.copyOf(slices);
         times = times == null ? List.of() : List.copyOf(times);
@@ -31,29 +32,41 @@ public record RunResult(
         events = events == null ? List.of() : List.copyOf(events);
         stages = stages == null ? List.of() : List.copyOf(stages);
         methods = methods == null ? List.of() : List.copyOf(methods);
+        flapping = flapping == null ? List.of() : List.copyOf(flapping);
     }
 
     /** The same with slices. */
     public RunResult withSlices(List<Slice> measured) {
         return new RunResult(
-                title, begun, plan, machine, measured, times, timeline, events, stages, methods);
+                title, begun, plan, machine, measured, times, timeline, events, stages, methods,
+                flapping);
     }
 
     /** The same with times. */
     public RunResult withTimes(List<TimeSample> measured) {
         return new RunResult(
-                title, begun, plan, machine, slices, measured, timeline, events, stages, methods);
+                title, begun, plan, machine, slices, measured, timeline, events, stages, methods,
+                flapping);
     }
 
     /** The same with a timeline. */
     public RunResult withTimeline(List<TimelinePoint> points, List<TimelineEvent> happened) {
         return new RunResult(
-                title, begun, plan, machine, slices, times, points, happened, stages, methods);
+                title, begun, plan, machine, slices, times, points, happened, stages, methods,
+                flapping);
     }
 
     /** The same with a profile. */
     public RunResult withProfile(List<StageCost> costs, List<MethodShare> shares) {
         return new RunResult(
-                title, begun, plan, machine, slices, times, timeline, events, costs, shares);
+                title, begun, plan, machine, slices, times, timeline, events, costs, shares,
+                flapping);
+    }
+
+    /** The same with samples of ensembles with a flapping server. */
+    public RunResult withFlapping(List<FlappingSample> measured) {
+        return new RunResult(
+                title, begun, plan, machine, slices, times, timeline, events, stages, methods,
+                measured);
     }
 }

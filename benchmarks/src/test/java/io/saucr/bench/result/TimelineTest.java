@@ -25,6 +25,7 @@ class TimelineTest {
                                 null,
                                 null,
                                 null,
+                                null,
                                 null)
                         .withTimeline(
                                 List.of(
