@@ -46,6 +46,7 @@ final class FlappingComparison implements Callable<Integer> {
             List.of(Configuration.SAUCR, Configuration.DISK_DURABLE);
     private static final int RECORDS = 1000;
     private static final int VALUE_BYTES = 1024;
+    private static final long POLL_MILLIS = 20;
 
     @Mixin private SystemOptions system;
     @Mixin private OutputOptions output;
@@ -81,8 +82,8 @@ final class FlappingComparison implements Callable<Integer> {
                 names = "--interval",
                 paramLabel = "SECONDS",
                 description =
-                        "From a kill to the return, and from that to the next kill (default:"
-                                + " ${DEFAULT-VALUE}).",
+                        "From when the follower serves again, which is started at once, to the next"
+                                + " kill (default: ${DEFAULT-VALUE}).",
                 defaultValue = "2")
         double interval;
 
@@ -256,7 +257,7 @@ final class FlappingComparison implements Callable<Integer> {
             clients.latencies();
             long begin = System.nanoTime();
             clients.acks().begin(begin);
-            follower.flap(begin, settings.interval, settings.seconds);
+            follower.flap(begin + (long) (settings.seconds * 1e9), settings.interval);
             window = clients.acks().window(System.nanoTime());
             p99Millis = clients.latencies().getValueAtPercentile(99) / 1000.0;
             used = ensemble.usage().since(before);
@@ -298,28 +299,25 @@ final class FlappingComparison implements Callable<Integer> {
                             .orElseThrow();
         }
 
-        void flap(long begin, double interval, double seconds) throws Exception {
-            int step = 0;
-            for (; step * interval < seconds; step++) {
-                sleepUntil(begin + (long) (step * interval * 1e9));
-                if (step % 2 == 0) {
-                    returns += kills > 0 && serves() ? 1 : 0;
-                    ensemble.kill(server);
-                    kills++;
-                } else {
-                    server.start();
+        /** Until the end; whoever is waited for then stays away. */
+        void flap(long end, double interval) throws Exception {
+            while (System.nanoTime() - end < 0) {
+                ensemble.kill(server);
+                kills++;
+                server.start();
+                while (!serves() && System.nanoTime() - end < 0) {
+                    TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
+                }
+                long left = end - System.nanoTime();
+                if (left > 0) {
+                    returns++;
+                    TimeUnit.NANOSECONDS.sleep(Math.min(left, (long) (interval * 1e9)));
                 }
             }
-            sleepUntil(begin + (long) (seconds * 1e9));
-            returns += step % 2 == 0 && serves() ? 1 : 0;
         }
 
         private boolean serves() {
             return !server.role().isEmpty();
-        }
-
-        private static void sleepUntil(long nanos) throws InterruptedException {
-            TimeUnit.NANOSECONDS.sleep(Math.max(0, nanos - System.nanoTime()));
         }
     }
 }

@@ -18,7 +18,7 @@ import java.util.function.ToDoubleFunction;
  *     their last
  * @param serverCpuSeconds of all servers, the starts of the one that flaps included
  * @param kills of the follower
- * @param returns after which it served before it was killed again
+ * @param returns after which it served again
  */
 public record FlappingSample(
         String configuration,

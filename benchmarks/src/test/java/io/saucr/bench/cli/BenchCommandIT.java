@@ -174,6 +174,11 @@ class BenchCommandIT {
         assertThat(run("slowdisk", "--servers=1").err()).contains("fewer than 3");
         assertThat(run("slowdisk", "--seconds=0").status()).isEqualTo(2);
         assertThat(run("slowdisk", "--modes=lazy").err()).contains("lazy");
+        assertThat(run("flapping", "--connect=a:1").err()).contains("servers that run elsewhere");
+        assertThat(run("flapping", "--servers=1").err()).contains("fewer than 3");
+        assertThat(run("flapping", "--interval=0").status()).isEqualTo(2);
+        assertThat(run("flapping", "--commit=main", "--configurations=saucr").err())
+                .contains("--commit and --configurations");
         assertThat(run("fig9", "--events=5:nap").err()).contains("'5:nap'");
         assertThat(run("quick", "--resume").err()).contains("--resume needs --out");
         assertThat(run("merge", folder.resolve("no").toString()).status()).isEqualTo(1);

@@ -165,6 +165,45 @@ class BenchKindsIT {
     }
 
     @Test
+    void aFollowerThatGoesAndComesIsMeasured() throws Exception {
+        Path results = folder.resolve("results");
+        Outcome outcome =
+                onSmallServers(
+                        folder,
+                        "flapping",
+                        "--servers=3",
+                        "--clients=3",
+                        "--interval=0.2",
+                        "--seconds=4",
+                        "--compile=0",
+                        "--rounds=1",
+                        "--device=none");
+        assertThat(outcome.status()).as(outcome.err()).isZero();
+        assertThat(Files.readAllLines(results.resolve("flapping.csv"))).hasSize(1 + 2);
+        JsonNode result = new ObjectMapper().readTree(results.resolve("result.json").toFile());
+        assertThat(result.at("/flapping/0/configuration").asText()).isEqualTo("saucr");
+        for (JsonNode sample : result.at("/flapping")) {
+            assertThat(sample.at("/seconds").asDouble()).isGreaterThanOrEqualTo(4);
+            assertThat(sample.at("/writes").asLong()).isPositive();
+            assertThat(sample.at("/kills").asInt()).isPositive();
+            assertThat(sample.at("/longestGapSeconds").asDouble()).isPositive();
+            assertThat(sample.at("/p99Millis").asDouble()).isPositive();
+            assertThat(sample.at("/serverCpuSeconds").asDouble()).isPositive();
+        }
+        // Of three, none may be missing in fast mode.
+        assertThat(result.at("/flapping/0/modeSwitches").asLong()).isPositive();
+        assertThat(result.at("/flapping/0/noops").asLong()).isPositive();
+        // Stock servers propose nothing by themselves, which proves the count.
+        assertThat(result.at("/flapping/1/noops").asLong()).isZero();
+        assertThat(result.at("/flappingRatios/0/measure").asText()).isEqualTo("writes/s");
+        assertThat(outcome.out()).containsPattern("writes/s +disk-durable +\\d.* at 0 %");
+        assertThat(Files.readString(results.resolve("report.html")))
+                .contains("while a server flaps");
+        assertThat(results.resolve("logs/saucr-3.log")).isNotEmptyFile();
+        assertThat(folder.resolve("work")).isEmptyDirectory();
+    }
+
+    @Test
     void whatHappensForEveryProposalAllocatesNothing() {
         Outcome outcome =
                 run("micro", "--include=EveryProposal.commitFast", "--forks=0", "--seconds=0.1");

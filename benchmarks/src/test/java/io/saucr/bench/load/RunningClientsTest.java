@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.HdrHistogram.Histogram;
 import org.apache.zookeeper.KeeperException;
 import org.junit.jupiter.api.Test;
 
@@ -53,6 +54,18 @@ class RunningClientsTest {
             assertThat(opened.get()).isGreaterThan(3 * 2);
             assertThat(clients.operations()).isGreaterThan(3 * 3);
         }
+    }
+
+    @Test
+    void latenciesAreOfWhatSucceededSinceTheyWereLastAskedFor() throws Exception {
+        RunningClients clients = RunningClients.start(expiring, List.of("a"), 2);
+        try (clients) {
+            clients.awaitEach(PATIENCE);
+        }
+        Histogram latencies = clients.latencies();
+        assertThat(latencies.getTotalCount()).isEqualTo(clients.operations());
+        assertThat(latencies.getMinValue()).isGreaterThanOrEqualTo(900);
+        assertThat(clients.latencies().getTotalCount()).isZero();
     }
 
     @Test
