@@ -197,7 +197,8 @@ public final class AvailabilityModel {
      * What the state was like before it ended. Whatever contradicts it in the model is left out; if
      * everything does, nothing is.
      *
-     * @param view members of the newest sealed view; empty if that is not known
+     * @param view members of the newest sealed view that a server of the state knows; empty if not
+     *     all were asked
      * @param lagging servers that perhaps did not take part yet, and then have not recovered
      */
     public void seen(Served served, SortedSet<Integer> view, SortedSet<Integer> lagging) {
@@ -214,7 +215,8 @@ public final class AvailabilityModel {
             return;
         }
         Set<World> ofView = new LinkedHashSet<>(possible);
-        ofView.removeIf(world -> !world.newest().members().equals(view));
+        ofView.removeIf(
+                world -> view.isEmpty() || !newestOf(world, world.up()).members().equals(view));
         worlds = ofView.isEmpty() ? possible : ofView;
     }
 

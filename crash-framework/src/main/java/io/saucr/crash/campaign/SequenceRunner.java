@@ -315,7 +315,8 @@ public final class SequenceRunner {
                 lagging.add(each.getKey());
             }
         }
-        model.seen(served, view, lagging);
+        boolean allTold = told.values().stream().noneMatch(Map::isEmpty);
+        model.seen(served, allTold ? view : new TreeSet<>(), lagging);
     }
 
     private boolean says(int id, String metric, String value) {
