@@ -54,14 +54,13 @@ import java.util.function.Predicate;
  * @param <S> a sync
  */
 public final class LeaderState<C, S> {
-    private final long self;
-
     /**
      * The longest time between two seals of a set that keeps changing; when none was needed for
      * twice as long, the next one is at once again.
      */
     private static final long MOST_SEAL_DELAY_NANOS = 1_000_000_000L;
 
+    private final long self;
     private final FailureDetector detector;
     private final long confirmationNanos;
     private final long diskTimeoutNanos;
