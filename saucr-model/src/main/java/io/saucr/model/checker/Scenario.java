@@ -28,9 +28,8 @@ import java.util.Set;
  *
  * The first input names the number of voters and the broken rules. A step answers with the servers
  * that it changed, and with the invariant that it broke; what comes of that shows in the steps
- * after it. {@code alone} runs the cluster on without
- * faults and answers whether it serves again. {@code intact} plays all steps before it in a cluster
- * that keeps every rule.
+ * after it. {@code alone} runs the cluster on without faults and answers whether it serves again.
+ * {@code intact} plays all steps before it in a cluster that keeps every rule.
  */
 public final class Scenario {
     private static final String INDENT = "  ";

@@ -54,8 +54,6 @@ public interface Invariant {
     /** Those that are looked at when an entry commits. */
     static List<Invariant> atCommits() {
         return List.of(
-                new OthersKnowWhatWasLogged(),
-                new ModeSafety(),
-                new RecoveredHoldsWhatItAcked());
+                new OthersKnowWhatWasLogged(), new ModeSafety(), new RecoveredHoldsWhatItAcked());
     }
 }

@@ -5,12 +5,12 @@ import io.saucr.model.cluster.Step.Kind;
 import java.util.Arrays;
 
 /**
- * L1 and L2: once nothing fails any more, a bare majority is up and everybody who is up can recover,
- * the ensemble serves again: everybody who is up recovers, everything that was proposed commits, a new
- * write commits, and a sync after it is answered (R22). Servers that are down stay down. Also
- * checks what L1 relies on: when a leader has turned slow and nothing is under way, what it has
- * committed is on a bare majority of disks (R6). Chooses steps without randomness. Owned by one
- * thread.
+ * L1 and L2: once nothing fails any more, a bare majority is up and everybody who is up can
+ * recover, the ensemble serves again: everybody who is up recovers, everything that was proposed
+ * commits, a new write commits, and a sync after it is answered (R22). Servers that are down stay
+ * down. Also checks what L1 relies on: when a leader has turned slow and nothing is under way, what
+ * it has committed is on a bare majority of disks (R6). Chooses steps without randomness. Owned by
+ * one thread.
  */
 public final class Liveness {
     /** What is broken when the cluster does not serve again. */

@@ -20,9 +20,9 @@ import java.util.Set;
  *
  * <ul>
  *   <li>crashes of 1 to 4 servers in one instant, which lose everything that is not forced, or only
- *       an end of it (a torn tail); in 15 of 16 schedules none after which the servers
- *       that know what they have are too few for the others to recover, because such an ensemble
- *       rightly waits for ever;
+ *       an end of it (a torn tail); in 15 of 16 schedules none after which the servers that know
+ *       what they have are too few for the others to recover, because such an ensemble rightly
+ *       waits for ever;
  *   <li>deaths of the processes of 1 to n servers in one instant, of all of them every third time:
  *       what was written stays, and a part of the buffer may (R25); a machine whose process is dead
  *       may lose power before the next start;
