@@ -102,10 +102,11 @@ public final class LeaderState<C, S> {
     private long drainStarted;
 
     // R23: the newest seal's view, null before the first; when the set of those who count last
-    // changed; when a seal was last asked for, and how long the next one has to wait, if it is
-    // soon.
+    // changed; whether a seal is asked for that is not proposed yet; when one was last asked for,
+    // and how long the next one has to wait, if it is soon.
     private View view;
     private long changedAt;
+    private boolean sealAsked;
     private long sealAskedAt;
     private long sealDelay;
 
@@ -266,7 +267,7 @@ public final class LeaderState<C, S> {
             // H5: what it was sent before UPTODATE it took for slow, so that its markers do not say
             // "fast" and its map on disk may lack what these entries taught it.
             rule.join(connection.sid(), connection.number());
-            changedAt = now;
+            changed(connection, now);
         }
     }
 
@@ -283,9 +284,7 @@ public final class LeaderState<C, S> {
             forwarding.remove(connection);
             set.leave(sid);
         }
-        if (connection.synced) {
-            changedAt = now;
-        }
+        changed(connection, now);
         // So an entry that can no longer get F acks of members does not wait for them (R6).
         if (promptVoters(now) <= bareMajority()) {
             act(controller.tooFewPrompt(now), now, Reason.GONE, sid);
@@ -365,6 +364,7 @@ public final class LeaderState<C, S> {
      * @return the tag that goes with it, null if the last one is still true (R1)
      */
     public ProposalTag proposeNoop(long zxid, long now) {
+        sealAsked = false;
         if (controller.mode() == Mode.FAST || !rule.sealDue()) {
             return propose(zxid, now);
         }
@@ -388,6 +388,13 @@ public final class LeaderState<C, S> {
         rule.voters(sidsOfVoters);
         countVoters();
         changedAt = now;
+    }
+
+    /** Whoever can be in no view does not keep the others from being sealed. */
+    private void changed(FollowerConnection<C> connection, long now) {
+        if (connection.synced && connection.keepsViews && rule.voter(connection.sid())) {
+            changedAt = now;
+        }
     }
 
     private void countVoters() {
@@ -547,11 +554,14 @@ public final class LeaderState<C, S> {
             return true;
         }
         boolean waits = settledNanos > 0;
+        if (waits && sealAsked && now - sealAskedAt < MOST_SEAL_DELAY_NANOS) {
+            return true;
+        }
         if (waits && sealDelay > 0 && now - sealAskedAt >= 2 * MOST_SEAL_DELAY_NANOS) {
             sealDelay = 0;
         }
         if (waits && sealDelay > 0 && now - sealAskedAt < sealDelay) {
-            return now - sealAskedAt < confirmationNanos;
+            return false;
         }
         if (waits && rule.viewIsWhole() && now - changedAt < confirmationNanos) {
             return false;
@@ -564,6 +574,7 @@ public final class LeaderState<C, S> {
     private void askForNoop(long now) {
         decisions.noop = true;
         if (rule.sealDue()) {
+            sealAsked = true;
             sealAskedAt = now;
             sealDelay =
                     sealDelay == 0

@@ -65,8 +65,9 @@ public sealed interface RecoveryMessage {
      * @param lastLogged the last zxid in its log
      * @param committed the newest configuration that it knows to be in force
      * @param pending a newer one that it has seen proposed
-     * @param ownView the seal of its own view (R23), {@link Zxid#NONE} for the first one; {@link
-     *     #NOT_ASKED} if the query did not ask for it
+     * @param ownView the seal of its own view if that is in its log ({@link View#sealIn}, R23),
+     *     {@link Zxid#NONE} if not, or if it is the first one; {@link #NOT_ASKED} if the query did
+     *     not ask for it
      */
     record LleAnswer(
             long nonce,

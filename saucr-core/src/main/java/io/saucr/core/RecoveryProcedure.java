@@ -61,8 +61,8 @@ import java.util.TreeSet;
  *
  * <p>Why the result is safe. Let C be the last entry that committed with the help of this server's
  * ack. If C committed fast, it lies behind a seal that this server forced. Either a newer view was
- * sealed since, then C lies before that seal, and whoever forced the seal has C. Or C lies in the
- * own view: F - 1 other members acked it, too, and one of them is among the |W| - F + 1 that
+ * sealed since, then C lies before that seal, and whoever has the seal in its log has C. Or C lies
+ * in the own view: F - 1 other members acked it, too, and one of them is among the |W| - F + 1 that
  * answered (R4, R20). So L', which is at least every seal that an answer names, is at least C, and
  * the source, which is behind no answer in (current epoch, last logged zxid), has C. If C committed
  * slowly, it is on the own disk, and any log that is ahead of the own one has it, as in any
@@ -678,17 +678,18 @@ public final class RecoveryProcedure {
         return state == State.COMPARING || state == State.STAGING || state == State.COPYING;
     }
 
+    /**
+     * Asks everybody whose answer may help. While a server that lost its memory asks, what it has
+     * heard is not enough: who has answered may have a newer view by now, or know of a newer
+     * configuration, so it is asked again.
+     */
     private void query(long now) {
         sentAt = now;
         for (long voter : otherVoters()) {
-            LleAnswer answer = answers.get(voter);
-            boolean silentOfView = answer != null && answer.ownView() == LleAnswer.NOT_ASKED;
-            if (loss != Loss.MEMORY) {
-                if (answer == null) {
-                    decisions.add(new Send(voter, new LostQuery(nonce, self, round)));
-                }
-            } else if (answer == null || (silentOfView && asksForViews)) {
+            if (loss == Loss.MEMORY) {
                 decisions.add(new Send(voter, new LleQuery(nonce, self, asksForViews)));
+            } else if (!answers.containsKey(voter)) {
+                decisions.add(new Send(voter, new LostQuery(nonce, self, round)));
             }
         }
         asksForViews = !asksForViews;

@@ -66,6 +66,18 @@ public record View(long seal, int voters, List<Long> members) {
         return Quorums.viewQuorum(members.size(), voters);
     }
 
+    /**
+     * What a server whose own view this is names to one that recovers: the seal while it is in its
+     * log, and so is all that was proposed before it. {@link Zxid#NONE} once its leader has cut the
+     * log behind what was committed by then: entries before the seal may have committed since,
+     * without this server, and it gets them again only after what it has got.
+     *
+     * @param lastLogged the last zxid in its log
+     */
+    public long sealIn(long lastLogged) {
+        return seal <= lastLogged ? seal : Zxid.NONE;
+    }
+
     /** One line of ASCII, e.g. {@code 100000005;5;1,2,3,4}: seal, voters, members. */
     public String encode() {
         if (isFirst()) {

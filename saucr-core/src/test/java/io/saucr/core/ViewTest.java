@@ -48,6 +48,15 @@ class ViewTest {
     }
 
     @Test
+    void r23ASealThatWasCutFromTheLogIsNotNamed() {
+        View view = of(5, 1, 2, 3, 4);
+        assertThat(view.sealIn(Zxid.of(1, 4))).isEqualTo(Zxid.NONE);
+        assertThat(view.sealIn(Zxid.of(1, 5))).isEqualTo(view.seal());
+        assertThat(view.sealIn(Zxid.of(2, 1))).isEqualTo(view.seal());
+        assertThat(View.FIRST.sealIn(Zxid.of(1, 5))).isEqualTo(Zxid.NONE);
+    }
+
+    @Test
     void membersAreSortedAndEachStandsOnce() {
         View view = new View(0x10000001aL, 5, List.of(3L, 1L, 2L, 1L));
         assertThat(view.members()).containsExactly(1L, 2L, 3L);

@@ -61,6 +61,8 @@ public enum BrokenRule {
     R23_ANSWERS_OF_NON_MEMBERS,
     /** A recovering server takes every sealed view for newer than its own. */
     R23_OWN_VIEW_NOT_LOOKED_AT,
+    /** A server names the seal of its own view although its log was cut before it. */
+    R23_CUT_SEAL_COUNTS,
     /** A member of the view that has connected anew counts without another seal. */
     R23_JOINER_COUNTS,
     /** After a loss of power a server believes that its page cache is still the same. */

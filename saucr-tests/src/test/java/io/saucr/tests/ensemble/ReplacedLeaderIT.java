@@ -116,6 +116,10 @@ class ReplacedLeaderIT {
             assertThat(ensemble.leader()).isEqualTo(LEADER);
             ensemble.restart(1, 2);
             ensemble.awaitServing();
+            // A seal that is proposed later would be such an entry under way, too (R23).
+            SaucrEnsemble.await(
+                    "a sealed view of all",
+                    () -> "1,2,3,4,5".equals(ensemble.server(LEADER).mntr().get("zk_saucr_view")));
             try (Client writer = ensemble.connectFor(SESSION_MILLIS, MAJORITY);
                     Client leaders = ensemble.connectFor(SESSION_MILLIS, LEADER);
                     Client followers = ensemble.connectFor(SESSION_MILLIS, FOLLOWER)) {

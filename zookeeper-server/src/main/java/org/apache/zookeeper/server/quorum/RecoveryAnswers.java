@@ -12,6 +12,7 @@ import io.saucr.core.RecoveryMessage.NoAnswer;
 import io.saucr.core.RecoveryMessage.SnapshotRequest;
 import io.saucr.core.RecoverySource;
 import io.saucr.core.RecoveryWire;
+import io.saucr.core.View;
 import io.saucr.core.Zxid;
 import io.saucr.server.CriticalThread;
 import java.io.IOException;
@@ -199,8 +200,8 @@ final class RecoveryAnswers {
     }
 
     private LleAnswer whatIsLogged(long nonce, boolean withView) throws IOException {
-        // First: what is logged is at least all that lies before its seal (R23).
-        long ownView = withView ? txnSnapLog.log().ownView().seal() : LleAnswer.NOT_ASKED;
+        // Before what is logged: if the log is cut meanwhile, that shows (R23).
+        View ownView = txnSnapLog.log().ownView();
         long currentEpoch = peer.getCurrentEpoch();
         SaucrTxnLog.Knowledge knowledge = txnSnapLog.log().knowledge();
         QuorumVerifier committed = peer.getQuorumVerifier();
@@ -217,7 +218,7 @@ final class RecoveryAnswers {
                 knowledge.lleMap(),
                 configuration(committed),
                 pending,
-                ownView);
+                withView ? ownView.sealIn(knowledge.lastLogged()) : LleAnswer.NOT_ASKED);
     }
 
     private boolean fence(long sid, long nonce) throws IOException {
