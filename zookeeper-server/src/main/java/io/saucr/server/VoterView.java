@@ -10,6 +10,7 @@ import java.util.Map;
  * @param voter whether it votes in the current configuration
  * @param situationAware whether it announced SAUCR (H12)
  * @param synced whether it has everything up to the leader's epoch (H5)
+ * @param keepsViews whether it has said that it keeps sealed views, so that it may be in one (R23)
  * @param inView whether it is in the sealed view, as it is connected now (R23)
  * @param mayCount whether it counts towards fast mode if it is prompt
  * @param prompt whether it was heard in time (R9)
@@ -20,6 +21,7 @@ public record VoterView(
         boolean voter,
         boolean situationAware,
         boolean synced,
+        boolean keepsViews,
         boolean inView,
         boolean mayCount,
         boolean prompt,
@@ -36,6 +38,7 @@ public record VoterView(
         result.put("voter", voter);
         result.put("situationAware", situationAware);
         result.put("synced", synced);
+        result.put("keepsViews", keepsViews);
         result.put("inView", inView);
         result.put("prompt", prompt);
         result.put("silentMillis", silentMillis);

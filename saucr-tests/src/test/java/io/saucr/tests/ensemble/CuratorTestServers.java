@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Set;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import javax.management.JMException;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
@@ -67,7 +70,7 @@ final class CuratorTestServers {
     }
 
     private static void cluster(boolean situationAware) throws Exception {
-        try (TestingCluster cluster = new TestingCluster(SERVERS)) {
+        try (TestingCluster cluster = new TestingCluster(servers())) {
             cluster.start();
             for (TestingZooKeeperServer server : cluster.getServers()) {
                 assertThat(server.getLocalPort()).isEqualTo(server.getInstanceSpec().getPort());
@@ -101,6 +104,27 @@ final class CuratorTestServers {
                 () ->
                         Thread.getAllStackTraces().keySet().stream()
                                 .noneMatch(thread -> thread.getName().startsWith("Saucr")));
+    }
+
+    /** Curator draws one free port after the other, and sometimes one of them twice. */
+    private static List<InstanceSpec> servers() {
+        while (true) {
+            List<InstanceSpec> servers =
+                    Stream.generate(InstanceSpec::newInstanceSpec).limit(SERVERS).toList();
+            long ports =
+                    servers.stream()
+                            .flatMapToInt(
+                                    each ->
+                                            IntStream.of(
+                                                    each.getPort(),
+                                                    each.getQuorumPort(),
+                                                    each.getElectionPort()))
+                            .distinct()
+                            .count();
+            if (ports == 3 * SERVERS) {
+                return servers;
+            }
+        }
     }
 
     private static CuratorFramework client(String addresses) {

@@ -95,6 +95,8 @@ class MixedEnsembleIT {
             assertThat(ensemble.server(leader).mntr().get("zk_saucr_view")).isEqualTo("2,3,4,5");
             assertThat(Files.readString(ensemble.server(old).logFile()))
                     .contains("leads with a version that seals no views");
+            assertThat(Files.readString(ensemble.server(leader).logFile()))
+                    .contains("Server " + old + " has a version that keeps no sealed views");
             try (AckedWrites writes = new AckedWrites(ensemble.connect(old), "/views", 8)) {
                 writes.awaitMore(200);
                 for (int id : ensemble.running()) {

@@ -471,6 +471,14 @@ final class SaucrLeader extends Leader {
         }
         if ((zxid & LOW_BITS) == 0) {
             if (!own) {
+                if (!connection.synced()
+                        && connection.situationAware()
+                        && !connection.keepsViews()) {
+                    LOG.info(
+                            "Server {} has a version that keeps no sealed views: it does not count"
+                                    + " towards fast mode before it is upgraded",
+                            sid);
+                }
                 state.synced(connection, System.nanoTime());
             }
             return;
@@ -767,6 +775,7 @@ final class SaucrLeader extends Leader {
                             state.voter(each.sid()),
                             each.situationAware(),
                             each.synced(),
+                            each.keepsViews(),
                             state.inView(each),
                             state.counts(each),
                             state.answersInTime(each, now),
