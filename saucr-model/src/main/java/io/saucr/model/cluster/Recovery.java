@@ -213,6 +213,19 @@ final class Recovery {
                 last.staged());
     }
 
+    /**
+     * L': how far the log has to reach again at least, by its own map and the answers (R16, R23).
+     */
+    long through() {
+        long through = merged().get(self + 1L);
+        for (LleAnswer answer : received) {
+            if (answer != null) {
+                through = Math.max(through, answer.ownView());
+            }
+        }
+        return through;
+    }
+
     /** Its own map, merged with those of the answers. */
     LleMap merged() {
         LleMap merged = onDisk.markers().lleMap();

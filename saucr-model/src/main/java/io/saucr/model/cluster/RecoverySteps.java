@@ -231,6 +231,7 @@ final class RecoverySteps {
 
     void historyReceived(Server s) {
         if (broken.contains(BrokenRule.R17_CUT_TO_L)
+                && !s.lost
                 && s.recovery.sourceAnswer instanceof EpochEndsAnswer) {
             copyAfterCuttingToL(s);
             return;
@@ -243,7 +244,7 @@ final class RecoverySteps {
 
     private void copyAfterCuttingToL(Server s) {
         LleMap merged = s.recovery.merged();
-        long through = merged.get(s.sid);
+        long through = s.recovery.through();
         int keep = s.length;
         while (keep > 0 && Entry.zxid(s.log[keep - 1]) > through) {
             keep--;
