@@ -237,7 +237,7 @@ public final class ModelCluster {
         int ofMembers = 0;
         for (Server s : servers) {
             if ((answering & 1 << s.index) != 0) {
-                if (s.ownView.sealIn(s.lastLogged()) > own.seal()) {
+                if (!own.isFirst() && s.ownView.sealIn(s.lastLogged()) > own.seal()) {
                     return true;
                 }
                 ofMembers += own.isFirst() || own.members().contains(s.sid) ? 1 : 0;
