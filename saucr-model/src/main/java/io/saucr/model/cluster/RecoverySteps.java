@@ -71,8 +71,9 @@ final class RecoverySteps {
 
     /** Breaks R23, by another view than the own one; else it is the own one. */
     private View viewToListenTo(View own) {
-        if (broken.contains(BrokenRule.R23_OWN_VIEW_NOT_LOOKED_AT)) {
-            return View.FIRST;
+        if (broken.contains(BrokenRule.R23_OWN_VIEW_NOT_LOOKED_AT) && !own.isFirst()) {
+            // Older than any seal; the first view is not compared with seals.
+            return ofEverybody(1, Quorums.recoveryQuorum(n));
         }
         if (broken.contains(BrokenRule.R23_ONE_ANSWER_ENOUGH)) {
             return ofEverybody(Math.max(own.seal(), 1), 1);
