@@ -80,7 +80,10 @@ class VisibilityIT {
                     "fast mode of all on the page",
                     () -> shows(browser, "#mode", "fast") && rows(browser, "fast") == VOTERS);
             assertThat(browser.text())
-                    .contains("Server " + leader + " leads; prompt: 1, 2, 3 of 3 servers.");
+                    .contains(
+                            "Server "
+                                    + leader
+                                    + " leads; prompt: 1, 2, 3 of 3 servers; sealed view: 1, 2, 3.");
             long shown = updates(browser);
 
             // Not loaded anew from here on.
