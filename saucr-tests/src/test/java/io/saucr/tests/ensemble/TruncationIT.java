@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import net.bytebuddy.implementation.MethodCall;
 import net.bytebuddy.implementation.StubMethod;
 import org.apache.zookeeper.CreateMode;
@@ -165,15 +166,27 @@ class TruncationIT {
 
     /**
      * The server is elected with its proposal, and takes a snapshot of it before it hears that
-     * anybody follows.
+     * anybody follows. The seal of its view, which it asks for as soon as it has acked the
+     * proposal, is in the log by then or not.
      */
     private static void leadOnceMore(SaucrEnsemble ensemble) throws Exception {
         Path log = ensemble.logFiles(LEADER).get(0);
-        Path snapshot =
-                log.resolveSibling(log.getFileName().toString().replace("log.", "snapshot."));
         ensemble.killAtOneInstant(LEADER, NEXT_LEADER);
         ensemble.restart(NEXT_LEADER, LEADER);
-        SaucrEnsemble.await("the snapshot", () -> Files.exists(snapshot));
+        SaucrEnsemble.await("the snapshot", () -> hasSnapshotFrom(log));
+    }
+
+    /** Whether the folder has a snapshot of the first entry of the log file, or of a later one. */
+    private static boolean hasSnapshotFrom(Path log) throws IOException {
+        try (Stream<Path> files = Files.list(log.getParent())) {
+            return files.map(file -> file.getFileName().toString())
+                    .filter(name -> name.startsWith("snapshot."))
+                    .anyMatch(name -> zxid(name) >= zxid(log.getFileName().toString()));
+        }
+    }
+
+    private static long zxid(String name) {
+        return Long.parseLong(name.substring(name.indexOf('.') + 1), 16);
     }
 
     /** Whether the proposal is the first entry of the only log file. */
