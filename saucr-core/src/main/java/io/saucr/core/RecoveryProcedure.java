@@ -639,13 +639,13 @@ public final class RecoveryProcedure {
     }
 
     /**
-     * Whether somebody's own view is newer. A server that has forced no seal may have acked from
-     * memory under a leader without views, which counts everybody and seals nothing: then a seal of
-     * an earlier epoch says nothing of what it acked.
+     * Whether somebody's own view is newer than the own one, which after the loss of a disk is the
+     * first. A server that has forced no seal may have acked from memory under a leader without
+     * views, which counts everybody and seals nothing: then a seal of an earlier epoch says nothing
+     * of what it acked.
      */
     private boolean newerView(View own) {
-        return loss == Loss.MEMORY
-                && !own.isFirst()
+        return !own.isFirst()
                 && otherVoters().stream()
                         .map(answers::get)
                         .anyMatch(each -> each != null && each.ownView() > own.seal());
