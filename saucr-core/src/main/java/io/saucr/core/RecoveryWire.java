@@ -182,10 +182,10 @@ public final class RecoveryWire {
                 return new LleQuery(nonce, sender, true);
             case LLE_ANSWER:
                 in.expect(requestId == 0, "request id " + requestId);
-                return in.lleAnswer(nonce, sender);
+                return in.lleAnswer(nonce, sender, false);
             case VIEW_ANSWER:
                 in.expect(requestId == 0, "request id " + requestId);
-                return in.viewAnswer(nonce, sender);
+                return in.lleAnswer(nonce, sender, true);
             case LOST_QUERY:
                 in.expect(requestId > 0, "round " + requestId);
                 return new LostQuery(nonce, sender, requestId);
@@ -197,7 +197,7 @@ public final class RecoveryWire {
                         requestId,
                         in.flag("leads"),
                         in.nonNegative("accepted epoch"),
-                        in.lleAnswer(nonce, sender));
+                        in.lleAnswer(nonce, sender, false));
             case NO_ANSWER:
                 in.expect(requestId == 0, "request id " + requestId);
                 return new NoAnswer(nonce, sender, in.flag("blank"));
@@ -419,7 +419,7 @@ public final class RecoveryWire {
             return configuration;
         }
 
-        LleAnswer lleAnswer(long nonce, long sender) {
+        LleAnswer lleAnswer(long nonce, long sender, boolean withView) {
             return new LleAnswer(
                     nonce,
                     sender,
@@ -428,20 +428,7 @@ public final class RecoveryWire {
                     map(),
                     configuration(),
                     flag("pending configuration") ? Optional.of(configuration()) : Optional.empty(),
-                    LleAnswer.NOT_ASKED);
-        }
-
-        LleAnswer viewAnswer(long nonce, long sender) {
-            LleAnswer answer = lleAnswer(nonce, sender);
-            return new LleAnswer(
-                    nonce,
-                    sender,
-                    answer.currentEpoch(),
-                    answer.lastLogged(),
-                    answer.lleMap(),
-                    answer.committed(),
-                    answer.pending(),
-                    nonNegative("own view"));
+                    withView ? nonNegative("own view") : LleAnswer.NOT_ASKED);
         }
 
         EpochEnds epochEnds() {
