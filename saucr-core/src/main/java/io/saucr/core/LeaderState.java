@@ -553,21 +553,25 @@ public final class LeaderState<C, S> {
             act(controller.reseal(), now, Reason.VIEW, voters);
             return true;
         }
-        boolean waits = settledNanos > 0;
-        if (waits && sealAsked && now - sealAskedAt < MOST_SEAL_DELAY_NANOS) {
-            return true;
-        }
-        if (waits && sealDelay > 0 && now - sealAskedAt >= 2 * MOST_SEAL_DELAY_NANOS) {
-            sealDelay = 0;
-        }
-        if (waits && sealDelay > 0 && now - sealAskedAt < sealDelay) {
-            return false;
-        }
-        if (waits && rule.viewIsWhole() && now - changedAt < confirmationNanos) {
-            return false;
+        if (settledNanos > 0) {
+            if (sealAsked && now - sealAskedAt < MOST_SEAL_DELAY_NANOS) {
+                return true;
+            }
+            if (tooSoonToSeal(now)) {
+                return false;
+            }
         }
         askForNoop(now);
         return true;
+    }
+
+    private boolean tooSoonToSeal(long now) {
+        long sinceAsked = now - sealAskedAt;
+        if (sealDelay > 0 && sinceAsked >= 2 * MOST_SEAL_DELAY_NANOS) {
+            sealDelay = 0;
+        }
+        return (sealDelay > 0 && sinceAsked < sealDelay)
+                || (rule.viewIsWhole() && now - changedAt < confirmationNanos);
     }
 
     /** The no-op is the seal, too, if one is due. */
