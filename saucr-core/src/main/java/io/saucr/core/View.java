@@ -53,6 +53,11 @@ public record View(long seal, int voters, List<Long> members) {
         return seal == Zxid.NONE;
     }
 
+    /** Whether the server is a member; of the first view everybody is. */
+    public boolean includes(long sid) {
+        return isFirst() || members.contains(sid);
+    }
+
     /**
      * How many other recovered members must answer a server with this view, unless one answers that
      * has a newer one.

@@ -16,6 +16,9 @@ class ViewTest {
     @Test
     void r23TheFirstViewHasNoSealAndItsQuorumIsTheConfigurations() {
         assertThat(View.FIRST.isFirst()).isTrue();
+        assertThat(View.FIRST.includes(1)).isTrue();
+        assertThat(of(5, 1, 2, 3, 4).includes(4)).isTrue();
+        assertThat(of(5, 1, 2, 3, 4).includes(5)).isFalse();
         assertThat(View.FIRST.seal()).isEqualTo(Zxid.NONE);
         assertThatThrownBy(View.FIRST::answersNeeded)
                 .isInstanceOf(IllegalStateException.class)

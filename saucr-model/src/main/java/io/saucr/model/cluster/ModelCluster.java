@@ -240,7 +240,7 @@ public final class ModelCluster {
                 if (!own.isFirst() && s.ownView.sealIn(s.lastLogged()) > own.seal()) {
                     return true;
                 }
-                ofMembers += own.isFirst() || own.members().contains(s.sid) ? 1 : 0;
+                ofMembers += own.includes(s.sid) ? 1 : 0;
             }
         }
         return ofMembers >= (own.isFirst() ? Quorums.recoveryQuorum(n) : own.answersNeeded());

@@ -159,7 +159,7 @@ final class RecoverySteps {
             if (j != except
                     && j != asker.index
                     && asker.recovery.received[j] == null
-                    && isMember(asker.ownView, j)) {
+                    && asker.ownView.includes(j + 1L)) {
                 learn(
                         asker,
                         j,
@@ -176,10 +176,6 @@ final class RecoverySteps {
                 return;
             }
         }
-    }
-
-    private static boolean isMember(View view, int server) {
-        return view.isFirst() || view.members().contains(server + 1L);
     }
 
     /** An answer that was on its way is received. */
