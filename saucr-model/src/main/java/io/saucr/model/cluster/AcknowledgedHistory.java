@@ -75,14 +75,7 @@ public final class AcknowledgedHistory {
             if (i < length) {
                 compare(leader, history[i], entries[i]);
             } else {
-                if (length == entries.length) {
-                    entries = Arrays.copyOf(entries, length * 2);
-                    epochs = Arrays.copyOf(epochs, length * 2);
-                    acks = Arrays.copyOf(acks, length * 2);
-                }
-                epochs[length] = epoch;
-                acks[length] = 0;
-                entries[length++] = history[i];
+                add(history[i], epoch, 0);
             }
         }
     }
@@ -157,7 +150,8 @@ public final class AcknowledgedHistory {
         return acks[index];
     }
 
-    void restore(long entry, long epoch, int countedAcks) {
+    /** Behind all others, whose commits counted the acks of these servers, as bits. */
+    void add(long entry, long epoch, int countedAcks) {
         if (length == entries.length) {
             entries = Arrays.copyOf(entries, length * 2);
             epochs = Arrays.copyOf(epochs, length * 2);

@@ -91,7 +91,7 @@ final class StateReader {
         int length = in.number();
         for (int i = 0; i < length; i++) {
             long entry = in.entry();
-            w.history.restore(entry, in.number(), in.number());
+            w.history.add(entry, in.number(), in.number());
         }
     }
 
