@@ -275,27 +275,44 @@ public final class Results {
                             List<Double> first = configurations.values().iterator().next();
                             configurations.forEach(
                                     (name, seconds) -> {
-                                        Spread spread = Spread.of(array(seconds));
                                         PairedRatio ratio =
                                                 seconds == first || seconds.size() != first.size()
                                                         ? null
                                                         : PairedRatio.of(
                                                                 array(first), array(seconds));
-                                        table.row(
+                                        compared(
+                                                table,
                                                 measure,
                                                 name,
-                                                Numbers.number(spread.median()),
-                                                "["
-                                                        + Numbers.number(spread.lowerQuartile())
-                                                        + ", "
-                                                        + Numbers.number(spread.upperQuartile())
-                                                        + "]",
-                                                Integer.toString(seconds.size()),
-                                                ratio == null ? "-" : ratio(ratio),
-                                                ratio == null ? "-" : interval(ratio));
+                                                array(seconds),
+                                                Optional.ofNullable(ratio));
                                     });
                         });
         return table;
+    }
+
+    /**
+     * A row: the spread of a configuration's values, and their ratio to the first one's, if any.
+     */
+    private static void compared(
+            TextTable table,
+            String measure,
+            String configuration,
+            double[] values,
+            Optional<PairedRatio> ratio) {
+        Spread spread = Spread.of(values);
+        table.row(
+                measure,
+                configuration,
+                Numbers.number(spread.median()),
+                "["
+                        + Numbers.number(spread.lowerQuartile())
+                        + ", "
+                        + Numbers.number(spread.upperQuartile())
+                        + "]",
+                Integer.toString(values.length),
+                ratio.map(Results::ratio).orElse("-"),
+                ratio.map(Results::interval).orElse("-"));
     }
 
     private static double[] array(List<Double> values) {
@@ -351,26 +368,18 @@ public final class Results {
         for (FlappingSample.Measure measure : FlappingSample.MEASURES) {
             configurations.forEach(
                     (name, own) -> {
-                        Spread spread =
-                                Spread.of(own.stream().mapToDouble(measure.value()).toArray());
                         Optional<PairedRatio> ratio =
                                 ratios.stream()
                                         .filter(each -> each.measure().equals(measure.name()))
                                         .filter(each -> each.other().equals(name))
                                         .map(FlappingSample.Ratio::ratio)
                                         .findFirst();
-                        table.row(
+                        compared(
+                                table,
                                 measure.name(),
                                 name,
-                                Numbers.number(spread.median()),
-                                "["
-                                        + Numbers.number(spread.lowerQuartile())
-                                        + ", "
-                                        + Numbers.number(spread.upperQuartile())
-                                        + "]",
-                                Integer.toString(own.size()),
-                                ratio.map(Results::ratio).orElse("-"),
-                                ratio.map(Results::interval).orElse("-"));
+                                own.stream().mapToDouble(measure.value()).toArray(),
+                                ratio);
                     });
         }
         return table;
