@@ -47,6 +47,10 @@ public class CommitRule {
     // Bit masks over slots.
     private long joined;
     private long stock;
+
+    /** Who is connected, but has not been heard for so long that no view should need it (R23). */
+    private long silent;
+
     private long voters;
     private long pendingVoters;
 
@@ -124,6 +128,7 @@ public class CommitRule {
             stock |= 1L << slot;
         }
         connections[slot] = ++lastConnection;
+        silent &= ~(1L << slot);
         return lastConnection;
     }
 
@@ -218,9 +223,20 @@ public class CommitRule {
     }
 
     /**
+     * Says whether a server that is connected is silent: then the next seal's view is one without
+     * it (R23). Its acks count as before until that is sealed.
+     */
+    public void silent(long sid, boolean isSilent) {
+        int slot = find(sid);
+        if (slot >= 0) {
+            silent = isSilent ? silent | 1L << slot : silent & ~(1L << slot);
+        }
+    }
+
+    /**
      * Whether the voters that may count towards F are others than the newest seal's members, or one
      * of them has connected since (R23). False while a reconfiguration is pending, and while fewer
-     * than a bare majority have joined: they could not seal a view.
+     * than a bare majority have joined and are not silent: they could not seal a view.
      */
     public boolean sealDue() {
         long connected = mayCount();
@@ -229,13 +245,14 @@ public class CommitRule {
                 && (connected != view || connected != sealed);
     }
 
-    /** Whether every member of the newest seal's view is still connected as it was then. */
+    /** Whether every member of the newest seal's view is still there, connected as it was then. */
     public boolean viewIsWhole() {
-        return view == sealed;
+        return view == sealed && (view & silent) == 0;
     }
 
     /**
-     * As {@link #propose} of a slow entry, which seals the view of all who have joined (R23).
+     * As {@link #propose} of a slow entry, which seals the view of all who have joined and are not
+     * silent (R23).
      *
      * @throws IllegalStateException if no seal is due
      */
@@ -256,7 +273,7 @@ public class CommitRule {
     }
 
     private long mayCount() {
-        return joined & voters & ~stock;
+        return joined & voters & ~stock & ~silent;
     }
 
     /** A new configuration has no view before it is sealed (R7, R23). */

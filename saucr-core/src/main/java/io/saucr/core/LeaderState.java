@@ -60,6 +60,12 @@ public final class LeaderState<C, S> {
      */
     private static final long MOST_SEAL_DELAY_NANOS = 1_000_000_000L;
 
+    /**
+     * After so many silent intervals a follower is sealed out although its connection stands, as
+     * one is whose machine has lost power (R23). A late heartbeat changes no view.
+     */
+    private static final int SILENT_INTERVALS = 4;
+
     private final long self;
     private final FailureDetector detector;
     private final long confirmationNanos;
@@ -106,6 +112,7 @@ public final class LeaderState<C, S> {
     // and how long the next one has to wait, if it is soon.
     private View view;
     private long changedAt;
+    private int silentFollowers;
     private boolean sealAsked;
     private long sealAskedAt;
     private long sealDelay;
@@ -365,7 +372,7 @@ public final class LeaderState<C, S> {
      */
     public ProposalTag proposeNoop(long zxid, long now) {
         sealAsked = false;
-        if (controller.mode() == Mode.FAST || !rule.sealDue()) {
+        if (controller.mode() == Mode.FAST || !sealDue(now)) {
             return propose(zxid, now);
         }
         ProposalTag next = set.propose(zxid, Mode.SLOW);
@@ -392,9 +399,13 @@ public final class LeaderState<C, S> {
 
     /** Whoever can be in no view does not keep the others from being sealed. */
     private void changed(FollowerConnection<C> connection, long now) {
-        if (connection.synced && connection.keepsViews && rule.voter(connection.sid())) {
+        if (mayBeInAView(connection)) {
             changedAt = now;
         }
+    }
+
+    private boolean mayBeInAView(FollowerConnection<C> connection) {
+        return connection.synced && connection.keepsViews && rule.voter(connection.sid());
     }
 
     private void countVoters() {
@@ -543,7 +554,7 @@ public final class LeaderState<C, S> {
      * @return whether a seal is due and asked for: whatever waits for F disks waits for it, too
      */
     private boolean sealing(long now) {
-        if (!rule.sealDue() || controller.draining()) {
+        if (!sealDue(now) || controller.draining()) {
             return false;
         }
         if (controller.mode() == Mode.FAST) {
@@ -574,10 +585,29 @@ public final class LeaderState<C, S> {
                 || (rule.viewIsWhole() && now - changedAt < confirmationNanos);
     }
 
+    /**
+     * Whether the voters that count, or would if a seal said so, are others than the newest seal's
+     * members (R23).
+     */
+    public boolean sealDue(long now) {
+        int silent = 0;
+        for (int i = 0; i < connections.size(); i++) {
+            FollowerConnection<C> each = connections.get(i);
+            boolean isSilent = detector.silentIntervals(each.lastHeard(), now) >= SILENT_INTERVALS;
+            rule.silent(each.sid(), isSilent);
+            silent += isSilent && mayBeInAView(each) ? 1 : 0;
+        }
+        if (silent != silentFollowers) {
+            silentFollowers = silent;
+            changedAt = now;
+        }
+        return rule.sealDue();
+    }
+
     /** The no-op is the seal, too, if one is due. */
     private void askForNoop(long now) {
         decisions.noop = true;
-        if (rule.sealDue()) {
+        if (sealDue(now)) {
             sealAsked = true;
             sealAskedAt = now;
             sealDelay =

@@ -44,6 +44,7 @@ class CommitRulePropertyTest {
         private final Map<Long, Long> newestConnection = new HashMap<>();
         private final Set<Long> alive = new HashSet<>();
         private final Set<Long> stock = new HashSet<>();
+        private final Set<Long> silent = new HashSet<>();
         private final Map<Long, Long> joined = new HashMap<>();
         private Seal newestSeal;
         private long committed;
@@ -65,10 +66,11 @@ class CommitRulePropertyTest {
             newestSeal = new Seal(zxid, mayCount());
         }
 
-        /** Voters that are sent to now and keep views, and over which connection. */
+        /** Voters that are sent to and heard now and keep views, and over which connection. */
         private Map<Long, Long> mayCount() {
             Map<Long, Long> result = new HashMap<>(joined);
-            result.keySet().removeIf(sid -> sid > voters || stock.contains(sid));
+            result.keySet()
+                    .removeIf(sid -> sid > voters || stock.contains(sid) || silent.contains(sid));
             return result;
         }
 
@@ -79,7 +81,8 @@ class CommitRulePropertyTest {
 
         boolean viewIsWhole() {
             return newestSeal == null
-                    || newestSeal.members.keySet().stream().allMatch(this::connectedSinceSeal);
+                    || newestSeal.members.keySet().stream()
+                            .allMatch(sid -> connectedSinceSeal(sid) && !silent.contains(sid));
         }
 
         boolean connectedSinceSeal(long sid) {
@@ -109,6 +112,7 @@ class CommitRulePropertyTest {
             disconnect(sid);
             newestConnection.put(sid, connection);
             alive.add(connection);
+            silent.remove(sid);
             if (situationAware) {
                 stock.remove(sid);
             } else {
@@ -312,6 +316,16 @@ class CommitRulePropertyTest {
                 rule.committed(committed);
                 oracle.committed = committed;
                 trace.append("commit ").append(committed - start);
+            }
+            if (event >= voters && random.nextInt(10) == 0) {
+                boolean silent = random.nextInt(3) == 0;
+                rule.silent(sid, silent);
+                if (silent) {
+                    oracle.silent.add(sid);
+                } else {
+                    oracle.silent.remove(sid);
+                }
+                trace.append(silent ? ", silent " : ", heard ").append(sid);
             }
             trace.append('\n');
             assertThat(rule.committableThrough())

@@ -190,7 +190,7 @@ public final class AvailabilityModel {
         }
         state = next;
         before = entered;
-        worlds = settled(before, new TreeSet<>());
+        worlds = settled(before, new TreeSet<>(), true);
     }
 
     /**
@@ -204,8 +204,10 @@ public final class AvailabilityModel {
     public void seen(Served served, SortedSet<Integer> view, SortedSet<Integer> lagging) {
         Set<World> possible = new LinkedHashSet<>();
         if (served != Served.NO) {
-            possible.addAll(settled(before, lagging));
-            possible.addAll(settled(before, new TreeSet<>()));
+            // A leader that survived a failure may not have sealed who is left: the view shows
+            // that.
+            possible.addAll(settled(before, lagging, view.isEmpty()));
+            possible.addAll(settled(before, new TreeSet<>(), view.isEmpty()));
             possible.removeIf(world -> !world.serves());
         }
         if (served != Served.YES) {
@@ -318,7 +320,7 @@ public final class AvailabilityModel {
     /** Between two failures of one step. */
     private Set<World> noticed(World world) {
         if (pace == Pace.SEALED) {
-            return settled(Set.of(world), new TreeSet<>());
+            return settled(Set.of(world), new TreeSet<>(), true);
         }
         Set<World> result = new LinkedHashSet<>(Set.of(world.idle()));
         if (world.serves() && world.up().size() >= majority()) {
@@ -332,13 +334,16 @@ public final class AvailabilityModel {
 
     // ---- A state lasts ----
 
-    private Set<World> settled(Set<World> begun, SortedSet<Integer> lagging) {
+    /**
+     * @param noticed whether who has failed is sealed out in slow mode, and not only about to be
+     */
+    private Set<World> settled(Set<World> begun, SortedSet<Integer> lagging, boolean noticed) {
         Set<World> result = new LinkedHashSet<>();
-        begun.forEach(world -> result.addAll(settled(world, lagging)));
+        begun.forEach(world -> result.addAll(settled(world, lagging, noticed)));
         return result;
     }
 
-    private Set<World> settled(World world, SortedSet<Integer> lagging) {
+    private Set<World> settled(World world, SortedSet<Integer> lagging, boolean noticed) {
         if (world.up().size() < majority()) {
             return partlyRecovered(world.idle());
         }
@@ -359,7 +364,7 @@ public final class AvailabilityModel {
         Set<World> result = new LinkedHashSet<>();
         // A leader goes on in fast mode while F members of its view are there, and waits a little
         // before it seals who came.
-        if (world.serves() && (!afterCrash || world.sealed().size() >= fastQuorum())) {
+        if (world.serves() && (!noticed || !afterCrash || world.sealed().size() >= fastQuorum())) {
             result.add(served);
         }
         result.add(served.sealing(part));

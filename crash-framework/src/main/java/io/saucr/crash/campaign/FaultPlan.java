@@ -33,7 +33,7 @@ public record FaultPlan(
         boolean logFolder,
         long seed) {
     /** So much time between two failures is enough for an election and a seal. */
-    private static final Duration TIME_TO_SEAL = Duration.ofSeconds(5);
+    static final Duration TIME_TO_SEAL = Duration.ofSeconds(5);
 
     /** After so long without writes everything is on disk: twice {@code saucr.idleFlush}. */
     private static final Duration AT_REST = Duration.ofSeconds(1);

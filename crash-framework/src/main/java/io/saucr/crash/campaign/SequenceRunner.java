@@ -245,7 +245,10 @@ public final class SequenceRunner {
             if (steady) {
                 awaitFast(state);
             }
-            if (harden || steady) {
+            if (model != null && !plan.order().atOnce()) {
+                awaitSealed(state);
+            }
+            if (harden || steady || !plan.order().atOnce()) {
                 // The writes that a fault may take are those after this.
                 enough = load.await(load.acknowledged() + WRITES_PER_STATE, WRITE_PATIENCE);
             }
@@ -270,6 +273,33 @@ public final class SequenceRunner {
             event(enough ? "acknowledged" : "too-few-acknowledged", state, details);
             crash(state, next, leader);
         }
+    }
+
+    /**
+     * One by one: the leader has time to notice who has failed, and to seal the view of those who
+     * are left, or is fast in the view that it has.
+     */
+    private void awaitSealed(ClusterState state) throws InterruptedException {
+        Deadline deadline = Deadline.in(FaultPlan.TIME_TO_SEAL);
+        while (!deadline.hasPassed() && !sealed(mntr(state))) {
+            Thread.sleep(20);
+        }
+    }
+
+    private static boolean sealed(Map<Integer, Map<String, String>> told) {
+        List<String> serving = new ArrayList<>();
+        Map<String, String> leader = Map.of();
+        for (Map.Entry<Integer, Map<String, String>> each : told.entrySet()) {
+            String role = each.getValue().getOrDefault("zk_server_state", "");
+            if (SERVING.contains(role)) {
+                serving.add(each.getKey().toString());
+            }
+            if (role.equals("leader")) {
+                leader = each.getValue();
+            }
+        }
+        return "1".equals(leader.get("zk_saucr_mode"))
+                || String.join(",", serving).equals(leader.get(VIEW));
     }
 
     /** Waits for fast mode, if more than a bare majority is up. */

@@ -121,7 +121,25 @@ class AvailabilityModelTest {
                 .startsWith("servers 4 and 5 lost what was in memory, as of the view {1,2,3,4,5}");
     }
 
-    /** With three left of five the view has to be sealed, for nothing is committed before it is. */
+    /** The leader is there, and is about to seal who is left: until then the old view stands. */
+    @Test
+    void aBareMajorityServesBeforeItsViewIsSealed() {
+        AvailabilityModel model = in(Pace.AT_ONCE, "12345>145");
+        model.seen(Served.YES, servers(1, 2, 3, 4, 5), servers());
+        model.enter(ClusterState.parse("1"));
+        model.enter(ClusterState.parse("123"));
+        assertThat(model.judgement().hadToServe()).isFalse();
+        assertThat(model.judgement().why())
+                .contains("the view {1,2,3,4,5}", "only server 1 is complete");
+
+        model = in(Pace.AT_ONCE, "12345>145");
+        model.seen(Served.YES, servers(1, 4, 5), servers());
+        model.enter(ClusterState.parse("1"));
+        model.enter(ClusterState.parse("123"));
+        assertThat(model.judgement().hadToServe()).isTrue();
+    }
+
+    /** With three left of five the view is sealed if there is time to notice who is gone. */
     @Test
     void aBareMajorityLosesNothing() {
         assertThat(judgement(Pace.AT_ONCE, "12345>345>-").hadToServe()).isFalse();

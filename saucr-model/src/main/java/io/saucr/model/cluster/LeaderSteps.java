@@ -30,7 +30,9 @@ final class LeaderSteps {
     /** So long that followers are silent or late only by steps that make them so. */
     private static final long INTERVAL = 1L << 50;
 
-    static final long LONG_AGO = 2 * INTERVAL;
+    /** Long enough for a follower to be sealed out (R23). */
+    static final long LONG_AGO = 5 * INTERVAL;
+
     private static final long DISK_TIMEOUT = 1L << 55;
 
     /** A seal that is due waits for nothing: that only makes more schedules possible (R23). */
@@ -398,7 +400,7 @@ final class LeaderSteps {
         if (l.state.draining() || cluster.confirmations >= bounds.confirmations()) {
             return false;
         }
-        if (l.count.sealDue()) {
+        if (l.state.sealDue(l.now)) {
             return l.controller.mode() == Mode.FAST || !l.noopOwed;
         }
         return l.controller.mode() == Mode.SLOW
@@ -491,10 +493,10 @@ final class LeaderSteps {
             }
         }
         l.now = wakes;
-        boolean sealWasDue = l.count.sealDue();
         round(l);
         goOnWithoutALook(l);
-        l.turnedByPause |= l.controller.mode() == Mode.SLOW && !sealWasDue;
+        // Fast mode may have been left for a seal that was due anyway.
+        l.turnedByPause |= l.controller.mode() == Mode.SLOW && !l.state.sealDue(l.now);
         for (Link link : l.links) {
             if (link.open) {
                 heard(l, link);
@@ -506,7 +508,7 @@ final class LeaderSteps {
     boolean mayDrain(Server l) {
         return l.controller.mode() == Mode.SLOW
                 && !l.state.draining()
-                && !l.count.sealDue()
+                && !l.state.sealDue(l.now)
                 && !l.controller.pinned(Pin.OPERATOR)
                 && cluster.drains < bounds.drains()
                 && prompt(l) > bareMajority
