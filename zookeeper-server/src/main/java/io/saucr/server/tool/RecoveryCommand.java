@@ -179,7 +179,7 @@ public final class RecoveryCommand {
                     + ".\nIt may have acknowledged writes after that which are on no disk here. If you go"
                     + " on, it votes as if\nthey had never been; should no other server have them, they"
                     + " are lost for ever.\nFirst start every other server: as soon as enough of them are"
-                    + " complete, this one recovers by itself\n(mntr: saucr_recovery_missing names those"
+                    + " complete, this one recovers by itself\n(mntr: zk_saucr_recovery_missing names those"
                     + " it waits for).";
         }
 
