@@ -587,7 +587,7 @@ public final class LeaderState<C, S> {
 
     /**
      * Whether the voters that count, or would if a seal said so, are others than the newest seal's
-     * members (R23).
+     * members (R23). Takes note of who is silent by now: that counts as gone.
      */
     public boolean sealDue(long now) {
         int silent = 0;
