@@ -44,6 +44,8 @@ public final class AvailabilityModel {
     /** How much time there is between the failures of one step. */
     public enum Pace {
         AT_ONCE,
+        /** Less than the others need to notice: one more may fail before they have. */
+        OVERLAPPING,
         /** Enough for the others to notice and to force their logs, perhaps not for a seal. */
         NOTICED,
         /** Enough for a seal, too. */
@@ -286,19 +288,32 @@ public final class AvailabilityModel {
         if (pace == Pace.AT_ONCE) {
             return cut(world, victims);
         }
-        Set<World> layer = Set.of(world);
-        for (int left = victims.size(); left > 0; left--) {
-            Set<World> next = new LinkedHashSet<>();
-            for (World each : layer) {
+        // By how many of them have failed.
+        List<Set<World>> layers = new ArrayList<>(List.of(Set.of(world)));
+        for (int failed = 1; failed <= victims.size(); failed++) {
+            Set<World> layer = new LinkedHashSet<>();
+            for (World each : layers.get(failed - 1)) {
                 for (int victim : intersection(each.up(), victims)) {
-                    for (World after : cut(each, new TreeSet<>(Set.of(victim)))) {
-                        next.addAll(left > 1 ? noticed(after) : Set.of(after));
-                    }
+                    layer.addAll(cut(each, new TreeSet<>(Set.of(victim))));
                 }
             }
-            layer = next;
+            if (pace == Pace.OVERLAPPING && failed > 1) {
+                for (World each : layers.get(failed - 2)) {
+                    pairs(intersection(each.up(), victims))
+                            .forEach(pair -> layer.addAll(cut(each, pair)));
+                }
+            }
+            layers.add(failed < victims.size() ? noticed(layer) : layer);
         }
-        return layer;
+        return layers.get(victims.size());
+    }
+
+    private static List<SortedSet<Integer>> pairs(SortedSet<Integer> of) {
+        List<SortedSet<Integer>> result = new ArrayList<>();
+        for (int one : of) {
+            of.tailSet(one + 1).forEach(other -> result.add(new TreeSet<>(Set.of(one, other))));
+        }
+        return result;
     }
 
     /** These lose power at one instant: in fast mode perhaps with their memory. */
@@ -318,6 +333,12 @@ public final class AvailabilityModel {
     }
 
     /** Between two failures of one step. */
+    private Set<World> noticed(Set<World> begun) {
+        Set<World> result = new LinkedHashSet<>();
+        begun.forEach(world -> result.addAll(noticed(world)));
+        return result;
+    }
+
     private Set<World> noticed(World world) {
         if (pace == Pace.SEALED) {
             return settled(Set.of(world), new TreeSet<>(), true);

@@ -32,6 +32,12 @@ public record FaultPlan(
         boolean steady,
         boolean logFolder,
         long seed) {
+    /**
+     * So much time between two failures is enough to notice the first, by heartbeat interval and
+     * tolerance, and to force the log.
+     */
+    private static final Duration TIME_TO_NOTICE = Duration.ofMillis(100);
+
     /** So much time between two failures is enough for an election and a seal. */
     static final Duration TIME_TO_SEAL = Duration.ofSeconds(5);
 
@@ -69,13 +75,19 @@ public record FaultPlan(
 
     /** What must come of this plan where servers seal views. */
     AvailabilityModel model(int servers) {
-        AvailabilityModel.Pace pace =
-                order.atOnce()
-                        ? AvailabilityModel.Pace.AT_ONCE
-                        : gap.compareTo(TIME_TO_SEAL) < 0
-                                ? AvailabilityModel.Pace.NOTICED
-                                : AvailabilityModel.Pace.SEALED;
-        return new AvailabilityModel(servers, pace, idle.compareTo(AT_REST) >= 0);
+        return new AvailabilityModel(servers, pace(), idle.compareTo(AT_REST) >= 0);
+    }
+
+    private AvailabilityModel.Pace pace() {
+        if (order.atOnce()) {
+            return AvailabilityModel.Pace.AT_ONCE;
+        }
+        if (gap.compareTo(TIME_TO_NOTICE) < 0) {
+            return AvailabilityModel.Pace.OVERLAPPING;
+        }
+        return gap.compareTo(TIME_TO_SEAL) < 0
+                ? AvailabilityModel.Pace.NOTICED
+                : AvailabilityModel.Pace.SEALED;
     }
 
     /**

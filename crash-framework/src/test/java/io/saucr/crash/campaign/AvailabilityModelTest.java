@@ -207,15 +207,38 @@ class AvailabilityModelTest {
         }
     }
 
-    /** With time to notice alone the end serves, when all are up. */
+    /** With time to notice alone, or nearly so, the end serves, when all are up. */
     @Property(tries = 25)
     void afterFailuresThatAreNoticedTheEndServes(
             @ForAll long seed, @ForAll @IntRange(min = 3, max = 7) int n) {
         for (Sequence sequence : new SequenceGenerator(n, seed).generate(8)) {
-            List<Judgement> judgements = AvailabilityModel.of(sequence, Pace.NOTICED);
-            assertThat(judgements.get(judgements.size() - 1).hadToServe())
-                    .as("%s: %s", sequence, judgements)
-                    .isTrue();
+            for (Pace pace : List.of(Pace.OVERLAPPING, Pace.NOTICED)) {
+                List<Judgement> judgements = AvailabilityModel.of(sequence, pace);
+                assertThat(judgements.get(judgements.size() - 1).hadToServe())
+                        .as("%s, %s: %s", sequence, pace, judgements)
+                        .isTrue();
+            }
+        }
+    }
+
+    /** Seven are fast with five of them; the leader fails, and the next before that is noticed. */
+    @Test
+    void oneMoreMayFailBeforeTheFirstIsNoticed() {
+        for (Pace pace : List.of(Pace.OVERLAPPING, Pace.NOTICED)) {
+            AvailabilityModel model = in(pace, "1234567>12567");
+            model.seen(Served.YES, servers(1, 2, 3, 4, 5, 6, 7), servers());
+            model.enter(ClusterState.parse("16"));
+            model.enter(ClusterState.parse("12467"));
+            Judgement judgement = model.judgement();
+            assertThat(judgement.hadToServe()).isEqualTo(pace == Pace.NOTICED);
+            if (pace == Pace.OVERLAPPING) {
+                assertThat(judgement.why())
+                        .contains(
+                                "a recovery needs 3 complete members, and only servers 1 and 6 are"
+                                        + " complete");
+            }
+            model.enter(ClusterState.parse("1234567"));
+            assertThat(model.judgement().hadToServe()).isTrue();
         }
     }
 
