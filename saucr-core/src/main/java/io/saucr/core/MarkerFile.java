@@ -97,7 +97,7 @@ public final class MarkerFile {
         boolean withView = lines.header(LATEST_ON_DISK, VERSION_WITH_VIEW);
         long zxid = lines.zxid();
         LleMap map = lines.lle();
-        View view = withView ? lines.view() : View.FIRST;
+        View view = withView ? lines.view(zxid) : View.FIRST;
         lines.end();
         return new LatestOnDisk(zxid, map, view);
     }
@@ -263,8 +263,15 @@ public final class MarkerFile {
             return parse("lle=", LleMap::decode);
         }
 
-        View view() throws MalformedMarkerException {
-            return parse("view=", View::decode);
+        /** Its seal is on disk, too. */
+        View view(long onDisk) throws MalformedMarkerException {
+            View view = parse("view=", View::decode);
+            if (view.seal() > onDisk) {
+                throw malformed(
+                        "a view sealed at " + Zxid.toString(onDisk) + " or before",
+                        Zxid.toString(view.seal()));
+            }
+            return view;
         }
 
         void end() throws MalformedMarkerException {

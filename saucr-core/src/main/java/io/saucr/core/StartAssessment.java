@@ -143,6 +143,13 @@ public record StartAssessment(Verdict verdict, String reason) {
                     (found.fastSwitchPresent ? "saucr.latestOnDisk" : "saucr.fastSwitch")
                             + " is missing in the log folder");
         }
+        if (found.markers.latestOnDisk() < identity.marker()) {
+            return lost(
+                    "saucr.latestOnDisk is an older copy: it says "
+                            + Zxid.toString(found.markers.latestOnDisk())
+                            + ", and was at "
+                            + Zxid.toString(identity.marker()));
+        }
         long least =
                 Math.max(
                         identity.leastEnd(found.markers.latestOnDisk()), beforeFast(found.markers));

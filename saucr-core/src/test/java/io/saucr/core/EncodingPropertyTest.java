@@ -163,10 +163,11 @@ class EncodingPropertyTest {
             @ForAll("views") View view)
             throws MalformedMarkerException {
         assertThat(MarkerFile.decodeFastSwitch(MarkerFile.encodeFastSwitch(zxid))).isEqualTo(zxid);
-        byte[] latestOnDisk = MarkerFile.encodeLatestOnDisk(zxid, map, view);
+        long onDisk = Math.max(zxid, view.seal());
+        byte[] latestOnDisk = MarkerFile.encodeLatestOnDisk(onDisk, map, view);
         assertThat(latestOnDisk).hasSizeLessThanOrEqualTo(MarkerFile.MAX_LENGTH);
         assertThat(MarkerFile.decodeLatestOnDisk(latestOnDisk))
-                .isEqualTo(new MarkerFile.LatestOnDisk(zxid, map, view));
+                .isEqualTo(new MarkerFile.LatestOnDisk(onDisk, map, view));
     }
 
     /** R23: a version without views reads the marker of a server that has sealed none. */
@@ -222,7 +223,7 @@ class EncodingPropertyTest {
             @ForAll("views") View view,
             @ForAll @LongRange(min = 0, max = 400) long at,
             @ForAll byte value) {
-        byte[] whole = MarkerFile.encodeLatestOnDisk(zxid, map, view);
+        byte[] whole = MarkerFile.encodeLatestOnDisk(Math.max(zxid, view.seal()), map, view);
         int position = (int) (at % whole.length);
 
         byte[] cut = Arrays.copyOf(whole, position);
@@ -283,6 +284,9 @@ class EncodingPropertyTest {
         assertLatestOnDisk(
                 sealed(head + "view=7;3;2,1\n"),
                 "line 4: expected server ids, ascending at character 6");
+        assertLatestOnDisk(
+                sealed(head + "view=a;3;1,2\n"),
+                "line 4: expected a view sealed at 0x9 or before, found 0xa");
         // A view in a marker of the first version, and a second one.
         assertLatestOnDisk(
                 sealed("saucr-latest-on-disk 1\nzxid=9\nlle=\nview=7;3;1,2\n"),

@@ -141,6 +141,15 @@ class StartAssessmentTest {
         is(Verdict.DISK_LOST, "forced through 0x300000009");
     }
 
+    /** It would bring back a view that the server has sealed over since (R23). */
+    @Test
+    void theMarkerIsAnOlderCopy() {
+        latestOnDisk = Z - 1;
+        is(
+                Verdict.DISK_LOST,
+                "saucr.latestOnDisk is an older copy: it says 0x300000006, and was at");
+    }
+
     @Test
     void aTruncationIsNoLoss() {
         last = Zxid.of(2, 4);

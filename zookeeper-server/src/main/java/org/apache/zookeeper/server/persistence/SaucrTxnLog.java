@@ -422,10 +422,12 @@ public final class SaucrTxnLog implements TxnLog {
     private void writeOnDiskMarker(long covered) throws IOException {
         markingSince = System.nanoTime() | 1;
         View view = viewThrough(covered);
+        // The log may have been cut since; the marker never goes down (R13).
+        long onDisk = Math.max(covered, durability.latestOnDisk());
         orBroken(
                 () ->
                         Uninterrupted.run(
-                                () -> markerStore.writeLatestOnDisk(covered, lleMap(), view)));
+                                () -> markerStore.writeLatestOnDisk(onDisk, lleMap(), view)));
         markingSince = 0;
         durability.markedOnDisk(covered);
         rememberMarkers(view);
