@@ -252,7 +252,8 @@ public final class RecoveryProcedure {
      * For operators (R19).
      *
      * @param answered the voters that answered
-     * @param missing the voters that did not
+     * @param uncounted after the loss of a disk, the voters whose answers do not count yet (R26)
+     * @param missing the voters that did not answer
      * @param view the own view, whose members' answers count (R23); the first one after the loss of
      *     a disk
      * @param blank those that said that they are empty and new (R26)
@@ -269,6 +270,7 @@ public final class RecoveryProcedure {
     public record Status(
             State state,
             SortedSet<Long> answered,
+            SortedSet<Long> uncounted,
             SortedSet<Long> missing,
             View view,
             SortedSet<Long> blank,
@@ -605,13 +607,19 @@ public final class RecoveryProcedure {
     /** For operators. */
     public Status status() {
         SortedSet<Long> answered = new TreeSet<>();
+        SortedSet<Long> uncounted = new TreeSet<>();
         SortedSet<Long> missing = new TreeSet<>();
         for (long voter : otherVoters()) {
-            (answers.containsKey(voter) ? answered : missing).add(voter);
+            if (answers.containsKey(voter)) {
+                answered.add(voter);
+            } else {
+                (lastWords.containsKey(voter) ? uncounted : missing).add(voter);
+            }
         }
         return new Status(
                 state,
                 answered,
+                uncounted,
                 missing,
                 ownView(),
                 new TreeSet<>(blank),

@@ -132,6 +132,9 @@ final class RecoverySubject implements ScenarioSubject {
                             status.state()
                                     + " answered="
                                     + status.answered()
+                                    + (status.uncounted().isEmpty()
+                                            ? ""
+                                            : " uncounted=" + status.uncounted())
                                     + " missing="
                                     + status.missing()
                                     + (status.view().isFirst()

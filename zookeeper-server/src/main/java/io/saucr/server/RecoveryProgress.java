@@ -18,6 +18,9 @@ public record RecoveryProgress(Status status, long entries, long bytes, long ela
         String sofar =
                 status.answered()
                         + " answered, "
+                        + (status.uncounted().isEmpty()
+                                ? ""
+                                : status.uncounted() + " too but do not count yet, ")
                         + status.missing()
                         + " did not, "
                         + status.stillNeeded()

@@ -157,8 +157,7 @@ final class SaucrStatus {
         if (txnSnapLog.isOpen()) {
             return txnSnapLog.log().ownView();
         }
-        RecoveryProgress progress = peer.recoveryProgress();
-        return progress == null ? View.FIRST : progress.status().view();
+        return peer.viewWhileRecovering();
     }
 
     /** Its members; of the first view, all voters of the configuration. */
@@ -168,10 +167,19 @@ final class SaucrStatus {
                 : view.members();
     }
 
-    /** Of how many others this server would need an answer after a loss of power in fast mode. */
+    /**
+     * Of how many others this server would need an answer after a loss of power in fast mode, or
+     * does after the loss of its disk.
+     */
     private int answersNeeded() {
         View view = ownView();
-        return view.isFirst() ? Quorums.recoveryQuorum(members(view).size()) : view.answersNeeded();
+        if (!view.isFirst()) {
+            return view.answersNeeded();
+        }
+        int voters = members(view).size();
+        return peer.recoversLostDisk()
+                ? Quorums.lostDiskQuorum(voters)
+                : Quorums.recoveryQuorum(voters);
     }
 
     /** The keys of {@code mntr} that tell of the own view, without its prefix. */
@@ -210,6 +218,7 @@ final class SaucrStatus {
         if (peer.recovering() && progress != null) {
             lines.put("saucr_recovery_step", progress.status().state());
             lines.put("saucr_recovery_answered", progress.status().answered());
+            lines.put("saucr_recovery_uncounted", progress.status().uncounted());
             lines.put("saucr_recovery_missing", progress.status().missing());
             lines.put("saucr_recovery_needed", progress.status().stillNeeded());
             lines.put("saucr_recovery_last_logged", Zxid.toString(progress.status().lastLogged()));
@@ -290,6 +299,8 @@ final class SaucrStatus {
         }
         result.put("step", progress.status().state());
         result.put("answered", progress.status().answered());
+        result.put("uncounted", progress.status().uncounted());
+        result.put("unheard", progress.status().unheard());
         result.put("missing", progress.status().missing());
         result.put("answersStillNeeded", progress.status().stillNeeded());
         progress.status().source().ifPresent(source -> result.put("source", source));

@@ -20,6 +20,7 @@ import io.saucr.core.RecoveryProcedure.Status;
 import io.saucr.core.RecoveryProcedure.Truncate;
 import io.saucr.core.RecoveryWire;
 import io.saucr.core.StartAssessment;
+import io.saucr.core.View;
 import io.saucr.core.Zxid;
 import io.saucr.server.RecoveryProgress;
 import java.io.IOException;
@@ -130,6 +131,15 @@ final class CrashRecovery {
             inboxBytes.addAndGet(-length);
             LOG.debug("An answer of server {} was dropped, {} are waiting", from, inbox.size());
         }
+    }
+
+    /** What this server forced after the loss of its disk it has not got to judge by (R23). */
+    View ownView() {
+        return lostDisk() ? View.FIRST : markers.view();
+    }
+
+    boolean lostDisk() {
+        return loss != Loss.MEMORY;
     }
 
     /** The progress for operators (R19); null before the first query. */

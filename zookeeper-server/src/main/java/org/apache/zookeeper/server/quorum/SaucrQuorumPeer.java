@@ -8,6 +8,7 @@ import io.saucr.core.RecoveryMessage;
 import io.saucr.core.RecoveryProcedure.Loss;
 import io.saucr.core.StartAssessment;
 import io.saucr.core.StartAssessment.Verdict;
+import io.saucr.core.View;
 import io.saucr.core.Zxid;
 import io.saucr.server.CriticalThread;
 import io.saucr.server.DiskWatch;
@@ -506,6 +507,18 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         return running == null || (!recovering && running.foundNewEnsemble())
                 ? null
                 : running.progress();
+    }
+
+    /** The view whose members' answers count while this server recovers (R23). */
+    public View viewWhileRecovering() {
+        CrashRecovery running = recovery;
+        return running == null ? View.FIRST : running.ownView();
+    }
+
+    /** Whether it recovers what was on its disk, and not what was in its memory alone (R26). */
+    public boolean recoversLostDisk() {
+        CrashRecovery running = recovery;
+        return recovering && running != null && running.lostDisk();
     }
 
     void send(long sid, RecoveryMessage message) {
