@@ -99,10 +99,8 @@ final class SourceTree {
 
     /** Unpacks a copy of the distribution, so that the tree may be built again meanwhile. */
     private String unpacked(Path tarball, String name) throws IOException {
-        return name
-                + "="
-                + Distribution.unpack(tarball, builds.resolve(name))
-                + ",saucr.enabled=true";
+        Path folder = Files.createDirectories(builds).resolve(name);
+        return name + "=" + Distribution.unpack(tarball, folder) + ",saucr.enabled=true";
     }
 
     /** What a command prints, without the end of the line. */
