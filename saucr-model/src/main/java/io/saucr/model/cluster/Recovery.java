@@ -16,6 +16,7 @@ import io.saucr.core.RecoveryProcedure.Loss;
 import io.saucr.core.RecoveryProcedure.OnDisk;
 import io.saucr.core.RecoveryProcedure.Patience;
 import io.saucr.core.RecoveryProcedure.Send;
+import io.saucr.core.View;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -29,6 +30,9 @@ final class Recovery {
 
     private static final Patience PATIENCE = new Patience(1, SILENCE);
     private static final int LONGEST_ENTRY = 2;
+
+    /** How much an answer of a newer view than the own one weighs. */
+    private static final int NEWER = 2;
 
     final OnDisk onDisk;
     final RecoveryProcedure procedure;
@@ -120,6 +124,31 @@ final class Recovery {
             return List.of();
         }
         return feed(from, answer);
+    }
+
+    /**
+     * Feeds all answers that were received, in an order in which they may have come: the procedure
+     * looks at those that it has got when they are enough, and at no later one. So those come last
+     * that make them enough (R23): of members of the own view, then one of a newer view.
+     *
+     * @param answers by server, null of who has not answered
+     */
+    void receiveAll(LleAnswer[] answers) {
+        for (int weight = 0; weight <= NEWER; weight++) {
+            for (int from = 0; from < answers.length; from++) {
+                if (answers[from] != null && weight(answers[from]) == weight) {
+                    receive(from, answers[from], promised[from]);
+                }
+            }
+        }
+    }
+
+    private int weight(LleAnswer answer) {
+        View own = onDisk.markers().view();
+        if (!own.isFirst() && answer.ownView() > own.seal()) {
+            return NEWER;
+        }
+        return own.includes(answer.sender()) ? 1 : 0;
     }
 
     private List<Decision> feed(int from, LleAnswer answer) {

@@ -219,13 +219,12 @@ final class StateReader {
         s.recovery = recovery;
         recovery.ledEpoch = ledEpoch;
         recovery.heard = heard;
+        LleAnswer[] received = new LleAnswer[n];
         for (int j = 0; j < n; j++) {
             recovery.underway[j] = readUnderway(w, s, j);
-            LleAnswer received = readAnswer(w, s, j);
-            if (received != null) {
-                recovery.receive(j, received, recovery.promised[j]);
-            }
+            received[j] = readAnswer(w, s, j);
         }
+        recovery.receiveAll(received);
         if (in.number() == 1) {
             long request = ((EpochEndsRequest) recovery.request).requestId();
             recovery.receive(

@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -173,6 +174,61 @@ class StateCodecTest {
                                 "ack 2",
                                 "ack 3"),
                         acks));
+    }
+
+    /**
+     * 4 was answered by 5, which is no member of its view and is ahead, and then by the member 2,
+     * which alone would have been enough (R23), and is not ahead. So it copies from 5; 3 copies
+     * from 2, which has gone on. Whoever reads this state feeds 4 both answers again.
+     */
+    @Test
+    void answersThatDoNotCountAreComparedToo() {
+        ModelCluster cluster = new ModelCluster(5, NO_LOST_DISKS);
+        ModelCluster copy = new ModelCluster(5, NO_LOST_DISKS);
+        StateCodec codec = new StateCodec(5);
+        byte[] bytes = new byte[StateCodec.MAX_BYTES];
+        int[] steps = new int[ModelCluster.MAX_ENABLED];
+        StartingPoint.SEALED.steps(5).forEach(step -> apply(cluster, step));
+        List.of(
+                        "propose 1",
+                        "append 1",
+                        "append 3",
+                        "ack 3",
+                        "append 4",
+                        "ack 4",
+                        "connect 5 to 1",
+                        "sync 5",
+                        "receive 1 from 5",
+                        "uptodate 5",
+                        "crash 3",
+                        "crash 4",
+                        "restart 3",
+                        "restart 4",
+                        "answer 5 to 4",
+                        "answer 2 to 4",
+                        "learn 4 from 5",
+                        "learn 4 from 2",
+                        "append 2",
+                        "answer 2 to 3",
+                        "learn 3 from 2")
+                .forEach(step -> apply(cluster, step));
+        for (String step :
+                List.of(
+                        "ack 2",
+                        "ack 5",
+                        "receive 1 from 5",
+                        "source 4",
+                        "history 4",
+                        "source 4",
+                        "history 4",
+                        "finish 4")) {
+            codec.encode(cluster, bytes);
+            new StateCodec(5).decode(copy, bytes);
+            assertThat(names(copy, steps, null))
+                    .as("before " + step)
+                    .isEqualTo(names(cluster, steps, codec));
+            apply(cluster, step);
+        }
     }
 
     private static void apply(ModelCluster cluster, String step) {
