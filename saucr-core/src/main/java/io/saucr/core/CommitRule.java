@@ -225,12 +225,16 @@ public class CommitRule {
     /**
      * Says whether a server that is connected is silent: then the next seal's view is one without
      * it (R23). Its acks count as before until that is sealed.
+     *
+     * @return whether that is news
      */
-    public void silent(long sid, boolean isSilent) {
+    public boolean silent(long sid, boolean isSilent) {
         int slot = find(sid);
-        if (slot >= 0) {
-            silent = isSilent ? silent | 1L << slot : silent & ~(1L << slot);
+        if (slot < 0 || ((silent >>> slot & 1) != 0) == isSilent) {
+            return false;
         }
+        silent ^= 1L << slot;
+        return true;
     }
 
     /**

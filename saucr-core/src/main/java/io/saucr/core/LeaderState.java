@@ -112,7 +112,6 @@ public final class LeaderState<C, S> {
     // and how long the next one has to wait, if it is soon.
     private View view;
     private long changedAt;
-    private int silentFollowers;
     private boolean sealAsked;
     private long sealAskedAt;
     private long sealDelay;
@@ -372,7 +371,8 @@ public final class LeaderState<C, S> {
      */
     public ProposalTag proposeNoop(long zxid, long now) {
         sealAsked = false;
-        if (controller.mode() == Mode.FAST || !sealDue(now)) {
+        noteSilence(now);
+        if (controller.mode() == Mode.FAST || !sealDue()) {
             return propose(zxid, now);
         }
         ProposalTag next = set.propose(zxid, Mode.SLOW);
@@ -554,7 +554,8 @@ public final class LeaderState<C, S> {
      * @return whether a seal is due and asked for: whatever waits for F disks waits for it, too
      */
     private boolean sealing(long now) {
-        if (!sealDue(now) || controller.draining()) {
+        noteSilence(now);
+        if (!sealDue() || controller.draining()) {
             return false;
         }
         if (controller.mode() == Mode.FAST) {
@@ -585,29 +586,29 @@ public final class LeaderState<C, S> {
                 || (rule.viewIsWhole() && now - changedAt < confirmationNanos);
     }
 
-    /**
-     * Whether the voters that count, or would if a seal said so, are others than the newest seal's
-     * members (R23). Takes note of who is silent by now: that counts as gone.
-     */
-    public boolean sealDue(long now) {
-        int silent = 0;
+    /** Takes note of who is silent by now: that counts as gone (R23). */
+    public void noteSilence(long now) {
         for (int i = 0; i < connections.size(); i++) {
             FollowerConnection<C> each = connections.get(i);
-            boolean isSilent = detector.silentIntervals(each.lastHeard(), now) >= SILENT_INTERVALS;
-            rule.silent(each.sid(), isSilent);
-            silent += isSilent && mayBeInAView(each) ? 1 : 0;
+            boolean silent = detector.silentIntervals(each.lastHeard(), now) >= SILENT_INTERVALS;
+            if (rule.silent(each.sid(), silent)) {
+                changed(each, now);
+            }
         }
-        if (silent != silentFollowers) {
-            silentFollowers = silent;
-            changedAt = now;
-        }
+    }
+
+    /**
+     * Whether the voters that count, or would if a seal said so, are others than the newest seal's
+     * members (R23), by the silence that was taken note of.
+     */
+    public boolean sealDue() {
         return rule.sealDue();
     }
 
     /** The no-op is the seal, too, if one is due. */
     private void askForNoop(long now) {
         decisions.noop = true;
-        if (sealDue(now)) {
+        if (sealDue()) {
             sealAsked = true;
             sealAskedAt = now;
             sealDelay =
@@ -638,9 +639,13 @@ public final class LeaderState<C, S> {
                 slowNotDurable = true;
                 slowSince = now;
                 lastFast = lastProposed;
+                noteSilence(now);
                 askForNoop(now);
             }
-            case PROPOSE_NOOP -> askForNoop(now);
+            case PROPOSE_NOOP -> {
+                noteSilence(now);
+                askForNoop(now);
+            }
         }
         if (draining && !controller.draining()) {
             draining = false;

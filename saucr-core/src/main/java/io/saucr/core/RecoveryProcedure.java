@@ -128,7 +128,22 @@ public final class RecoveryProcedure {
         /** All or a part of its disk (R26). */
         DISK,
         /** Everything, unless it never had anything (R26). */
-        EVERYTHING
+        EVERYTHING;
+
+        /** Whether the disk, or a part of it, is lost. */
+        public boolean ofDisk() {
+            return this != MEMORY;
+        }
+
+        /**
+         * The own view of a server that has lost this (R23): after the loss of its disk it knows
+         * none that it forced.
+         *
+         * @param markers as found
+         */
+        public View ownView(Markers markers) {
+            return ofDisk() ? View.FIRST : markers.view();
+        }
     }
 
     /** Where the procedure is; shown to operators (R19). */
@@ -386,7 +401,7 @@ public final class RecoveryProcedure {
             Loss loss,
             Patience patience,
             int maxEntryLength) {
-        if (loss == Loss.MEMORY) {
+        if (!loss.ofDisk()) {
             throw new IllegalArgumentException("the disk of server " + self + " is not lost");
         }
         return new RecoveryProcedure(self, nonce, onDisk, loss, patience, maxEntryLength);
@@ -428,15 +443,15 @@ public final class RecoveryProcedure {
             return List.of();
         }
         if (message instanceof LleAnswer answer) {
-            if (state == State.QUERYING && loss == Loss.MEMORY) {
+            if (state == State.QUERYING && !loss.ofDisk()) {
                 answered(answer, now);
             }
         } else if (message instanceof LostAnswer answer) {
-            if (state == State.QUERYING && loss != Loss.MEMORY) {
+            if (state == State.QUERYING && loss.ofDisk()) {
                 lostAnswered(answer, now);
             }
         } else if (message instanceof NoAnswer standing) {
-            if (state == State.QUERYING && loss != Loss.MEMORY) {
+            if (state == State.QUERYING && loss.ofDisk()) {
                 speaks(from, standing.blank());
                 heard.add(from);
                 beginIfNew();
@@ -631,9 +646,8 @@ public final class RecoveryProcedure {
                 problem);
     }
 
-    /** What this server forced after the loss of its disk it has not got to judge by. */
     private View ownView() {
-        return loss == Loss.MEMORY ? onDisk.markers().view() : View.FIRST;
+        return loss.ownView(onDisk.markers());
     }
 
     private int stillNeeded() {
@@ -663,9 +677,7 @@ public final class RecoveryProcedure {
         int stillNeeded = 0;
         for (Configuration configuration : configurations()) {
             int needed =
-                    loss == Loss.MEMORY
-                            ? configuration.recoveryQuorum()
-                            : configuration.lostDiskQuorum();
+                    loss.ofDisk() ? configuration.lostDiskQuorum() : configuration.recoveryQuorum();
             stillNeeded = Math.max(stillNeeded, needed - answersOf(configuration.voters()));
         }
         return stillNeeded;
@@ -681,7 +693,7 @@ public final class RecoveryProcedure {
                 ledEpoch < 0
                         || lastWords.values().stream()
                                 .anyMatch(answer -> answer.acceptedEpoch() > ledEpoch);
-        if (loss != Loss.MEMORY && unbound && heardBefore.isEmpty()) {
+        if (loss.ofDisk() && unbound && heardBefore.isEmpty()) {
             unheard.addAll(otherVoters());
             unheard.removeAll(heard);
         }
@@ -700,7 +712,7 @@ public final class RecoveryProcedure {
     private void query(long now) {
         sentAt = now;
         for (long voter : otherVoters()) {
-            if (loss == Loss.MEMORY) {
+            if (!loss.ofDisk()) {
                 decisions.add(new Send(voter, new LleQuery(nonce, self, asksForViews)));
             } else if (!answers.containsKey(voter)) {
                 decisions.add(new Send(voter, new LostQuery(nonce, self, round)));
@@ -733,14 +745,14 @@ public final class RecoveryProcedure {
             merged = merged.merge(candidate.lleMap());
         }
         map = merged;
-        if (loss == Loss.MEMORY && !isBehind(onDisk.currentEpoch(), log.last(), best)) {
+        if (!loss.ofDisk() && !isBehind(onDisk.currentEpoch(), log.last(), best)) {
             finish();
             return;
         }
         source = best.sender();
         claimed = best.lastLogged();
         sourceEpoch = best.currentEpoch();
-        through = loss == Loss.MEMORY ? recoveredLle : Math.max(recoveredLle, claimed);
+        through = loss.ofDisk() ? Math.max(recoveredLle, claimed) : recoveredLle;
         heardAt = now;
         enter(State.COMPARING);
         ask(new EpochEndsRequest(nonce, self, ++requestId), now);
@@ -760,9 +772,9 @@ public final class RecoveryProcedure {
      */
     private List<Configuration> configurations() {
         List<LleAnswer> told =
-                loss == Loss.MEMORY
-                        ? List.copyOf(answers.values())
-                        : lastWords.values().stream().map(LostAnswer::answer).toList();
+                loss.ofDisk()
+                        ? lastWords.values().stream().map(LostAnswer::answer).toList()
+                        : List.copyOf(answers.values());
         Configuration committed = onDisk.committed();
         for (LleAnswer answer : told) {
             if (answer.committed().version() > committed.version()) {
@@ -976,13 +988,11 @@ public final class RecoveryProcedure {
         // source's epoch.
         long currentEpoch =
                 Math.max(
-                        loss == Loss.MEMORY ? onDisk.currentEpoch() : sourceEpoch,
+                        loss.ofDisk() ? sourceEpoch : onDisk.currentEpoch(),
                         Zxid.epoch(lastLogged));
         // The markers of a lost disk speak of a log that is gone.
         long latestOnDisk =
-                loss == Loss.MEMORY
-                        ? Math.max(onDisk.markers().latestOnDisk(), lastLogged)
-                        : lastLogged;
+                loss.ofDisk() ? lastLogged : Math.max(onDisk.markers().latestOnDisk(), lastLogged);
         decisions.add(
                 new Finish(
                         lastLogged,

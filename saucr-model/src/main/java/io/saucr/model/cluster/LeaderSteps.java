@@ -400,7 +400,7 @@ final class LeaderSteps {
         if (l.state.draining() || cluster.confirmations >= bounds.confirmations()) {
             return false;
         }
-        if (l.state.sealDue(l.now)) {
+        if (sealDue(l)) {
             return l.controller.mode() == Mode.FAST || !l.noopOwed;
         }
         return l.controller.mode() == Mode.SLOW
@@ -408,6 +408,11 @@ final class LeaderSteps {
                 && prompt(l) > bareMajority
                 && (l.count.lastSlowOnFastQuorumOfDisks()
                         || (l.count.slowEntriesCommitted() && !l.noopOwed));
+    }
+
+    private static boolean sealDue(Server l) {
+        l.state.noteSilence(l.now);
+        return l.state.sealDue();
     }
 
     int prompt(Server l) {
@@ -496,7 +501,7 @@ final class LeaderSteps {
         round(l);
         goOnWithoutALook(l);
         // Fast mode may have been left for a seal that was due anyway.
-        l.turnedByPause |= l.controller.mode() == Mode.SLOW && !l.state.sealDue(l.now);
+        l.turnedByPause |= l.controller.mode() == Mode.SLOW && !sealDue(l);
         for (Link link : l.links) {
             if (link.open) {
                 heard(l, link);
@@ -508,7 +513,7 @@ final class LeaderSteps {
     boolean mayDrain(Server l) {
         return l.controller.mode() == Mode.SLOW
                 && !l.state.draining()
-                && !l.state.sealDue(l.now)
+                && !sealDue(l)
                 && !l.controller.pinned(Pin.OPERATOR)
                 && cluster.drains < bounds.drains()
                 && prompt(l) > bareMajority

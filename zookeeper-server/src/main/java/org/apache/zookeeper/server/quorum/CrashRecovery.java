@@ -133,13 +133,12 @@ final class CrashRecovery {
         }
     }
 
-    /** What this server forced after the loss of its disk it has not got to judge by (R23). */
     View ownView() {
-        return lostDisk() ? View.FIRST : markers.view();
+        return loss.ownView(markers);
     }
 
     boolean lostDisk() {
-        return loss != Loss.MEMORY;
+        return loss.ofDisk();
     }
 
     /** The progress for operators (R19); null before the first query. */
@@ -166,11 +165,11 @@ final class CrashRecovery {
                                 ? Optional.of(RecoveryAnswers.configuration(newest))
                                 : Optional.empty());
         RecoveryProcedure procedure =
-                loss == Loss.MEMORY
-                        ? new RecoveryProcedure(
-                                peer.getMyId(), nonce, onDisk, PATIENCE, LARGEST_TRANSACTION)
-                        : RecoveryProcedure.ofLostDisk(
-                                peer.getMyId(), nonce, onDisk, loss, PATIENCE, LARGEST_TRANSACTION);
+                loss.ofDisk()
+                        ? RecoveryProcedure.ofLostDisk(
+                                peer.getMyId(), nonce, onDisk, loss, PATIENCE, LARGEST_TRANSACTION)
+                        : new RecoveryProcedure(
+                                peer.getMyId(), nonce, onDisk, PATIENCE, LARGEST_TRANSACTION);
         if (loss == Loss.EVERYTHING) {
             LOG.info(
                     "This server is empty. It asks the others whether the ensemble is new, or what it"
@@ -180,9 +179,9 @@ final class CrashRecovery {
                     "This server may lack acknowledged writes: {}; {}. It asks the others what it"
                             + " had logged, and takes part in nothing before it has that",
                     assessment.reason(),
-                    loss == Loss.MEMORY
-                            ? "its log ends at " + Zxid.toString(epochEnds.last())
-                            : "it builds on nothing that it has");
+                    loss.ofDisk()
+                            ? "it builds on nothing that it has"
+                            : "its log ends at " + Zxid.toString(epochEnds.last()));
         }
         long reportAt = System.nanoTime() + REPORT_NANOS;
         carryOut(procedure.start(System.nanoTime()));
@@ -302,7 +301,7 @@ final class CrashRecovery {
     }
 
     private void write(Decision decision) throws IOException {
-        if (loss != Loss.MEMORY) {
+        if (loss.ofDisk()) {
             markLost();
             removeLostLog();
         }
@@ -330,7 +329,7 @@ final class CrashRecovery {
     /** The order is the procedure's: history, epochs, markers. */
     private void finish(Finish finish) throws IOException {
         store.install(finish);
-        if (loss == Loss.MEMORY && markerStore.identity().isEmpty()) {
+        if (!loss.ofDisk() && markerStore.identity().isEmpty()) {
             // The epoch file is about to name this log: a crash must not make it look lost.
             if (!markerStore.hasLatestOnDisk()) {
                 markerStore.writeLatestOnDisk(
@@ -341,13 +340,13 @@ final class CrashRecovery {
         if (peer.getAcceptedEpoch() < finish.acceptedEpoch()) {
             peer.setAcceptedEpoch(finish.acceptedEpoch());
         }
-        if (loss != Loss.MEMORY || peer.getCurrentEpoch() != finish.currentEpoch()) {
+        if (loss.ofDisk() || peer.getCurrentEpoch() != finish.currentEpoch()) {
             peer.setCurrentEpoch(finish.currentEpoch());
         }
-        if (loss == Loss.MEMORY) {
-            store.mark(finish);
-        } else {
+        if (loss.ofDisk()) {
             store.markFound(finish);
+        } else {
+            store.mark(finish);
         }
     }
 }
