@@ -21,10 +21,12 @@ class ScriptLauncherTest {
 
     @Test
     void whoIsOnlyWaitedForHoldsNone() throws Exception {
-        // The shell's child ends and stays a zombie: the program that the shell becomes does not
-        // wait for it.
+        // The shell's child ends once the shell has become another program, and stays a zombie:
+        // that one does not wait for it, as the shell might.
+        String child = "until read -r name < /proc/$$/comm && [ \"$name\" = sleep ]; do :; done";
         Process process =
-                new ProcessBuilder("sh", "-c", "sleep 0 & echo $!; exec sleep 100").start();
+                new ProcessBuilder("sh", "-c", "{ " + child + "; } & echo $!; exec sleep 100")
+                        .start();
         try (Scanner out = new Scanner(process.getInputStream(), StandardCharsets.UTF_8)) {
             ProcessHandle zombie = ProcessHandle.of(out.nextLong()).orElseThrow();
             Awaitility.await()
