@@ -371,8 +371,11 @@ public final class LeaderState<C, S> {
      */
     public ProposalTag proposeNoop(long zxid, long now) {
         sealAsked = false;
+        if (controller.mode() == Mode.FAST) {
+            return propose(zxid, now);
+        }
         noteSilence(now);
-        if (controller.mode() == Mode.FAST || !sealDue()) {
+        if (!sealDue()) {
             return propose(zxid, now);
         }
         ProposalTag next = set.propose(zxid, Mode.SLOW);
@@ -608,6 +611,7 @@ public final class LeaderState<C, S> {
     /** The no-op is the seal, too, if one is due. */
     private void askForNoop(long now) {
         decisions.noop = true;
+        noteSilence(now);
         if (sealDue()) {
             sealAsked = true;
             sealAskedAt = now;
@@ -639,13 +643,9 @@ public final class LeaderState<C, S> {
                 slowNotDurable = true;
                 slowSince = now;
                 lastFast = lastProposed;
-                noteSilence(now);
                 askForNoop(now);
             }
-            case PROPOSE_NOOP -> {
-                noteSilence(now);
-                askForNoop(now);
-            }
+            case PROPOSE_NOOP -> askForNoop(now);
         }
         if (draining && !controller.draining()) {
             draining = false;

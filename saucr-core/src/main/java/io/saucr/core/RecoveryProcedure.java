@@ -660,17 +660,10 @@ public final class RecoveryProcedure {
                 : own.answersNeeded() - answersOf(own.members());
     }
 
-    /**
-     * Whether somebody's own view is newer than the own one, which after the loss of a disk is the
-     * first. A server that has forced no seal may have acked from memory under a leader without
-     * views, which counts everybody and seals nothing: then a seal of an earlier epoch says nothing
-     * of what it acked.
-     */
     private boolean newerView(View own) {
-        return !own.isFirst()
-                && otherVoters().stream()
-                        .map(answers::get)
-                        .anyMatch(each -> each != null && each.ownView() > own.seal());
+        return otherVoters().stream()
+                .map(answers::get)
+                .anyMatch(each -> each != null && own.isOlderThan(each.ownView()));
     }
 
     private int stillNeededOfConfigurations() {

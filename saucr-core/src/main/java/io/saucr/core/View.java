@@ -59,6 +59,18 @@ public record View(long seal, int voters, List<Long> members) {
     }
 
     /**
+     * Whether a server that names {@code newest} as its own view's seal (see {@link #sealIn}) has a
+     * newer view than this one: then its answer alone is enough. Never of the first view: a server
+     * that has forced no seal may have acked from memory under a leader without views, which counts
+     * everybody and seals nothing; a seal of an earlier epoch says nothing of what it acked.
+     *
+     * @param newest a seal's zxid, {@link Zxid#NONE} of a server that names none
+     */
+    public boolean isOlderThan(long newest) {
+        return !isFirst() && newest > seal;
+    }
+
+    /**
      * How many other recovered members must answer a server with this view, unless one answers that
      * has a newer one.
      *

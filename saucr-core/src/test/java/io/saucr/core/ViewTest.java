@@ -60,6 +60,16 @@ class ViewTest {
     }
 
     @Test
+    void r23OnlyANewerSealMakesAViewOlderAndTheFirstIsOlderThanNone() {
+        View view = of(5, 1, 2, 3, 4);
+        assertThat(view.isOlderThan(Zxid.of(1, 6))).isTrue();
+        assertThat(view.isOlderThan(Zxid.of(1, 5))).isFalse();
+        assertThat(view.isOlderThan(Zxid.of(1, 4))).isFalse();
+        assertThat(view.isOlderThan(Zxid.NONE)).isFalse();
+        assertThat(View.FIRST.isOlderThan(Zxid.of(1, 5))).isFalse();
+    }
+
+    @Test
     void membersAreSortedAndEachStandsOnce() {
         View view = new View(0x10000001aL, 5, List.of(3L, 1L, 2L, 1L));
         assertThat(view.members()).containsExactly(1L, 2L, 3L);

@@ -279,10 +279,10 @@ public final class SequenceRunner {
      * One by one: the leader has time to notice who has failed, and to seal the view of those who
      * are left, or is fast in the view that it has.
      */
-    private void awaitSealed(ClusterState state) throws InterruptedException {
+    private void awaitSealed(ClusterState state) {
         Deadline deadline = Deadline.in(FaultPlan.TIME_TO_SEAL);
         while (!deadline.hasPassed() && !sealed(mntr(state))) {
-            Thread.sleep(20);
+            deadline.pause();
         }
     }
 

@@ -237,7 +237,7 @@ public final class ModelCluster {
         int ofMembers = 0;
         for (Server s : servers) {
             if ((answering & 1 << s.index) != 0) {
-                if (!own.isFirst() && s.ownView.sealIn(s.lastLogged()) > own.seal()) {
+                if (own.isOlderThan(s.ownView.sealIn(s.lastLogged()))) {
                     return true;
                 }
                 ofMembers += own.includes(s.sid) ? 1 : 0;

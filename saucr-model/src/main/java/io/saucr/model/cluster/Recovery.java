@@ -145,7 +145,7 @@ final class Recovery {
 
     private int weight(LleAnswer answer) {
         View own = onDisk.markers().view();
-        if (!own.isFirst() && answer.ownView() > own.seal()) {
+        if (own.isOlderThan(answer.ownView())) {
             return NEWER;
         }
         return own.includes(answer.sender()) ? 1 : 0;
