@@ -143,8 +143,13 @@ final class Recovery {
         }
     }
 
+    /** The own view, as the procedure is told it. */
+    View ownView() {
+        return onDisk.markers().view();
+    }
+
     private int weight(LleAnswer answer) {
-        View own = onDisk.markers().view();
+        View own = ownView();
         if (own.isOlderThan(answer.ownView())) {
             return NEWER;
         }

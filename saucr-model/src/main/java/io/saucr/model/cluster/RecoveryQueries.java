@@ -24,11 +24,18 @@ final class RecoveryQueries {
      * Whether the answer counts. A server that lost its disk acked what it does not have any more,
      * and a leader may count that: so it listens first to a leader, who drops these acks, and only
      * then to the others. Or it has heard all of them: then nobody counts these acks.
+     *
+     * <p>One that lost its memory asks everybody again and again. A later answer is as if the
+     * earlier one had been lost, so only such are looked at that may be enough although the earlier
+     * one was not: those that name a newer view (R23).
      */
     boolean counts(Server s, Server asker) {
         Recovery recovery = asker.recovery;
         boolean first = recovery.received[s.index] == null;
-        if (!asker.lost || broken.contains(BrokenRule.R26_LEADER_NOT_FIRST)) {
+        if (!asker.lost) {
+            return first || recovery.ownView().isOlderThan(namedView(s));
+        }
+        if (broken.contains(BrokenRule.R26_LEADER_NOT_FIRST)) {
             return first;
         }
         boolean any = recovery.afterAll() || broken.contains(BrokenRule.R26_NO_NEW_ROUND);
@@ -77,6 +84,13 @@ final class RecoveryQueries {
         return broken.contains(BrokenRule.R26_ACCEPTED_EPOCH_FORGOTTEN)
                 ? s.currentEpoch
                 : s.acceptedEpoch;
+    }
+
+    /** The seal of the own view that the server names in its answers (R23). */
+    long namedView(Server s) {
+        return broken.contains(BrokenRule.R23_CUT_SEAL_COUNTS)
+                ? s.ownView.seal()
+                : s.ownView.sealIn(s.lastLogged());
     }
 
     /** Whether the leader of a server that is queried, or itself, learns of a restart by that. */

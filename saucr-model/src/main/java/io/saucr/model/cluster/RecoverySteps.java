@@ -123,9 +123,7 @@ final class RecoverySteps {
                         known,
                         cluster.voters,
                         Optional.empty(),
-                        broken.contains(BrokenRule.R23_CUT_SEAL_COUNTS)
-                                ? s.ownView.seal()
-                                : s.ownView.sealIn(s.lastLogged()));
+                        queries.namedView(s));
         asker.recovery.promised[s.index] = asker.lost ? queries.promise(s) : 0;
         if (broken.contains(
                 asker.lost ? BrokenRule.R26_R_ANSWERS_ENOUGH : BrokenRule.R16_ONE_ANSWER_TOO_FEW)) {

@@ -120,6 +120,30 @@ class ModelClusterTest {
         assertThat(cluster.violation()).isNull();
     }
 
+    /**
+     * R23: 1 answers 2 and 3 before it has forced the seal of a view without 2. Each of them needs
+     * a second answer then, and nobody else is up; asked again, 1 names the newer view.
+     */
+    @Test
+    void whoHasAnsweredIsAskedAgainAndHasANewerViewByThen() {
+        ModelCluster cluster = new ModelCluster(5, Bounds.none());
+        StartingPoint.FAST.steps(5).forEach(step -> run(cluster, step));
+        run(cluster, "propose 1", "append 1", "append 2", "append 3", "ack 2", "ack 3");
+        run(cluster, "crash 2", "crash 4", "suspect 1", "close 1 from 2", "noop 1", "append 1");
+        run(cluster, "crash 3", "crash 5", "restart 2", "restart 3");
+        run(cluster, "answer 1 to 2", "learn 2 from 1", "answer 1 to 3", "learn 3 from 1");
+        Liveness alone = new Liveness(cluster);
+        assertThat(offered(cluster)).doesNotContain("answer 1 to 2", "answer 1 to 3");
+        assertThat(alone.promised()).isFalse();
+
+        run(cluster, "ack 1");
+        assertThat(offered(cluster)).contains("answer 1 to 2", "answer 1 to 3");
+        assertThat(alone.promised()).isTrue();
+        assertThat(alone.run()).as(alone.explanation()).isNull();
+        assertThat(cluster.recovered(1)).isTrue();
+        assertThat(cluster.recovered(2)).isTrue();
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {3, 4, 5})
     void randomSchedulesBreakNothing(int servers) {
