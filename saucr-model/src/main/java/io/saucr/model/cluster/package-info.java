@@ -74,8 +74,9 @@
  *       S1 and S2 are asserted there, earlier than any follower could apply.
  *   <li>Logs begin with the first entry: no snapshots, no purging. Recovery from a snapshot is
  *       covered by the core's own properties.
- *   <li>An answer is not sent twice by one server to one process while the first one counts: the
- *       later one could only know more.
+ *   <li>An answer is not sent twice by one server to one process while the first one counts, unless
+ *       the later one names a newer view than the asker's, and so may be enough (R23). Any other
+ *       later one is as if the first had been lost.
  *   <li>The configuration never changes.
  *   <li>Questions and answers of R22 overtake proposals and acks, which only allows more. Of
  *       several unread ones in a connection there is the newest: it serves what they serve. One
