@@ -266,7 +266,7 @@ public final class ServerProcess {
         }
     }
 
-    /** SIGSTOP: the process stands still, its sockets stay open. */
+    /** SIGSTOP: the process stands still when this returns, its sockets stay open. */
     public synchronized void pause() throws IOException {
         Signal.STOP.send(List.of(pid()));
     }

@@ -1,9 +1,14 @@
 package io.saucr.ensemble;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** Signals that Java cannot send itself, to several processes by one call of kill(1). */
 public enum Signal {
@@ -16,10 +21,15 @@ public enum Signal {
     /** Power is about to fail. */
     PWR;
 
+    private static final Duration STANDSTILL_PATIENCE = Duration.ofSeconds(10);
+
     /**
-     * Sends this signal; processes that no longer exist are passed over.
+     * Sends this signal; processes that no longer exist are passed over. After STOP they stand
+     * still: kill(1) returns before threads on other processors have noticed, and one of them may
+     * still answer somebody.
      *
      * @throws IOException if kill(1) cannot be run
+     * @throws EnsembleException if a process goes on for ten seconds after STOP
      */
     public void send(Collection<Long> pids) throws IOException {
         if (pids.isEmpty()) {
@@ -37,6 +47,41 @@ public enum Signal {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted while sending " + name(), e);
+        }
+        if (this == STOP) {
+            pids.forEach(Signal::awaitStandstill);
+        }
+    }
+
+    private static void awaitStandstill(long pid) {
+        Deadline deadline = Deadline.in(STANDSTILL_PATIENCE);
+        while (!standsStill(pid)) {
+            deadline.requireTimeLeft(() -> "process " + pid + " goes on although it was stopped");
+            deadline.pause();
+        }
+    }
+
+    /** Also true of a process that is gone, and on a system without /proc. */
+    static boolean standsStill(long pid) {
+        Path threads = Path.of("/proc", Long.toString(pid), "task");
+        try (Stream<Path> each = Files.list(threads)) {
+            return each.noneMatch(Signal::runs);
+        } catch (IOException | UncheckedIOException e) {
+            return true;
+        }
+    }
+
+    /**
+     * Running, or asleep so that any signal wakes it. A thread that waits for a disk stops before
+     * it does anything else.
+     */
+    private static boolean runs(Path thread) {
+        try {
+            String stat = Files.readString(thread.resolve("stat"));
+            char state = stat.charAt(stat.lastIndexOf(')') + 2);
+            return state == 'R' || state == 'S';
+        } catch (IOException e) {
+            return false; // gone meanwhile
         }
     }
 }
