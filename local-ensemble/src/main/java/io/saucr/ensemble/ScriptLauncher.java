@@ -127,8 +127,7 @@ final class ScriptLauncher implements Launcher {
         }
         Path folder = Path.of("/proc", Long.toString(process.pid()));
         try (Stream<Path> threads = Files.list(folder.resolve("task"))) {
-            String stat = readOrEmpty(folder.resolve("stat"));
-            boolean zombie = stat.startsWith("Z", stat.lastIndexOf(')') + 2);
+            boolean zombie = ProcStat.fields(folder)[0].equals("Z");
             return threads.count() > 1 || !zombie;
         } catch (IOException | UncheckedIOException e) {
             return false; // gone meanwhile, or a system without /proc

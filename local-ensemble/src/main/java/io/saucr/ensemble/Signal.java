@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /** Signals that Java cannot send itself, to several processes by one call of kill(1). */
@@ -22,6 +23,11 @@ public enum Signal {
     PWR;
 
     private static final Duration STANDSTILL_PATIENCE = Duration.ofSeconds(10);
+
+    /**
+     * Threads stop within microseconds, and power cuts may follow each other within milliseconds.
+     */
+    private static final long STANDSTILL_LOOK_NANOS = 100_000;
 
     /**
      * Sends this signal; processes that no longer exist are passed over. After STOP they stand
@@ -57,7 +63,7 @@ public enum Signal {
         Deadline deadline = Deadline.in(STANDSTILL_PATIENCE);
         while (!standsStill(pid)) {
             deadline.requireTimeLeft(() -> "process " + pid + " goes on although it was stopped");
-            deadline.pause();
+            LockSupport.parkNanos(STANDSTILL_LOOK_NANOS);
         }
     }
 
@@ -77,9 +83,8 @@ public enum Signal {
      */
     private static boolean runs(Path thread) {
         try {
-            String stat = Files.readString(thread.resolve("stat"));
-            char state = stat.charAt(stat.lastIndexOf(')') + 2);
-            return state == 'R' || state == 'S';
+            String state = ProcStat.fields(thread)[0];
+            return state.equals("R") || state.equals("S");
         } catch (IOException e) {
             return false; // gone meanwhile
         }

@@ -1,5 +1,6 @@
 package io.saucr.bench.result;
 
+import io.saucr.ensemble.ProcStat;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -25,8 +26,7 @@ public record ProcessUsage(double cpuSeconds, long residentBytes, long readWrite
     public static ProcessUsage of(long pid) {
         Path proc = Path.of("/proc", Long.toString(pid));
         try {
-            String stat = Files.readString(proc.resolve("stat"));
-            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+            String[] fields = ProcStat.fields(proc);
             double ticks = Long.parseLong(fields[11]) + (double) Long.parseLong(fields[12]);
             return new ProcessUsage(
                     ticks / TICKS_PER_SECOND,
