@@ -4,6 +4,7 @@ import io.saucr.server.SaucrSettings.InvalidSettingException;
 import java.io.PrintWriter;
 import java.util.concurrent.CompletableFuture;
 import javax.security.sasl.SaslException;
+import org.apache.zookeeper.server.Rounds;
 import org.apache.zookeeper.server.SaucrClientPort;
 import org.apache.zookeeper.server.ServerCnxnFactory;
 import org.apache.zookeeper.server.quorum.QuorumPeer;
@@ -89,5 +90,18 @@ public final class Boot {
     /** Adds lines to the answer of the four-letter word {@code mntr}, whether serving or not. */
     public static void monitor(PrintWriter answer) {
         SaucrStatus.monitor(answer);
+    }
+
+    /**
+     * Whether the thread that is to be woken is the one that calls, and looks at its queues before
+     * it selects again.
+     */
+    public static boolean selectsAnyway(Thread selector) {
+        return Rounds.isRunning(selector);
+    }
+
+    /** A selecting thread is about to select. */
+    public static void roundEnds() {
+        Rounds.end();
     }
 }

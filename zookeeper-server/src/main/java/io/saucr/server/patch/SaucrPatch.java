@@ -78,7 +78,18 @@ public final class SaucrPatch implements Plugin {
                     new Point(
                             "org.apache.zookeeper.server.command.MonitorCommand",
                             named("commandRun").and(takesArguments(0)),
-                            MonitorHasAnswered.class));
+                            MonitorHasAnswered.class),
+                    // Without workers the selecting thread handles requests itself, and wakes
+                    // itself after each: a system call, and another that finds nothing to do.
+                    new Point(
+                            "org.apache.zookeeper.server.NIOServerCnxnFactory$AbstractSelectThread",
+                            named("wakeupSelector").and(takesArguments(0)),
+                            SelectorIsWoken.class),
+                    // What the requests of a round have left to send goes out in one piece.
+                    new Point(
+                            "org.apache.zookeeper.server.NIOServerCnxnFactory$SelectorThread",
+                            named("select").and(takesArguments(0)),
+                            RoundEnds.class));
 
     private final Set<Point> applied = new LinkedHashSet<>();
 
@@ -181,6 +192,26 @@ public final class SaucrPatch implements Plugin {
         @Advice.OnMethodExit
         static void exit(@Advice.FieldValue("pw") PrintWriter answer) {
             Boot.monitor(answer);
+        }
+    }
+
+    /** See {@link Boot#selectsAnyway}. */
+    static final class SelectorIsWoken {
+        private SelectorIsWoken() {}
+
+        @Advice.OnMethodEnter(skipOn = Advice.OnNonDefaultValue.class)
+        static boolean enter(@Advice.This Thread selector) {
+            return Boot.selectsAnyway(selector);
+        }
+    }
+
+    /** See {@link Boot#roundEnds}. */
+    static final class RoundEnds {
+        private RoundEnds() {}
+
+        @Advice.OnMethodEnter
+        static void enter() {
+            Boot.roundEnds();
         }
     }
 }

@@ -18,6 +18,7 @@ import org.apache.zookeeper.server.NIOServerCnxnFactory.SelectorThread;
  */
 final class SaucrClientConnection extends NIOServerCnxn {
     private final SocketChannel socket;
+    private final ReadAheadChannel input;
 
     /** Held for every write of this class and every addition to ZooKeeper's queue. */
     private final Object sending = new Object();
@@ -40,8 +41,33 @@ final class SaucrClientConnection extends NIOServerCnxn {
             NIOServerCnxnFactory port,
             SelectorThread selector)
             throws IOException {
-        super(server, socket, key, port, selector);
+        this(server, socket, new ReadAheadChannel(socket), key, port, selector);
+    }
+
+    private SaucrClientConnection(
+            ZooKeeperServer server,
+            SocketChannel socket,
+            ReadAheadChannel input,
+            SelectionKey key,
+            NIOServerCnxnFactory port,
+            SelectorThread selector)
+            throws IOException {
+        super(server, input, key, port, selector);
         this.socket = socket;
+        this.input = input;
+    }
+
+    /** Handles every request that one read brings. */
+    @Override
+    void doIO(SelectionKey key) throws InterruptedException {
+        try {
+            super.doIO(key);
+            while (input.hasMore() && isSocketOpen() && key.isValid()) {
+                super.doIO(key);
+            }
+        } finally {
+            input.discard();
+        }
     }
 
     @Override

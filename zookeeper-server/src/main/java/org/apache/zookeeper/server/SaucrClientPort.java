@@ -1,18 +1,42 @@
 package org.apache.zookeeper.server;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 
 /**
  * ZooKeeper's port for clients, whose connections write answers at once: see {@link
- * SaucrClientConnection}. Named by the key {@code serverCnxnFactory} unless the configuration names
- * another.
+ * SaucrClientConnection}. Unless {@code nio.numWorkerThreads} says otherwise the thread that
+ * selects also reads and handles requests: nobody is woken for one.
+ *
+ * <p>Named by the key {@code serverCnxnFactory} unless the configuration names another.
  */
 public final class SaucrClientPort extends NIOServerCnxnFactory {
     @Override
+    public void configure(
+            InetSocketAddress address, int maxConnections, int backlog, boolean secure)
+            throws IOException {
+        synchronized (SaucrClientPort.class) {
+            boolean unset = System.getProperty(ZOOKEEPER_NIO_NUM_WORKER_THREADS) == null;
+            if (unset) {
+                System.setProperty(ZOOKEEPER_NIO_NUM_WORKER_THREADS, "0");
+            }
+            try {
+                super.configure(address, maxConnections, backlog, secure);
+            } finally {
+                if (unset) {
+                    System.clearProperty(ZOOKEEPER_NIO_NUM_WORKER_THREADS);
+                }
+            }
+        }
+    }
+
+    @Override
     protected NIOServerCnxn createConnection(
             SocketChannel socket, SelectionKey key, SelectorThread selector) throws IOException {
+        // Called by the selecting thread.
+        Rounds.begin();
         return new SaucrClientConnection(zkServer, socket, key, this, selector);
     }
 }

@@ -1,0 +1,55 @@
+package org.apache.zookeeper.server;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What a selecting thread puts off until it has handled everything that its connections held: so
+ * the requests of a round leave in one write. Threads that have not called {@link #begin} have no
+ * rounds.
+ */
+public final class Rounds {
+    private static final ThreadLocal<List<Runnable>> PUT_OFF = new ThreadLocal<>();
+
+    private Rounds() {}
+
+    /** From now on this thread has rounds: whoever runs it calls {@link #end} after each. */
+    static void begin() {
+        if (PUT_OFF.get() == null) {
+            PUT_OFF.set(new ArrayList<>());
+        }
+    }
+
+    /** Whether the thread has rounds and is this one: then it runs, and need not be woken. */
+    public static boolean isRunning(Thread thread) {
+        return thread == Thread.currentThread() && PUT_OFF.get() != null;
+    }
+
+    /**
+     * @param work done once at the end of this thread's round, however often it is given; must not
+     *     throw
+     * @return false if this thread has no rounds: whoever calls has to do the work
+     */
+    public static boolean putOff(Runnable work) {
+        List<Runnable> due = PUT_OFF.get();
+        if (due == null) {
+            return false;
+        }
+        if (!due.contains(work)) {
+            due.add(work);
+        }
+        return true;
+    }
+
+    /** Does what was put off. */
+    public static void end() {
+        List<Runnable> due = PUT_OFF.get();
+        if (due == null) {
+            return;
+        }
+        for (int i = 0; i < due.size(); i++) {
+            due.get(i).run();
+        }
+        due.clear();
+    }
+}
