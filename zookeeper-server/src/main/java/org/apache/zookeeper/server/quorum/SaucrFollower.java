@@ -8,12 +8,15 @@ import io.saucr.server.CriticalThread;
 import io.saucr.server.FlushCause;
 import io.saucr.server.SaucrSettings;
 import java.io.IOException;
+import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.apache.zookeeper.common.X509Exception;
 import org.apache.zookeeper.data.Id;
+import org.apache.zookeeper.server.Rounds;
 import org.apache.zookeeper.server.persistence.SaucrTxnLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,6 +47,8 @@ final class SaucrFollower extends Follower {
     private final int incarnation;
     private final Thread watch;
 
+    private final Runnable flush = this::flushToLeader;
+
     // The reading thread.
     private String announced;
     private boolean announcedForced;
@@ -73,7 +78,7 @@ final class SaucrFollower extends Follower {
 
     SaucrFollower(
             SaucrQuorumPeer self,
-            FollowerZooKeeperServer zk,
+            SaucrFollowerServer zk,
             SaucrTxnLog log,
             SaucrSettings settings,
             int incarnation) {
@@ -129,6 +134,32 @@ final class SaucrFollower extends Follower {
         super.writePacket(packet, flush);
     }
 
+    /** Writes to the leader must not hold up whoever makes them, however slow it is; TLS may. */
+    @Override
+    protected Socket createSocket() throws X509Exception, IOException {
+        if (self.isSslQuorum()) {
+            return super.createSocket();
+        }
+        PeerSocket socket = new PeerSocket();
+        socket.setSoTimeout(self.tickTime * self.initLimit);
+        return socket;
+    }
+
+    /** What a selecting thread has to send goes out with the rest of its round. */
+    @Override
+    void writePacketNow(QuorumPacket packet, boolean flushes) throws IOException {
+        super.writePacketNow(packet, flushes && !Rounds.putOff(flush));
+    }
+
+    private void flushToLeader() {
+        try {
+            super.writePacketNow(null, true);
+        } catch (IOException e) {
+            LOG.warn("Cannot send to the leader, closing the connection", e);
+            closeSocket();
+        }
+    }
+
     @Override
     void readPacket(QuorumPacket packet) throws IOException {
         // The packet object is used again, and reading does not clear fields that the next packet
@@ -157,6 +188,9 @@ final class SaucrFollower extends Follower {
         } else if (packet.getType() == Leader.UPTODATE) {
             agreeOnViews();
             synced = true;
+            if (sock instanceof PeerSocket leader) {
+                leader.neverWait();
+            }
             LockSupport.unpark(watch);
         }
     }

@@ -32,9 +32,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.security.sasl.SaslException;
 import org.apache.zookeeper.common.AtomicFileWritingIdiom;
-import org.apache.zookeeper.server.DirectRequests;
 import org.apache.zookeeper.server.ExitCode;
-import org.apache.zookeeper.server.RequestThrottler;
 import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
 import org.apache.zookeeper.server.persistence.LogHistory;
 import org.apache.zookeeper.server.persistence.MarkerStore;
@@ -536,12 +534,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     protected Follower makeFollower(FileTxnSnapLog logFactory) throws IOException {
         return new SaucrFollower(
                 this,
-                new FollowerZooKeeperServer(logFactory, this, getZkDb()) {
-                    @Override
-                    protected RequestThrottler createRequestThrottler() {
-                        return new DirectRequests(this);
-                    }
-                },
+                new SaucrFollowerServer(logFactory, this, getZkDb()),
                 txnSnapLog.log(),
                 settings,
                 incarnation);

@@ -1,0 +1,120 @@
+package org.apache.zookeeper.server.quorum;
+
+import java.io.IOException;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooDefs.OpCode;
+import org.apache.zookeeper.server.Request;
+import org.apache.zookeeper.server.RequestProcessor;
+import org.apache.zookeeper.server.ServerMetrics;
+import org.apache.zookeeper.txn.ErrorTxn;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A follower's first stage without a thread: whoever brings a request hands it to the next stage,
+ * and a write to the leader. The thread of ZooKeeper's class, which this one extends because it is
+ * looked for by its type, is never started.
+ *
+ * <p>Any thread; requests of one session by one thread at a time. Writes reach the next stage and
+ * the leader in the same order, by which commits find their requests again.
+ */
+final class DirectForwarding extends FollowerRequestProcessor {
+    private static final Logger LOG = LoggerFactory.getLogger(DirectForwarding.class);
+
+    private final FollowerZooKeeperServer server;
+    private final RequestProcessor next;
+    private final boolean skipsOthers = Boolean.getBoolean(SKIP_LEARNER_REQUEST_TO_NEXT_PROCESSOR);
+    private volatile boolean stopped;
+
+    DirectForwarding(FollowerZooKeeperServer server, RequestProcessor next) {
+        super(server, next);
+        this.server = server;
+        this.next = next;
+    }
+
+    @Override
+    void processRequest(Request request, boolean checkForUpgrade) {
+        if (stopped) {
+            return;
+        }
+        try {
+            if (checkForUpgrade) {
+                upgrade(request);
+            }
+            forward(request);
+        } catch (Exception e) {
+            handleException(getName(), e);
+        }
+    }
+
+    /** A session of this server alone becomes one of the ensemble with its first ephemeral node. */
+    private void upgrade(Request request) throws Exception {
+        Request first = null;
+        try {
+            first = server.checkUpgradeSession(request);
+        } catch (KeeperException e) {
+            if (request.getHdr() != null) {
+                request.getHdr().setType(OpCode.error);
+                request.setTxn(new ErrorTxn(e.code().intValue()));
+            }
+            request.setException(e);
+            LOG.warn("The session of {} cannot become one of the ensemble", request, e);
+        } catch (IOException e) {
+            LOG.error("The session of {} cannot become one of the ensemble", request, e);
+        }
+        if (first != null) {
+            forward(first);
+        }
+    }
+
+    private void forward(Request request) throws Exception {
+        if (!server.authWriteRequest(request)) {
+            return;
+        }
+        if (request.isThrottled() || !isForLeader(request)) {
+            toNext(request);
+            return;
+        }
+        synchronized (this) {
+            toNext(request);
+            if (request.type == OpCode.sync) {
+                server.pendingSyncs.add(request);
+            }
+            server.getFollower().request(request);
+        }
+    }
+
+    private void toNext(Request request) throws RequestProcessorException {
+        if (skipsOthers && request.isFromLearner()) {
+            ServerMetrics.getMetrics().SKIP_LEARNER_REQUEST_TO_NEXT_PROCESSOR_COUNT.add(1);
+        } else {
+            next.processRequest(request);
+        }
+    }
+
+    private static boolean isForLeader(Request request) {
+        return switch (request.type) {
+            case OpCode.sync,
+                    OpCode.create,
+                    OpCode.create2,
+                    OpCode.createTTL,
+                    OpCode.createContainer,
+                    OpCode.delete,
+                    OpCode.deleteContainer,
+                    OpCode.setData,
+                    OpCode.reconfig,
+                    OpCode.setACL,
+                    OpCode.multi,
+                    OpCode.check ->
+                    true;
+            case OpCode.createSession, OpCode.closeSession -> !request.isLocalSession();
+            default -> false;
+        };
+    }
+
+    @Override
+    public void shutdown() {
+        stopped = true;
+        next.shutdown();
+    }
+}
