@@ -40,6 +40,7 @@ final class SaucrFollower extends Follower {
     private static final int MOST_KNOWN = ProposalTag.MAX_MEMBERS;
 
     private final SaucrQuorumPeer peer;
+    private final SaucrFollowerServer server;
     private final SaucrTxnLog log;
     private final FailureDetector detector;
     private final int missedBeforeElection;
@@ -84,6 +85,7 @@ final class SaucrFollower extends Follower {
             int incarnation) {
         super(self, zk);
         this.peer = self;
+        this.server = zk;
         this.log = log;
         this.detector =
                 new FailureDetector(
@@ -106,6 +108,7 @@ final class SaucrFollower extends Follower {
             super.followLeader();
         } finally {
             stopped = true;
+            server.applyCommitted();
             log.wakeWhenNotOnDisk(null);
             LockSupport.unpark(watch);
         }
@@ -142,6 +145,7 @@ final class SaucrFollower extends Follower {
         }
         PeerSocket socket = new PeerSocket();
         socket.setSoTimeout(self.tickTime * self.initLimit);
+        socket.beforeReading(server::applyCommitted);
         return socket;
     }
 

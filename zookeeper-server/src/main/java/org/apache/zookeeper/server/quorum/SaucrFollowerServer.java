@@ -11,6 +11,8 @@ import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
 /** The server of a follower's clients, whose stages need no thread to pass on what they have. */
 final class SaucrFollowerServer extends FollowerZooKeeperServer {
 
+    private volatile DirectCommits commits;
+
     SaucrFollowerServer(FileTxnSnapLog logFactory, QuorumPeer self, ZKDatabase database)
             throws IOException {
         super(logFactory, self, database);
@@ -23,15 +25,27 @@ final class SaucrFollowerServer extends FollowerZooKeeperServer {
 
     @Override
     protected void setupRequestProcessors() {
-        commitProcessor =
-                new CommitProcessor(
+        DirectCommits made =
+                new DirectCommits(
+                        getZKDatabase(),
                         new FinalRequestProcessor(this),
                         Long.toString(getServerId()),
                         true,
                         getZooKeeperServerListener());
+        made.callersApply(getFollower().getSocket() instanceof PeerSocket);
+        commits = made;
+        commitProcessor = made;
         commitProcessor.start();
         firstProcessor = new DirectForwarding(this, commitProcessor);
         syncProcessor = new SyncRequestProcessor(this, new SendAckRequestProcessor(getFollower()));
         syncProcessor.start();
+    }
+
+    /** Applies what the leader has committed, if that is for the thread that reads its packets. */
+    void applyCommitted() {
+        DirectCommits made = commits;
+        if (made != null) {
+            made.apply();
+        }
     }
 }

@@ -111,6 +111,7 @@ final class SaucrLeader extends Leader {
     private static final long LOW_BITS = 0xffffffffL;
 
     private final SaucrQuorumPeer peer;
+    private final SaucrLeaderServer server;
     private final SaucrTxnLog log;
     private final ReplicationMetrics metrics;
     private final Thread heartbeats;
@@ -142,13 +143,14 @@ final class SaucrLeader extends Leader {
 
     SaucrLeader(
             SaucrQuorumPeer self,
-            LeaderZooKeeperServer zk,
+            SaucrLeaderServer zk,
             SaucrTxnLog log,
             SaucrSettings settings,
             ReplicationMetrics metrics)
             throws IOException {
         super(self, zk);
         this.peer = self;
+        this.server = zk;
         this.log = log;
         this.metrics = metrics;
         this.configuration = self.getQuorumVerifier();
@@ -458,8 +460,27 @@ final class SaucrLeader extends Leader {
 
     // ---- Acks (R3, R4) ----
 
+    /** What it commits is applied when the monitor is free again. */
     @Override
-    public synchronized void processAck(long sid, long zxid, SocketAddress followerAddr) {
+    @SuppressWarnings("UnsynchronizedOverridesSynchronized") // all but the last line is
+    public void processAck(long sid, long zxid, SocketAddress followerAddr) {
+        DirectCommits commits = server.commits();
+        synchronized (this) {
+            if (commits == null) {
+                count(sid, zxid, followerAddr);
+                return;
+            }
+            commits.callersApply(true);
+            try {
+                count(sid, zxid, followerAddr);
+            } finally {
+                commits.callersApply(false);
+            }
+        }
+        commits.apply();
+    }
+
+    private void count(long sid, long zxid, SocketAddress followerAddr) {
         FollowerConnection<LearnerHandler> connection = ownConnection();
         boolean own = sid == self.getMyId();
         if (!own && connection == null) {

@@ -2,7 +2,10 @@ package org.apache.zookeeper.server.quorum;
 
 import java.io.IOException;
 import org.apache.zookeeper.ZooDefs.OpCode;
+import org.apache.zookeeper.server.ContainerManager;
 import org.apache.zookeeper.server.DirectRequests;
+import org.apache.zookeeper.server.FinalRequestProcessor;
+import org.apache.zookeeper.server.PrepRequestProcessor;
 import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.RequestProcessor;
 import org.apache.zookeeper.server.RequestRecord;
@@ -16,6 +19,11 @@ import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
  */
 final class SaucrLeaderServer extends LeaderZooKeeperServer {
 
+    private volatile DirectCommits commits;
+
+    /** Guarded by this. */
+    private ContainerManager containers;
+
     SaucrLeaderServer(FileTxnSnapLog logFactory, QuorumPeer self, ZKDatabase database)
             throws IOException {
         super(logFactory, self, database);
@@ -28,11 +36,30 @@ final class SaucrLeaderServer extends LeaderZooKeeperServer {
 
     @Override
     protected void setupRequestProcessors() {
-        super.setupRequestProcessors();
-        // As in followers, a sync waits for its turn among the commits. Set before anything is
-        // queued.
-        commitProcessor.matchSyncs = true;
-        RequestProcessor next = firstProcessor;
+        // As in followers, a sync waits for its turn among the commits.
+        DirectCommits made =
+                new DirectCommits(
+                        getZKDatabase(),
+                        new Leader.ToBeAppliedRequestProcessor(
+                                new FinalRequestProcessor(this), getLeader()),
+                        Long.toString(getServerId()),
+                        true,
+                        getZooKeeperServerListener());
+        commits = made;
+        commitProcessor = made;
+        commitProcessor.start();
+        ProposalRequestProcessor proposals = new ProposalRequestProcessor(this, commitProcessor);
+        proposals.initialize();
+        prepRequestProcessor = new PrepRequestProcessor(this, proposals);
+        prepRequestProcessor.start();
+        containers =
+                new ContainerManager(
+                        getZKDatabase(),
+                        prepRequestProcessor,
+                        Integer.getInteger("znode.container.checkIntervalMs", 60_000),
+                        Integer.getInteger("znode.container.maxPerMinute", 10_000),
+                        Long.getLong("znode.container.maxNeverUsedIntervalMs", 0));
+        RequestProcessor next = new LeaderRequestProcessor(this, prepRequestProcessor);
         firstProcessor =
                 new RequestProcessor() {
                     @Override
@@ -46,6 +73,25 @@ final class SaucrLeaderServer extends LeaderZooKeeperServer {
                         next.shutdown();
                     }
                 };
+    }
+
+    @Override
+    public synchronized void startup() {
+        super.startup();
+        containers.start();
+    }
+
+    @Override
+    protected synchronized void shutdownComponents() {
+        if (containers != null) {
+            containers.stop();
+        }
+        super.shutdownComponents();
+    }
+
+    /** Null before this server has started. */
+    DirectCommits commits() {
+        return commits;
     }
 
     /** Takes the client's request to the thread that proposes. */
