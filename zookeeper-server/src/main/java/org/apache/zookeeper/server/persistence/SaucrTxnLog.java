@@ -331,6 +331,62 @@ public final class SaucrTxnLog implements TxnLog {
                 });
     }
 
+    /**
+     * Whether this entry, which is appended next, is acked without the disk: it is fast, and
+     * neither a marker nor a new file is due. The appending thread asks, which must not wait for
+     * the disk (R12).
+     */
+    public boolean isAckedFromMemory(long zxid) {
+        ProposalTag tag = announced.takeTag(zxid);
+        if (tag == null
+                || tag.mode() != Mode.FAST
+                || announced.everythingForced()
+                || pinnedSlow
+                || claimsOnDisk
+                || durability.mustForce()) {
+            return false;
+        }
+        if (!appendLock.tryLock()) {
+            return false;
+        }
+        try {
+            return file.isOpen();
+        } finally {
+            appendLock.unlock();
+        }
+    }
+
+    /**
+     * {@link #commit} for a thread that must not wait for the disk.
+     *
+     * @return false if something has to be forced or marked first, or somebody is about it: then
+     *     nothing may be acked before {@link #commit} has returned
+     */
+    public boolean commitInMemory() throws IOException {
+        boolean[] settled = new boolean[1];
+        orEnd("writing the transaction log", () -> settled[0] = settleInMemory());
+        return settled[0];
+    }
+
+    private boolean settleInMemory() throws IOException {
+        requireIntact();
+        if (durability.mustForce() || !markerLock.tryLock()) {
+            return false;
+        }
+        try {
+            drain();
+            if (durability.fastSwitchNeeded() != 0) {
+                return false;
+            }
+            durability.acked();
+        } finally {
+            markerLock.unlock();
+        }
+        proof.reached(lastAppended);
+        rollIfTooLarge();
+        return true;
+    }
+
     private void requireIntact() throws IOException {
         if (failed) {
             throw new IOException("a write or a force of this log has failed before");

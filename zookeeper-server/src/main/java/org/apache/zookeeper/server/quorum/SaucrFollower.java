@@ -108,7 +108,7 @@ final class SaucrFollower extends Follower {
             super.followLeader();
         } finally {
             stopped = true;
-            server.applyCommitted();
+            server.endOfBatch();
             log.wakeWhenNotOnDisk(null);
             LockSupport.unpark(watch);
         }
@@ -145,7 +145,7 @@ final class SaucrFollower extends Follower {
         }
         PeerSocket socket = new PeerSocket();
         socket.setSoTimeout(self.tickTime * self.initLimit);
-        socket.beforeReading(server::applyCommitted);
+        socket.beforeReading(server::endOfBatch);
         return socket;
     }
 

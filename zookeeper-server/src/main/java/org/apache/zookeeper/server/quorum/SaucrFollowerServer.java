@@ -1,21 +1,26 @@
 package org.apache.zookeeper.server.quorum;
 
 import java.io.IOException;
+import org.apache.zookeeper.server.DirectLog;
 import org.apache.zookeeper.server.DirectRequests;
 import org.apache.zookeeper.server.FinalRequestProcessor;
 import org.apache.zookeeper.server.RequestThrottler;
-import org.apache.zookeeper.server.SyncRequestProcessor;
 import org.apache.zookeeper.server.ZKDatabase;
 import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
+import org.apache.zookeeper.server.persistence.SaucrTxnLog;
 
 /** The server of a follower's clients, whose stages need no thread to pass on what they have. */
 final class SaucrFollowerServer extends FollowerZooKeeperServer {
 
+    private final SaucrTxnLog log;
     private volatile DirectCommits commits;
+    private volatile DirectLog directLog;
 
-    SaucrFollowerServer(FileTxnSnapLog logFactory, QuorumPeer self, ZKDatabase database)
+    SaucrFollowerServer(
+            FileTxnSnapLog logFactory, SaucrTxnLog log, QuorumPeer self, ZKDatabase database)
             throws IOException {
         super(logFactory, self, database);
+        this.log = log;
     }
 
     @Override
@@ -32,17 +37,28 @@ final class SaucrFollowerServer extends FollowerZooKeeperServer {
                         Long.toString(getServerId()),
                         true,
                         getZooKeeperServerListener());
-        made.callersApply(getFollower().getSocket() instanceof PeerSocket);
+        boolean batches = getFollower().getSocket() instanceof PeerSocket;
+        made.callersApply(batches);
         commits = made;
         commitProcessor = made;
         commitProcessor.start();
         firstProcessor = new DirectForwarding(this, commitProcessor);
-        syncProcessor = new SyncRequestProcessor(this, new SendAckRequestProcessor(getFollower()));
+        DirectLog madeLog =
+                new DirectLog(this, log, batches, new SendAckRequestProcessor(getFollower()));
+        directLog = madeLog;
+        syncProcessor = madeLog;
         syncProcessor.start();
     }
 
-    /** Applies what the leader has committed, if that is for the thread that reads its packets. */
-    void applyCommitted() {
+    /**
+     * Acks what was read from the leader, then applies what it has committed: acks wait for
+     * nothing. For the thread that reads.
+     */
+    void endOfBatch() {
+        DirectLog madeLog = directLog;
+        if (madeLog != null) {
+            madeLog.flush();
+        }
         DirectCommits made = commits;
         if (made != null) {
             made.apply();

@@ -534,7 +534,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     protected Follower makeFollower(FileTxnSnapLog logFactory) throws IOException {
         return new SaucrFollower(
                 this,
-                new SaucrFollowerServer(logFactory, this, getZkDb()),
+                new SaucrFollowerServer(logFactory, txnSnapLog.log(), this, getZkDb()),
                 txnSnapLog.log(),
                 settings,
                 incarnation);
