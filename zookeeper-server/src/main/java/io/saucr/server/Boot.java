@@ -1,16 +1,22 @@
 package io.saucr.server;
 
 import io.saucr.server.SaucrSettings.InvalidSettingException;
+import java.io.BufferedInputStream;
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.net.Socket;
 import java.util.concurrent.CompletableFuture;
 import javax.security.sasl.SaslException;
 import org.apache.zookeeper.server.Rounds;
 import org.apache.zookeeper.server.SaucrClientPort;
 import org.apache.zookeeper.server.ServerCnxnFactory;
+import org.apache.zookeeper.server.quorum.LearnerHandler;
+import org.apache.zookeeper.server.quorum.LearnerMaster;
 import org.apache.zookeeper.server.quorum.QuorumPeer;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig.ConfigException;
 import org.apache.zookeeper.server.quorum.QuorumPeerMain;
+import org.apache.zookeeper.server.quorum.SaucrLearnerHandler;
 import org.apache.zookeeper.server.quorum.SaucrQuorumPeer;
 
 /**
@@ -103,5 +109,11 @@ public final class Boot {
     /** A selecting thread is about to select. */
     public static void roundEnds() {
         Rounds.end();
+    }
+
+    /** The leader's side of a connection that a learner has opened. */
+    public static LearnerHandler learnerHandler(
+            Socket socket, BufferedInputStream in, LearnerMaster master) throws IOException {
+        return SaucrLearnerHandler.of(socket, in, master);
     }
 }

@@ -1,23 +1,29 @@
 package io.saucr.server.patch;
 
+import static net.bytebuddy.matcher.ElementMatchers.isDeclaredBy;
 import static net.bytebuddy.matcher.ElementMatchers.named;
 import static net.bytebuddy.matcher.ElementMatchers.takesArguments;
 
 import io.saucr.server.Boot;
 import java.io.PrintWriter;
+import java.lang.reflect.Method;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import net.bytebuddy.asm.Advice;
+import net.bytebuddy.asm.AsmVisitorWrapper;
+import net.bytebuddy.asm.MemberSubstitution;
 import net.bytebuddy.build.Plugin;
 import net.bytebuddy.description.method.MethodDescription;
 import net.bytebuddy.description.type.TypeDescription;
 import net.bytebuddy.dynamic.ClassFileLocator;
 import net.bytebuddy.dynamic.DynamicType;
 import net.bytebuddy.matcher.ElementMatcher;
+import org.apache.zookeeper.server.quorum.LearnerHandler;
 import org.apache.zookeeper.server.quorum.QuorumPeer;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig.ConfigException;
@@ -33,12 +39,38 @@ import org.apache.zookeeper.server.quorum.QuorumPeerMain;
  */
 public final class SaucrPatch implements Plugin {
 
-    /** One method of one released class, and the advice that is inlined into it. */
+    /**
+     * One method of one released class, and the advice that is inlined into it, or the class whose
+     * instances it gets from a method of {@link Boot} instead of a constructor.
+     */
     private record Point(
-            String type, ElementMatcher.Junction<MethodDescription> method, Class<?> advice) {
+            String type,
+            ElementMatcher.Junction<MethodDescription> method,
+            Class<?> advice,
+            Class<?> made) {
+        Point(String type, ElementMatcher.Junction<MethodDescription> method, Class<?> advice) {
+            this(type, method, advice, null);
+        }
+
+        AsmVisitorWrapper change() {
+            return made == null
+                    ? Advice.to(advice).on(method)
+                    : MemberSubstitution.strict()
+                            .constructor(isDeclaredBy(made))
+                            .replaceWith(factory())
+                            .on(method);
+        }
+
+        private Method factory() {
+            return Arrays.stream(Boot.class.getMethods())
+                    .filter(each -> each.getReturnType() == made)
+                    .findFirst()
+                    .orElseThrow();
+        }
+
         @Override
         public String toString() {
-            return type + ": " + method + " <- " + advice.getSimpleName();
+            return type + ": " + method + " <- " + (made == null ? advice : made).getSimpleName();
         }
     }
 
@@ -89,7 +121,14 @@ public final class SaucrPatch implements Plugin {
                     new Point(
                             "org.apache.zookeeper.server.NIOServerCnxnFactory$SelectorThread",
                             named("select").and(takesArguments(0)),
-                            RoundEnds.class));
+                            RoundEnds.class),
+                    // A leader makes the handler of each learner that connects by its class's name.
+                    new Point(
+                            "org.apache.zookeeper.server.quorum"
+                                    + ".Leader$LearnerCnxAcceptor$LearnerCnxAcceptorHandler",
+                            named("acceptConnections").and(takesArguments(0)),
+                            null,
+                            LearnerHandler.class));
 
     private final Set<Point> applied = new LinkedHashSet<>();
 
@@ -119,7 +158,7 @@ public final class SaucrPatch implements Plugin {
             if (!applied.add(point)) {
                 throw new IllegalStateException("patch point " + point + " was applied twice");
             }
-            patched = patched.visit(Advice.to(point.advice()).on(point.method()));
+            patched = patched.visit(point.change());
         }
         return patched;
     }

@@ -14,7 +14,7 @@ public final class Rounds {
     private Rounds() {}
 
     /** From now on this thread has rounds: whoever runs it calls {@link #end} after each. */
-    static void begin() {
+    public static void begin() {
         if (PUT_OFF.get() == null) {
             PUT_OFF.set(new ArrayList<>());
         }
@@ -26,8 +26,8 @@ public final class Rounds {
     }
 
     /**
-     * @param work done once at the end of this thread's round, however often it is given; must not
-     *     throw
+     * @param work done once at the end of this thread's round, however often it was given before;
+     *     must not throw
      * @return false if this thread has no rounds: whoever calls has to do the work
      */
     public static boolean putOff(Runnable work) {
@@ -47,9 +47,8 @@ public final class Rounds {
         if (due == null) {
             return;
         }
-        for (int i = 0; i < due.size(); i++) {
-            due.get(i).run();
+        while (!due.isEmpty()) {
+            due.remove(0).run();
         }
-        due.clear();
     }
 }

@@ -96,6 +96,11 @@ final class PeerSocket extends Socket {
         return output.lagging;
     }
 
+    /** Adds to what {@link #flush} writes. Never waits, and writes nothing. */
+    void collect(byte[] from, int length) {
+        output.collect(from, 0, length);
+    }
+
     /** Writes what was collected, as far as the socket takes it at once. Never waits. */
     void flush() throws IOException {
         output.write();
@@ -231,21 +236,22 @@ final class PeerSocket extends Socket {
 
         @Override
         public void write(byte[] from, int offset, int length) throws IOException {
-            boolean full;
-            synchronized (this) {
-                if (size + length > collected.length) {
-                    int capacity = Math.max(size + length, 2 * collected.length);
-                    byte[] larger = new byte[capacity];
-                    System.arraycopy(collected, 0, larger, 0, size);
-                    collected = larger;
-                }
-                System.arraycopy(from, offset, collected, size, length);
-                size += length;
-                full = size >= OUTPUT_BYTES;
-            }
-            if (full && mayWait) {
+            if (collect(from, offset, length) >= OUTPUT_BYTES && mayWait) {
                 flush();
             }
+        }
+
+        /** Returns how much is collected now. */
+        private synchronized int collect(byte[] from, int offset, int length) {
+            if (size + length > collected.length) {
+                int capacity = Math.max(size + length, 2 * collected.length);
+                byte[] larger = new byte[capacity];
+                System.arraycopy(collected, 0, larger, 0, size);
+                collected = larger;
+            }
+            System.arraycopy(from, offset, collected, size, length);
+            size += length;
+            return size;
         }
 
         @Override

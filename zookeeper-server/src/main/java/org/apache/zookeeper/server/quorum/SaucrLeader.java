@@ -21,22 +21,29 @@ import io.saucr.server.FlushCause;
 import io.saucr.server.ReplicationMetrics;
 import io.saucr.server.SaucrSettings;
 import io.saucr.server.VoterView;
+import java.io.Flushable;
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.zookeeper.DeleteContainerRequest;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.data.Id;
 import org.apache.zookeeper.server.Request;
+import org.apache.zookeeper.server.RequestProcessor;
 import org.apache.zookeeper.server.RequestRecord;
+import org.apache.zookeeper.server.Rounds;
 import org.apache.zookeeper.server.ServerMetrics;
 import org.apache.zookeeper.server.persistence.SaucrTxnLog;
 import org.apache.zookeeper.server.quorum.QuorumPeer.LearnerType;
@@ -127,7 +134,14 @@ final class SaucrLeader extends Leader {
             connections = new ConcurrentHashMap<>();
     private final Queue<LearnerHandler> removed = new ConcurrentLinkedQueue<>();
 
+    private final Runnable batch = this::batch;
+
+    /** Those that somebody has to flush. */
+    private final CopyOnWriteArrayList<SaucrLearnerHandler> collecting =
+            new CopyOnWriteArrayList<>();
+
     // Guarded by this.
+    private final SaucrLearnerHandler.Encoder encoder = new SaucrLearnerHandler.Encoder();
     private final LeaderState<LearnerHandler, LearnerSyncRequest> state;
     private final LeaderDecisions<LearnerHandler, LearnerSyncRequest> decisions;
     private QuorumVerifier configuration;
@@ -212,6 +226,24 @@ final class SaucrLeader extends Leader {
         LockSupport.unpark(heartbeats);
     }
 
+    /** Sockets that a batch can be written to at once; TLS has none. */
+    @Override
+    Optional<ServerSocket> createServerSocket(
+            InetSocketAddress address, boolean portUnification, boolean sslQuorum) {
+        if (portUnification || sslQuorum) {
+            return super.createServerSocket(address, portUnification, sslQuorum);
+        }
+        try {
+            ServerSocket socket = new PeerServerSocket();
+            socket.setReuseAddress(true);
+            socket.bind(new InetSocketAddress(address.getHostString(), address.getPort()));
+            return Optional.of(socket);
+        } catch (IOException e) {
+            LOG.error("Cannot listen for learners on {}", address, e);
+            return Optional.empty();
+        }
+    }
+
     // ---- Followers come and go (R2, R21) ----
 
     @Override
@@ -265,6 +297,7 @@ final class SaucrLeader extends Leader {
     @Override
     public void removeLearnerHandler(LearnerHandler peer) {
         super.removeLearnerHandler(peer);
+        collecting.remove(peer);
         removed.add(peer);
         LockSupport.unpark(heartbeats);
     }
@@ -332,11 +365,83 @@ final class SaucrLeader extends Leader {
         }
     }
 
+    // ---- Batches ----
+
+    /**
+     * What a thread has brought and collected is dealt with when its batch ends; of a thread that
+     * has no batches, by the thread that validates. Whatever lock it holds.
+     */
+    void later() {
+        if (!Rounds.putOff(batch)) {
+            DirectProposals proposals = server.proposals();
+            if (proposals != null) {
+                proposals.wake();
+            }
+        }
+    }
+
+    /**
+     * The end of a batch: what was brought is proposed, everything collected is sent, each
+     * learner's in one piece, and then what was committed is applied. Whoever calls holds no lock.
+     */
+    void batch() {
+        DirectProposals proposals = server.proposals();
+        if (proposals != null) {
+            proposals.propose();
+        }
+        flush();
+        DirectCommits commits = server.commits();
+        if (commits != null) {
+            commits.apply();
+        }
+    }
+
+    private void flush() {
+        for (SaucrLearnerHandler each : collecting) {
+            each.flush();
+        }
+    }
+
+    /** From now on somebody has to flush what the handler collects. */
+    void collects(SaucrLearnerHandler handler) {
+        collecting.addIfAbsent(handler);
+    }
+
+    /** What this leader's own log acks. */
+    OwnAcks ownAcks() {
+        return new OwnAcks();
+    }
+
+    /** Counts them; what they commit is sent and applied at the end of the batch. */
+    final class OwnAcks implements RequestProcessor, Flushable {
+        @Override
+        public void processRequest(Request request) {
+            request.logLatency(ServerMetrics.getMetrics().PROPOSAL_ACK_CREATION_LATENCY);
+            processAck(self.getMyId(), request.zxid, null);
+        }
+
+        @Override
+        public void flush() {
+            // Counted already.
+        }
+
+        @Override
+        public void shutdown() {
+            // Has nothing.
+        }
+    }
+
     // ---- Proposals (R1, R2, R7, R23) ----
 
+    /** By one thread at a time, and only after {@link #mayPropose}. */
     @Override
     public Proposal propose(Request request) throws XidRolloverException {
-        awaitDrain();
+        if ((request.zxid & LOW_BITS) == LOW_BITS) {
+            // Not by this thread: it may be one that the end of the server waits for.
+            String reason = "the counter of this epoch's transactions is used up";
+            new Thread(() -> shutdown(reason), "EpochEnds:" + self.getMyId()).start();
+            throw new XidRolloverException(reason);
+        }
         proposingNoop = request instanceof Noop;
         return super.propose(request);
     }
@@ -355,21 +460,16 @@ final class SaucrLeader extends Leader {
     }
 
     /** While slow entries drain, the next proposal waits until its mode is decided. */
-    private synchronized void awaitDrain() {
-        while (state.draining() && !stopped) {
-            long now = System.nanoTime();
-            state.drain(now);
+    synchronized boolean mayPropose() {
+        if (state.draining()) {
+            state.drain(System.nanoTime());
             carryOut();
-            if (state.draining()) {
-                try {
-                    TimeUnit.NANOSECONDS.timedWait(
-                            this, Math.max(100_000, state.drainEnds() - now));
-                } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                    return;
-                }
-            }
         }
+        if (state.draining()) {
+            // It looks again when the time is up; whoever counts the last ack does before.
+            LockSupport.unpark(heartbeats);
+        }
+        return !state.draining();
     }
 
     @Override
@@ -379,11 +479,17 @@ final class SaucrLeader extends Leader {
             if (packet.getType() == PROPOSAL) {
                 tag(packet, now);
             }
+            encoder.encode(packet);
             for (int i = 0; i < state.forwardings(); i++) {
-                state.forwarding(i).queuePacket(packet);
+                if (state.forwarding(i) instanceof SaucrLearnerHandler peer) {
+                    peer.queuePacket(packet, encoder);
+                } else {
+                    state.forwarding(i).queuePacket(packet);
+                }
             }
             state.sent(now);
         }
+        later();
     }
 
     /**
@@ -460,24 +566,20 @@ final class SaucrLeader extends Leader {
 
     // ---- Acks (R3, R4) ----
 
-    /** What it commits is applied when the monitor is free again. */
+    /** What it commits is applied at the end of the batch, when the monitor is free. */
     @Override
-    @SuppressWarnings("UnsynchronizedOverridesSynchronized") // all but the last line is
-    public void processAck(long sid, long zxid, SocketAddress followerAddr) {
+    public synchronized void processAck(long sid, long zxid, SocketAddress followerAddr) {
         DirectCommits commits = server.commits();
-        synchronized (this) {
-            if (commits == null) {
-                count(sid, zxid, followerAddr);
-                return;
-            }
-            commits.callersApply(true);
-            try {
-                count(sid, zxid, followerAddr);
-            } finally {
+        if (commits != null) {
+            commits.callersApply(Rounds.putOff(batch));
+        }
+        try {
+            count(sid, zxid, followerAddr);
+        } finally {
+            if (commits != null) {
                 commits.callersApply(false);
             }
         }
-        commits.apply();
     }
 
     private void count(long sid, long zxid, SocketAddress followerAddr) {
@@ -500,9 +602,16 @@ final class SaucrLeader extends Leader {
                                     + " towards fast mode before it is upgraded",
                             sid);
                 }
+                if (!connection.synced()
+                        && connection.endpoint() instanceof SaucrLearnerHandler handler) {
+                    handler.synchronised();
+                }
                 state.synced(connection, System.nanoTime());
             }
             return;
+        }
+        if (!own && connection.endpoint() instanceof SaucrLearnerHandler handler) {
+            handler.acked(zxid);
         }
         traceAck(sid, zxid);
         long now = System.nanoTime();
@@ -582,9 +691,9 @@ final class SaucrLeader extends Leader {
         for (int i = 0; i < decisions.turns().size(); i++) {
             tell(decisions.turns().get(i));
         }
-        if (decisions.drainOver() || !decisions.turns().isEmpty() || decisions.noop()) {
-            // Threads that wait for a drain look again.
-            notifyAll();
+        if (decisions.drainOver() || !decisions.turns().isEmpty()) {
+            // What waits for the end of a drain may be proposed now.
+            later();
         }
         if (decisions.noop()) {
             submitNoop();
@@ -741,6 +850,8 @@ final class SaucrLeader extends Leader {
         List<Closing<LearnerHandler>> late = new ArrayList<>();
         while (!stopped) {
             long again = round(late);
+            // Not by a thread that may wait for the disk: heartbeats must go out.
+            flush();
             if (lateNanos > 0) {
                 LOG.error(
                         "This server's log has been late for {} ms, and others' are not: stepping"
@@ -764,6 +875,10 @@ final class SaucrLeader extends Leader {
         readRemovals();
         long now = System.nanoTime();
         long again = state.round(now, tickPings, log.diskSilence(now), zk.isRunning());
+        if (state.draining()) {
+            state.drain(now);
+            again = state.draining() ? Math.min(again, state.drainEnds()) : again;
+        }
         carryOut();
         late.addAll(takeClosings());
         return again;

@@ -3,15 +3,16 @@ package org.apache.zookeeper.server.quorum;
 import java.io.IOException;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.server.ContainerManager;
+import org.apache.zookeeper.server.DirectLog;
 import org.apache.zookeeper.server.DirectRequests;
 import org.apache.zookeeper.server.FinalRequestProcessor;
-import org.apache.zookeeper.server.PrepRequestProcessor;
 import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.RequestProcessor;
 import org.apache.zookeeper.server.RequestRecord;
 import org.apache.zookeeper.server.RequestThrottler;
 import org.apache.zookeeper.server.ZKDatabase;
 import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
+import org.apache.zookeeper.server.persistence.SaucrTxnLog;
 
 /**
  * The server of a leader's own clients. Their syncs wait like those of its followers' clients
@@ -19,14 +20,18 @@ import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
  */
 final class SaucrLeaderServer extends LeaderZooKeeperServer {
 
+    private final SaucrTxnLog log;
     private volatile DirectCommits commits;
+    private volatile DirectProposals proposals;
 
     /** Guarded by this. */
     private ContainerManager containers;
 
-    SaucrLeaderServer(FileTxnSnapLog logFactory, QuorumPeer self, ZKDatabase database)
+    SaucrLeaderServer(
+            FileTxnSnapLog logFactory, SaucrTxnLog log, QuorumPeer self, ZKDatabase database)
             throws IOException {
         super(logFactory, self, database);
+        this.log = log;
     }
 
     @Override
@@ -48,9 +53,12 @@ final class SaucrLeaderServer extends LeaderZooKeeperServer {
         commits = made;
         commitProcessor = made;
         commitProcessor.start();
-        ProposalRequestProcessor proposals = new ProposalRequestProcessor(this, commitProcessor);
-        proposals.initialize();
-        prepRequestProcessor = new PrepRequestProcessor(this, proposals);
+        SaucrLeader leader = (SaucrLeader) getLeader();
+        DirectLog madeLog = new DirectLog(this, log, true, leader.ownAcks());
+        madeLog.start();
+        DirectProposals madeProposals = new DirectProposals(this, leader, made, madeLog);
+        proposals = madeProposals;
+        prepRequestProcessor = madeProposals;
         prepRequestProcessor.start();
         containers =
                 new ContainerManager(
@@ -92,6 +100,11 @@ final class SaucrLeaderServer extends LeaderZooKeeperServer {
     /** Null before this server has started. */
     DirectCommits commits() {
         return commits;
+    }
+
+    /** Null before this server has started. */
+    DirectProposals proposals() {
+        return proposals;
     }
 
     /** Takes the client's request to the thread that proposes. */

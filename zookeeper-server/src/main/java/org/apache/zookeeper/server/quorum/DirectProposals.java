@@ -1,0 +1,155 @@
+package org.apache.zookeeper.server.quorum;
+
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.zookeeper.common.Time;
+import org.apache.zookeeper.server.DirectLog;
+import org.apache.zookeeper.server.PrepRequestProcessor;
+import org.apache.zookeeper.server.Request;
+import org.apache.zookeeper.server.RequestProcessor;
+import org.apache.zookeeper.server.Rounds;
+import org.apache.zookeeper.server.ServerMetrics;
+import org.apache.zookeeper.server.quorum.Leader.XidRolloverException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A leader's stage that validates requests, proposes and logs them, in the threads that bring them:
+ * one at a time, in the order of {@link #processRequest}. Who finds another inside leaves its
+ * requests to that one, which goes round again.
+ *
+ * <p>Of ZooKeeper's class the validation is used, and its thread for requests of threads that end
+ * no batch.
+ */
+final class DirectProposals extends PrepRequestProcessor {
+    private static final Logger LOG = LoggerFactory.getLogger(DirectProposals.class);
+
+    private final SaucrLeader leader;
+    private final RequestProcessor next;
+    private final DirectLog log;
+    private final Queue<Request> requests = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger entered = new AtomicInteger();
+    private final Object wake = new Object();
+    private volatile boolean stopped;
+
+    // Guarded by wake.
+    private boolean wanted;
+
+    /**
+     * @param next files requests of this server's own clients until they are committed
+     */
+    DirectProposals(
+            SaucrLeaderServer server, SaucrLeader leader, RequestProcessor next, DirectLog log) {
+        super(server, new Proposing(leader, next, log));
+        this.leader = leader;
+        this.next = next;
+        this.log = log;
+    }
+
+    /** What becomes of a request that is validated. */
+    private record Proposing(SaucrLeader leader, RequestProcessor next, DirectLog log)
+            implements RequestProcessor {
+        @Override
+        public void processRequest(Request request) throws RequestProcessorException {
+            if (request instanceof LearnerSyncRequest sync) {
+                leader.processSync(sync);
+                return;
+            }
+            if (!(request.getOwner() instanceof LearnerHandler)) {
+                next.processRequest(request);
+            }
+            if (request.getHdr() != null) {
+                try {
+                    leader.propose(request);
+                } catch (XidRolloverException e) {
+                    throw new RequestProcessorException(e.getMessage(), e);
+                }
+                log.processRequest(request);
+            }
+        }
+
+        @Override
+        public void shutdown() {
+            // Whoever has made both ends them.
+        }
+    }
+
+    @Override
+    public void processRequest(Request request) {
+        request.prepQueueStartTime = Time.currentElapsedTime();
+        requests.add(request);
+        ServerMetrics.getMetrics().PREP_PROCESSOR_QUEUED.add(1);
+        leader.later();
+    }
+
+    /** Proposes what waits, as far as it may be proposed now, and acks what was logged of it. */
+    void propose() {
+        if (entered.getAndIncrement() != 0) {
+            return;
+        }
+        int seen;
+        do {
+            seen = entered.get();
+            proposeWaiting();
+        } while (entered.addAndGet(-seen) != 0);
+    }
+
+    private void proposeWaiting() {
+        try {
+            while (!stopped && !requests.isEmpty() && leader.mayPropose()) {
+                Request request = requests.poll();
+                request.prepStartTime = Time.currentElapsedTime();
+                ServerMetrics.getMetrics()
+                        .PREP_PROCESSOR_QUEUE_TIME
+                        .add(request.prepStartTime - request.prepQueueStartTime);
+                pRequest(request);
+            }
+            log.flush();
+        } catch (RequestProcessorException | RuntimeException | Error e) {
+            stopped = true;
+            handleException(getName(), e);
+        }
+    }
+
+    // ---- The thread ----
+
+    void wake() {
+        synchronized (wake) {
+            wanted = true;
+            wake.notifyAll();
+        }
+    }
+
+    @Override
+    public void run() {
+        Rounds.begin();
+        while (awaitWork()) {
+            leader.batch();
+            Rounds.end();
+        }
+    }
+
+    private boolean awaitWork() {
+        synchronized (wake) {
+            while (!wanted && !stopped) {
+                try {
+                    wake.wait();
+                } catch (InterruptedException e) {
+                    LOG.debug("Only the end of the server ends this thread", e);
+                }
+            }
+            wanted = false;
+            return !stopped;
+        }
+    }
+
+    @Override
+    public void shutdown() {
+        stopped = true;
+        requests.clear();
+        wake();
+        next.shutdown();
+        log.shutdown();
+    }
+}

@@ -1,0 +1,281 @@
+package org.apache.zookeeper.server.quorum;
+
+import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.Socket;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.apache.jute.BinaryOutputArchive;
+import org.apache.zookeeper.server.Rounds;
+import org.apache.zookeeper.server.ServerMetrics;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A leader's connection to a learner that wakes nobody to send: packets are collected, and all of a
+ * batch leave in one write, by the thread that ends the batch. What one read brings is a batch.
+ *
+ * <p>Until the learner is synchronised, and while its socket does not take what it gets, a thread
+ * sends what is queued, as ZooKeeper's does. Packets leave in the order of {@link #queuePacket},
+ * which any thread may call, whatever it holds: it never waits and writes nothing.
+ */
+public final class SaucrLearnerHandler extends LearnerHandler {
+    private static final Logger LOG = LoggerFactory.getLogger(SaucrLearnerHandler.class);
+
+    private final PeerSocket peer;
+    private final SaucrLeader leader;
+    private final Object sending = new Object();
+
+    /** Whether the sender runs or has run: before that nobody is pinged. */
+    private volatile boolean sends;
+
+    // Guarded by sending.
+    private final Encoder encoder = new Encoder();
+    private boolean collects;
+    private boolean expectsAcks;
+
+    /** The oldest proposal without an ack, and the newest one after it; 0 if there is none. */
+    private long unacked;
+
+    private long unackedSince;
+    private long unackedNext;
+    private long unackedNextSince;
+
+    private SaucrLearnerHandler(PeerSocket peer, BufferedInputStream in, SaucrLeader leader)
+            throws IOException {
+        super(peer, in, leader);
+        this.peer = peer;
+        this.leader = leader;
+        peer.beforeReading(Rounds::end);
+    }
+
+    /**
+     * The handler of a learner that has connected: ZooKeeper's own unless leader and socket are
+     * made for this one.
+     */
+    public static LearnerHandler of(Socket socket, BufferedInputStream in, LearnerMaster master)
+            throws IOException {
+        return socket instanceof PeerSocket peer && master instanceof SaucrLeader leader
+                ? new SaucrLearnerHandler(peer, in, leader)
+                : new LearnerHandler(socket, in, master);
+    }
+
+    /** Encodes packets, one at a time. */
+    static final class Encoder extends ByteArrayOutputStream {
+        private final BinaryOutputArchive archive = BinaryOutputArchive.getArchive(this);
+
+        Encoder() {
+            super(2048);
+        }
+
+        void encode(QuorumPacket packet) {
+            reset();
+            try {
+                archive.writeRecord(packet, "packet");
+            } catch (IOException e) {
+                throw new IllegalStateException("memory takes every byte", e);
+            }
+        }
+
+        byte[] bytes() {
+            return buf;
+        }
+    }
+
+    @Override
+    public void run() {
+        Rounds.begin();
+        try {
+            super.run();
+        } finally {
+            Rounds.end();
+        }
+    }
+
+    @Override
+    protected void startSendingPackets() {
+        sends = true;
+        startSender(false);
+    }
+
+    private void startSender(boolean untilEmpty) {
+        Thread sender =
+                new Thread(() -> sendQueued(untilEmpty), "Sender-" + peer.getRemoteSocketAddress());
+        sender.start();
+    }
+
+    /** The learner is synchronised: nothing is queued but by {@link #queuePacket} any more. */
+    void synchronised() {
+        synchronized (sending) {
+            expectsAcks = true;
+        }
+        queuedPackets.add(new WhenEmpty());
+    }
+
+    /** The sender ends when it finds nothing behind this one. */
+    private static final class WhenEmpty extends QuorumPacket {}
+
+    @SuppressWarnings("ReferenceEquality") // a mark, not a packet
+    private void sendQueued(boolean ends) {
+        boolean untilEmpty = ends;
+        try {
+            OutputStream out = peer.getOutputStream();
+            BinaryOutputArchive archive = BinaryOutputArchive.getArchive(out);
+            while (true) {
+                QuorumPacket packet = queuedPackets.poll();
+                if (packet == null) {
+                    out.flush();
+                    if (untilEmpty && collectsFromNow()) {
+                        return;
+                    }
+                    packet = queuedPackets.take();
+                }
+                if (packet == proposalOfDeath) {
+                    return;
+                }
+                if (packet instanceof WhenEmpty) {
+                    untilEmpty = true;
+                    continue;
+                }
+                synchronized (sending) {
+                    sent(packet);
+                }
+                archive.writeRecord(packet, "packet");
+            }
+        } catch (IOException e) {
+            LOG.warn("Cannot send to server {}, closing the connection", getSid(), e);
+            closeSocket();
+        } catch (InterruptedException e) {
+            LOG.warn("Interrupted while sending to server {}", getSid(), e);
+            closeSocket();
+        }
+    }
+
+    private boolean collectsFromNow() {
+        leader.collects(this);
+        synchronized (sending) {
+            if (queuedPackets.isEmpty() && !peer.lagging()) {
+                collects = true;
+            }
+            return collects;
+        }
+    }
+
+    @Override
+    void queuePacket(QuorumPacket packet) {
+        synchronized (sending) {
+            if (!takes(packet)) {
+                return;
+            }
+            encoder.encode(packet);
+            peer.collect(encoder.bytes(), encoder.size());
+        }
+        leader.later();
+    }
+
+    /**
+     * As {@link #queuePacket}, of a packet that is encoded for several learners. The caller ends
+     * the batch.
+     */
+    void queuePacket(QuorumPacket packet, Encoder encoded) {
+        synchronized (sending) {
+            if (takes(packet)) {
+                peer.collect(encoded.bytes(), encoded.size());
+            }
+        }
+    }
+
+    /** Whether the packet is to be collected; if not, the sender sends it. */
+    private boolean takes(QuorumPacket packet) {
+        if (collects && !peer.lagging()) {
+            sent(packet);
+            return true;
+        }
+        queuedPackets.add(packet);
+        if (collects) {
+            collects = false;
+            startSender(true);
+        }
+        return false;
+    }
+
+    private void sent(QuorumPacket packet) {
+        if (packet.getType() == Leader.PROPOSAL && expectsAcks) {
+            if (unacked == 0) {
+                unacked = packet.getZxid();
+                unackedSince = System.nanoTime();
+            } else {
+                unackedNext = packet.getZxid();
+                unackedNextSince = System.nanoTime();
+            }
+        }
+        if (packet.getZxid() > 0) {
+            lastZxid = packet.getZxid();
+        }
+        packetsSent.incrementAndGet();
+        messageTracker.trackSent(packet.getType());
+    }
+
+    /** Writes what was collected, as far as the socket takes it; the rest follows by itself. */
+    void flush() {
+        if (peer.isClosed()) {
+            return;
+        }
+        try {
+            peer.flush();
+        } catch (IOException e) {
+            LOG.warn("Cannot send to server {}, closing the connection", getSid(), e);
+            closeSocket();
+        }
+    }
+
+    /** The learner has acked the proposal. */
+    void acked(long zxid) {
+        synchronized (sending) {
+            if (zxid == unacked) {
+                unacked = unackedNext;
+                unackedSince = unackedNextSince;
+                unackedNext = 0;
+            } else if (zxid == unackedNext) {
+                unackedNext = 0;
+            }
+        }
+    }
+
+    /** A learner that acks nothing for the sync limit is closed, as ZooKeeper does. */
+    @Override
+    public void ping() {
+        if (!sends) {
+            return;
+        }
+        ServerMetrics.getMetrics()
+                .LEARNER_HANDLER_QP_SIZE
+                .add(Long.toString(getSid()), queuedPackets.size());
+        boolean late;
+        synchronized (sending) {
+            long waits = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - unackedSince);
+            late = unacked != 0 && waits >= learnerMaster.syncTimeout();
+        }
+        if (late) {
+            LOG.warn(
+                    "Server {} has not acknowledged for the sync limit: closing its connection",
+                    getSid());
+            shutdown();
+        } else {
+            queuePacket(new QuorumPacket(Leader.PING, learnerMaster.getLastProposed(), null, null));
+        }
+    }
+
+    @Override
+    public synchronized Map<String, Object> getLearnerHandlerInfo() {
+        Map<String, Object> info = super.getLearnerHandlerInfo();
+        long bytes = 0;
+        for (QuorumPacket each : queuedPackets) {
+            bytes += packetSize(each);
+        }
+        info.put("queued_packets_size", bytes);
+        return info;
+    }
+}
