@@ -30,6 +30,10 @@ final class DirectProposals extends PrepRequestProcessor {
     private final DirectLog log;
     private final Queue<Request> requests = new ConcurrentLinkedQueue<>();
     private final AtomicInteger entered = new AtomicInteger();
+
+    /** Held by the one who proposes: at the end of the server it must have left. */
+    private final Object inside = new Object();
+
     private final Object wake = new Object();
     private volatile boolean stopped;
 
@@ -83,7 +87,7 @@ final class DirectProposals extends PrepRequestProcessor {
         leader.later();
     }
 
-    /** Proposes what waits, as far as it may be proposed now, and acks what was logged of it. */
+    /** Proposes what waits, as far as it may be proposed now. */
     void propose() {
         if (entered.getAndIncrement() != 0) {
             return;
@@ -91,7 +95,9 @@ final class DirectProposals extends PrepRequestProcessor {
         int seen;
         do {
             seen = entered.get();
-            proposeWaiting();
+            synchronized (inside) {
+                proposeWaiting();
+            }
         } while (entered.addAndGet(-seen) != 0);
     }
 
@@ -105,7 +111,6 @@ final class DirectProposals extends PrepRequestProcessor {
                         .add(request.prepStartTime - request.prepQueueStartTime);
                 pRequest(request);
             }
-            log.flush();
         } catch (RequestProcessorException | RuntimeException | Error e) {
             stopped = true;
             handleException(getName(), e);
@@ -144,10 +149,13 @@ final class DirectProposals extends PrepRequestProcessor {
         }
     }
 
+    /** Returns when nothing is proposed any more, except by the thread that calls. */
     @Override
     public void shutdown() {
         stopped = true;
-        requests.clear();
+        synchronized (inside) {
+            requests.clear();
+        }
         wake();
         next.shutdown();
         log.shutdown();

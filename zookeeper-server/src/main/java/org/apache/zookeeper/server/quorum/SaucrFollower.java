@@ -68,6 +68,13 @@ final class SaucrFollower extends Follower {
     private volatile boolean leaderSendsHeartbeats;
 
     private volatile long heard = System.nanoTime();
+
+    /**
+     * Since when the reading thread logs and applies what it has read; 0 while it does not. It
+     * hears nothing meanwhile, which is not the leader's silence: perhaps the disk is slow.
+     */
+    private volatile long busySince;
+
     private volatile boolean stopped;
 
     /** The last entry that the leader has called committed. */
@@ -108,7 +115,7 @@ final class SaucrFollower extends Follower {
             super.followLeader();
         } finally {
             stopped = true;
-            server.endOfBatch();
+            endOfBatch();
             log.wakeWhenNotOnDisk(null);
             LockSupport.unpark(watch);
         }
@@ -145,7 +152,7 @@ final class SaucrFollower extends Follower {
         }
         PeerSocket socket = new PeerSocket();
         socket.setSoTimeout(self.tickTime * self.initLimit);
-        socket.beforeReading(server::endOfBatch);
+        socket.beforeReading(this::endOfBatch);
         return socket;
     }
 
@@ -153,6 +160,21 @@ final class SaucrFollower extends Follower {
     @Override
     void writePacketNow(QuorumPacket packet, boolean flushes) throws IOException {
         super.writePacketNow(packet, flushes && !Rounds.putOff(flush));
+    }
+
+    private void endOfBatch() {
+        busySince = System.nanoTime() | 1;
+        try {
+            server.endOfBatch();
+        } finally {
+            heard = System.nanoTime();
+            busySince = 0;
+        }
+    }
+
+    /** When the leader was heard last, or would have been if this server had not been busy. */
+    private long heard(long now) {
+        return busySince == 0 ? heard : now;
     }
 
     private void flushToLeader() {
@@ -350,11 +372,12 @@ final class SaucrFollower extends Follower {
             } else {
                 // H11: the leader may have gone meanwhile. This server flushes at once, and
                 // counts silent intervals from now on.
-                boolean wokeUp = detector.overslept(planned, now) && detector.suspected(heard, now);
+                boolean wokeUp =
+                        detector.overslept(planned, now) && detector.suspected(heard(now), now);
                 if (wokeUp) {
-                    excused = detector.heardBeforeSleep(heard, now);
+                    excused = detector.heardBeforeSleep(heard(now), now);
                 }
-                long since = Math.max(heard, excused);
+                long since = Math.max(heard(now), excused);
                 int silent = wokeUp ? 1 : detector.silentIntervals(since, now);
                 if (silent > reactedTo) {
                     react(silent);
@@ -377,6 +400,19 @@ final class SaucrFollower extends Follower {
      * left, it would only have to begin anew.
      */
     private boolean leftForDisk(long now) {
+        long busy = busySince;
+        if (busy != 0 && now - busy >= diskTimeoutNanos) {
+            LOG.error(
+                    "This server has been writing its log for {} ms: leaving the leader until its"
+                            + " disk answers",
+                    TimeUnit.NANOSECONDS.toMillis(now - busy));
+            stopped = true;
+            closeSocket();
+            // The thread that would do so waits for the disk, and clients must not.
+            self.setZooKeeperServer(null);
+            self.closeAllConnections();
+            return true;
+        }
         long appended = log.lastAppended();
         if (!synced || appended != stuckAt || committed <= appended) {
             stuckAt = appended;
@@ -399,7 +435,8 @@ final class SaucrFollower extends Follower {
         switch (detector.reaction(silentIntervals, missedBeforeElection)) {
             case NONE -> {}
             case FLUSH -> {
-                if (detector.suspected(heard, System.nanoTime())) {
+                long now = System.nanoTime();
+                if (detector.suspected(heard(now), now)) {
                     log.flushAndMark(
                             FlushCause.SILENT_LEADER,
                             "the leader was silent for "

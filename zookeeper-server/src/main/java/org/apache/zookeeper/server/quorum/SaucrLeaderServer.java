@@ -54,7 +54,8 @@ final class SaucrLeaderServer extends LeaderZooKeeperServer {
         commitProcessor = made;
         commitProcessor.start();
         SaucrLeader leader = (SaucrLeader) getLeader();
-        DirectLog madeLog = new DirectLog(this, log, true, leader.ownAcks());
+        // Not in line: if its disk hangs, the others' acks go on committing what it proposes (R24).
+        DirectLog madeLog = new DirectLog(this, log, false, leader.ownAcks());
         madeLog.start();
         DirectProposals madeProposals = new DirectProposals(this, leader, made, madeLog);
         proposals = madeProposals;
