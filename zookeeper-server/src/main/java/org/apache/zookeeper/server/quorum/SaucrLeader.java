@@ -64,7 +64,7 @@ import org.slf4j.LoggerFactory;
  * are removed by threads that must not wait for the monitor; they leave a note in {@code removed},
  * which is read first thing whenever it is taken.
  */
-final class SaucrLeader extends Leader {
+final class SaucrLeader extends Leader implements SaucrLearnerHandler.Batches {
     private static final Logger LOG = LoggerFactory.getLogger(SaucrLeader.class);
 
     /** Scheme of the {@code authinfo} entry in which SAUCR's own data travels (R1). */
@@ -371,7 +371,8 @@ final class SaucrLeader extends Leader {
      * What a thread has brought and collected is dealt with when its batch ends; of a thread that
      * has no batches, by the thread that validates. Whatever lock it holds.
      */
-    void later() {
+    @Override
+    public void later() {
         if (!Rounds.putOff(batch)) {
             DirectProposals proposals = server.proposals();
             if (proposals != null) {
@@ -402,8 +403,8 @@ final class SaucrLeader extends Leader {
         }
     }
 
-    /** From now on somebody has to flush what the handler collects. */
-    void collects(SaucrLearnerHandler handler) {
+    @Override
+    public void collects(SaucrLearnerHandler handler) {
         collecting.addIfAbsent(handler);
     }
 

@@ -24,8 +24,17 @@ import org.slf4j.LoggerFactory;
 public final class SaucrLearnerHandler extends LearnerHandler {
     private static final Logger LOG = LoggerFactory.getLogger(SaucrLearnerHandler.class);
 
+    /** Who ends batches. */
+    interface Batches {
+        /** Something was collected; called under whatever locks the caller holds. */
+        void later();
+
+        /** From now on this handler has to be flushed at the end of every batch. */
+        void collects(SaucrLearnerHandler handler);
+    }
+
     private final PeerSocket peer;
-    private final SaucrLeader leader;
+    private final Batches batches;
     private final Object sending = new Object();
 
     /** Whether the sender runs or has run: before that nobody is pinged. */
@@ -43,11 +52,12 @@ public final class SaucrLearnerHandler extends LearnerHandler {
     private long unackedNext;
     private long unackedNextSince;
 
-    private SaucrLearnerHandler(PeerSocket peer, BufferedInputStream in, SaucrLeader leader)
+    SaucrLearnerHandler(
+            PeerSocket peer, BufferedInputStream in, LearnerMaster master, Batches batches)
             throws IOException {
-        super(peer, in, leader);
+        super(peer, in, master);
         this.peer = peer;
-        this.leader = leader;
+        this.batches = batches;
         peer.beforeReading(Rounds::end);
     }
 
@@ -58,7 +68,7 @@ public final class SaucrLearnerHandler extends LearnerHandler {
     public static LearnerHandler of(Socket socket, BufferedInputStream in, LearnerMaster master)
             throws IOException {
         return socket instanceof PeerSocket peer && master instanceof SaucrLeader leader
-                ? new SaucrLearnerHandler(peer, in, leader)
+                ? new SaucrLearnerHandler(peer, in, leader, leader)
                 : new LearnerHandler(socket, in, master);
     }
 
@@ -154,7 +164,7 @@ public final class SaucrLearnerHandler extends LearnerHandler {
     }
 
     private boolean collectsFromNow() {
-        leader.collects(this);
+        batches.collects(this);
         synchronized (sending) {
             if (queuedPackets.isEmpty() && !peer.lagging()) {
                 collects = true;
@@ -172,7 +182,7 @@ public final class SaucrLearnerHandler extends LearnerHandler {
             encoder.encode(packet);
             peer.collect(encoder.bytes(), encoder.size());
         }
-        leader.later();
+        batches.later();
     }
 
     /**
