@@ -6,6 +6,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.common.Time;
 import org.apache.zookeeper.proto.GetChildren2Request;
@@ -35,8 +36,11 @@ import org.slf4j.LoggerFactory;
  *   <li>No read is under way while a commit is applied.
  * </ul>
  *
- * <p>Nobody waits for another thread: who finds a commit being applied leaves its work, and the one
- * who applies goes round again. The last of the reads that are in a commit's way applies it.
+ * <p>Any thread; requests of one session by one thread at a time.
+ *
+ * <p>Nobody waits for another thread: at most one, the owner, does what could not be done at once;
+ * who finds an owner leaves its work, and the owner goes round again. Reads that nothing is in the
+ * way of run beside it. The last of the reads that are in a commit's way becomes the owner.
  *
  * <p>Of ZooKeeper's class only the thread is used, for what a thread that serves others must not
  * do: work that may take longer than {@value #SHORT_MILLIS} ms. Reads of that kind go to workers.
@@ -57,10 +61,14 @@ final class DirectCommits extends CommitProcessor {
     /** Nodes of a transaction, children of a node: more may take long. */
     static final int MANY = 500;
 
+    /** So many commits are applied at a stretch while reads wait. */
+    static final int MOST_IN_ROW = 100;
+
     private static final long SHUTDOWN_MILLIS = 5_000;
 
     private final ZKDatabase database;
     private final RequestProcessor next;
+    private final LongSupplier nanoTime;
     private final Object lock = new Object();
 
     /** Whether whoever commits calls {@link #apply} soon, or the thread has to. */
@@ -78,13 +86,24 @@ final class DirectCommits extends CommitProcessor {
 
     private final Deque<Request> committed = new ArrayDeque<>();
 
-    /** Reads that came while a commit was applied; each the first of its session. */
+    /** Reads that have to wait for the owner; each the first of its session. */
     private final Deque<Request> deferred = new ArrayDeque<>();
 
+    /** Reads under way, but the owner's. */
     private int reading;
-    private Thread applying;
-    private boolean threadWanted;
-    private long restUntil = System.nanoTime();
+
+    /** Does what waits in committed and deferred; this thread if it has to, and null if nobody. */
+    private Thread owner;
+
+    /** Whether the owner applies a commit. Written by the owner only. */
+    private boolean applying;
+
+    private int appliedInRow;
+
+    /** How many of the deferred reads come before the next commit. */
+    private int readsFirst;
+
+    private long restUntil;
 
     /**
      * @param matchSyncs whether a sync waits for a commit, as a write does
@@ -95,9 +114,21 @@ final class DirectCommits extends CommitProcessor {
             String id,
             boolean matchSyncs,
             ZooKeeperServerListener listener) {
+        this(database, next, id, matchSyncs, listener, System::nanoTime);
+    }
+
+    DirectCommits(
+            ZKDatabase database,
+            RequestProcessor next,
+            String id,
+            boolean matchSyncs,
+            ZooKeeperServerListener listener,
+            LongSupplier nanoTime) {
         super(next, id, matchSyncs, listener);
         this.database = database;
         this.next = next;
+        this.nanoTime = nanoTime;
+        this.restUntil = nanoTime.getAsLong();
     }
 
     /**
@@ -127,7 +158,10 @@ final class DirectCommits extends CommitProcessor {
                 queue.add(request);
                 return;
             }
-            boolean defers = !waits && (applying != null || (reading > 0 && !committed.isEmpty()));
+            boolean defers =
+                    !waits
+                            && (applying
+                                    || (!committed.isEmpty() && (owner != null || reading > 0)));
             if (waits || isLong || defers) {
                 addFirst(request);
             }
@@ -143,11 +177,7 @@ final class DirectCommits extends CommitProcessor {
         if (isLong) {
             workerPool.schedule(new LongRead(request), request.sessionId);
         } else {
-            try {
-                read(request);
-            } finally {
-                hasRead();
-            }
+            readBesideOthers(request);
         }
     }
 
@@ -201,18 +231,27 @@ final class DirectCommits extends CommitProcessor {
         }
     }
 
-    private void hasRead() {
-        boolean last;
+    /** The request is counted in {@link #reading}. */
+    private void readBesideOthers(Request request) {
+        try {
+            read(request);
+        } finally {
+            hasRead(request);
+        }
+    }
+
+    private void hasRead(Request request) {
+        boolean goesOn;
         synchronized (lock) {
             reading--;
-            last = reading == 0;
-            if (last && halted) {
+            passOn(request);
+            goesOn = becomesOwner();
+            if (halted) {
                 lock.notifyAll();
             }
-            last &= !committed.isEmpty() || !deferred.isEmpty();
         }
-        if (last) {
-            apply();
+        if (goesOn) {
+            work(false);
         }
     }
 
@@ -225,56 +264,28 @@ final class DirectCommits extends CommitProcessor {
 
         @Override
         public void doWork() {
-            try {
-                read(request);
-                readOn(request.sessionId, true);
-            } finally {
-                hasRead();
-            }
+            readBesideOthers(request);
         }
 
         /** The workers have ended, and so has this stage. */
         @Override
         public void cleanup() {
-            hasRead();
+            hasRead(request);
         }
     }
 
-    /**
-     * Takes the first request of the session, which is answered, and reads up to its next write.
-     */
-    private void readOn(long session, boolean worker) {
-        int reads = 0;
-        Request following = following(session);
-        while (following != null && !halted) {
-            if (!worker && mayTakeLong(following)) {
-                synchronized (lock) {
-                    deferred.add(following);
-                }
-                break;
-            }
-            reads++;
-            read(following);
-            following = following(session);
+    /** The request is answered: the next of its session has its turn if it is a read. */
+    private void passOn(Request request) {
+        Deque<Request> queue = sessions.get(request.sessionId);
+        if (queue == null || queue.peek() != request) {
+            return;
         }
-        ServerMetrics.getMetrics().READS_AFTER_WRITE_IN_SESSION_QUEUE.add(reads);
-        ServerMetrics.getMetrics().READ_ISSUED_FROM_SESSION_QUEUE.add(reads);
-    }
-
-    /** Null if a write is the next, or nothing is left. */
-    private Request following(long session) {
-        synchronized (lock) {
-            Deque<Request> queue = sessions.get(session);
-            if (queue == null) {
-                return null;
-            }
-            queue.poll();
-            Request following = queue.peek();
-            if (following == null) {
-                sessions.remove(session);
-                return null;
-            }
-            return needCommit(following) ? null : following;
+        queue.poll();
+        Request following = queue.peek();
+        if (following == null) {
+            sessions.remove(request.sessionId);
+        } else if (!needCommit(following)) {
+            deferred.add(following);
         }
     }
 
@@ -290,9 +301,10 @@ final class DirectCommits extends CommitProcessor {
         ServerMetrics.getMetrics().COMMITS_QUEUED.add(1);
         synchronized (lock) {
             committed.add(request);
-        }
-        if (!callersApply) {
-            wakeThread();
+            // The last of the reads under way would apply it.
+            if (!callersApply && !halted && owner == null && reading == 0) {
+                handOver();
+            }
         }
     }
 
@@ -301,116 +313,162 @@ final class DirectCommits extends CommitProcessor {
      * no lock that a client's request may need.
      */
     void apply() {
-        if (mayApply(false)) {
-            applyAll(false);
-        }
-    }
-
-    private boolean mayApply(boolean thread) {
+        boolean begins;
         synchronized (lock) {
-            if (halted || applying != null || reading > 0) {
-                return false;
-            }
-            if (committed.isEmpty() && deferred.isEmpty()) {
-                return false;
-            }
-            if (!thread && (restUntil - System.nanoTime() > 0 || nextMayTakeLong())) {
-                threadWanted = true;
-                lock.notifyAll();
-                return false;
-            }
-            applying = Thread.currentThread();
-            return true;
+            begins = becomesOwner();
+        }
+        if (begins) {
+            work(false);
         }
     }
 
-    private boolean nextMayTakeLong() {
-        Request request = committed.peek();
-        if (request == null) {
+    /** Whether this thread has to call {@link #work}. The caller holds the lock. */
+    private boolean becomesOwner() {
+        if (halted || owner != null) {
             return false;
         }
-        if (request.getTxn() instanceof CloseSessionTxn closing) {
+        boolean due =
+                reading == 0
+                        ? !committed.isEmpty() || !deferred.isEmpty()
+                        : committed.isEmpty() && !deferred.isEmpty();
+        if (!due) {
+            return false;
+        }
+        if (restUntil - nanoTime.getAsLong() > 0) {
+            handOver();
+            return false;
+        }
+        owner = Thread.currentThread();
+        return true;
+    }
+
+    /** This stage's thread goes on. The caller holds the lock. */
+    private void handOver() {
+        owner = this;
+        lock.notifyAll();
+    }
+
+    private void release() {
+        synchronized (lock) {
+            owner = null;
+            applying = false;
+            if (halted) {
+                lock.notifyAll();
+            }
+        }
+    }
+
+    private static boolean mayTakeLongToApply(Request commit) {
+        if (commit.getTxn() instanceof CloseSessionTxn closing) {
             return closing.getPaths2Delete().size() > MANY;
         }
-        return request.getTxn() instanceof MultiTxn multi && multi.getTxns().size() > MANY;
+        return commit.getTxn() instanceof MultiTxn multi && multi.getTxns().size() > MANY;
     }
 
-    private void applyAll(boolean thread) {
-        long begin = System.nanoTime();
+    /**
+     * What the owner does.
+     *
+     * @param thread whether it is this stage's thread, which may take its time
+     */
+    private void work(boolean thread) {
+        long begin = nanoTime.getAsLong();
         long before = begin;
         int writes = 0;
+        int reads = 0;
         try {
-            for (Request request = take(thread); request != null; request = take(thread)) {
-                if (isCommit(request)) {
+            Request request = next(thread, false);
+            while (request != null) {
+                if (applying) {
                     writes++;
                     write(request);
+                    hasDone(request);
                 } else if (mayTakeLong(request)) {
                     giveToWorker(request);
-                    break;
                 } else {
+                    reads++;
                     read(request);
+                    hasDone(request);
                 }
-                if (isFirst(request)) {
-                    readOn(request.sessionId, false);
-                }
-                long now = System.nanoTime();
-                if (!thread && now - begin > SHORT_NANOS) {
-                    handOver(now - before);
-                    break;
+                long now = nanoTime.getAsLong();
+                if (!thread && now - before > LONG_NANOS) {
+                    rest(now - before);
                 }
                 before = now;
+                request = next(thread, !thread && now - begin > SHORT_NANOS);
             }
         } catch (RequestProcessorException | RuntimeException | Error e) {
+            halted = true;
+            release();
             fail(e);
-        } finally {
-            leave();
         }
         ServerMetrics.getMetrics().WRITES_ISSUED_IN_COMMIT_PROC.add(writes);
+        ServerMetrics.getMetrics().READ_ISSUED_FROM_SESSION_QUEUE.add(reads);
         ServerMetrics.getMetrics()
                 .WRITE_BATCH_TIME_IN_COMMIT_PROCESSOR
-                .add(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin));
+                .add(TimeUnit.NANOSECONDS.toMillis(nanoTime.getAsLong() - begin));
     }
 
-    private boolean isCommit(Request request) {
-        return needCommit(request) || request.getHdr() != null;
-    }
-
-    /** Nothing is applied until it has read; then it goes on with what is left. */
     private void giveToWorker(Request request) {
         synchronized (lock) {
             reading++;
-            applying = null;
         }
         workerPool.schedule(new LongRead(request), request.sessionId);
     }
 
-    /** What is to be done next; null if that is for another thread, or nothing is left. */
-    private Request take(boolean thread) {
+    private void hasDone(Request request) {
         synchronized (lock) {
-            if (halted) {
-                applying = null;
-                return null;
-            }
+            applying = false;
+            passOn(request);
+        }
+    }
+
+    private void rest(long nanos) {
+        synchronized (lock) {
+            restUntil = nanoTime.getAsLong() + REST * nanos;
+        }
+    }
+
+    /**
+     * What the owner has to do next. Null if nothing is left, or it is another's turn: this stage's
+     * thread's, or that of the last of the reads under way.
+     *
+     * @param late whether this owner has had its time
+     */
+    private Request next(boolean thread, boolean late) {
+        synchronized (lock) {
             Request commit = committed.peek();
-            if (commit == null || isBehindReads(commit)) {
-                Request read = deferred.poll();
-                if (read == null && commit != null) {
+            boolean behindReads = commit != null && !halted && isBehindReads(commit);
+            boolean commits = commit != null && !behindReads && readsFirst == 0;
+            if (halted || (commits ? reading > 0 : deferred.isEmpty())) {
+                if (behindReads && reading == 0) {
                     throw new IllegalStateException(
                             "Committed " + commit + ", but requests before it are not answered");
                 }
-                if (read == null) {
-                    applying = null;
-                }
-                return read;
-            }
-            if (!thread && nextMayTakeLong()) {
-                applying = null;
-                threadWanted = true;
-                lock.notifyAll();
+                release();
                 return null;
             }
-            committed.poll();
-            return matched(commit);
+            if (late || (!thread && commits && mayTakeLongToApply(commit))) {
+                handOver();
+                return null;
+            }
+            if (commits) {
+                countInRow();
+                applying = true;
+                committed.poll();
+                return matched(commit);
+            }
+            appliedInRow = 0;
+            readsFirst = Math.max(0, readsFirst - 1);
+            return deferred.poll();
+        }
+    }
+
+    /** Reads that wait have their turn even if commits never end. */
+    private void countInRow() {
+        appliedInRow++;
+        if (appliedInRow >= MOST_IN_ROW) {
+            appliedInRow = 0;
+            readsFirst = deferred.size();
         }
     }
 
@@ -437,13 +495,6 @@ final class DirectCommits extends CommitProcessor {
         return request;
     }
 
-    private boolean isFirst(Request request) {
-        synchronized (lock) {
-            Deque<Request> queue = sessions.get(request.sessionId);
-            return queue != null && queue.peek() == request;
-        }
-    }
-
     private void write(Request request) throws RequestProcessorException {
         if (request.isThrottled()) {
             throw new IllegalStateException("Throttled, and yet committed: " + request);
@@ -465,55 +516,28 @@ final class DirectCommits extends CommitProcessor {
         ServerMetrics.getMetrics().WRITE_FINAL_PROC_TIME.add(Time.currentElapsedTime() - begin);
     }
 
-    private void handOver(long lastTook) {
-        synchronized (lock) {
-            if (lastTook > LONG_NANOS) {
-                restUntil = System.nanoTime() + REST * lastTook;
-            }
-            threadWanted = true;
-        }
-    }
-
-    private void leave() {
-        synchronized (lock) {
-            if (applying == Thread.currentThread()) {
-                applying = null;
-            }
-            if (threadWanted || halted) {
-                lock.notifyAll();
-            }
-        }
-    }
-
     // ---- The thread ----
-
-    private void wakeThread() {
-        synchronized (lock) {
-            threadWanted = true;
-            lock.notifyAll();
-        }
-    }
 
     @Override
     public void run() {
-        while (awaitWork()) {
-            if (mayApply(true)) {
-                applyAll(true);
-            }
+        while (awaitTurn()) {
+            work(true);
         }
     }
 
-    private boolean awaitWork() {
+    private boolean awaitTurn() {
         synchronized (lock) {
-            while (!threadWanted && !halted) {
+            while (owner != this) {
+                if (halted) {
+                    return false;
+                }
                 try {
                     lock.wait();
                 } catch (InterruptedException e) {
                     LOG.debug("Only the end of the server ends this thread", e);
                 }
             }
-            threadWanted = false;
-            return !halted;
+            return true;
         }
     }
 
@@ -548,9 +572,7 @@ final class DirectCommits extends CommitProcessor {
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(SHUTDOWN_MILLIS);
         synchronized (lock) {
             long left = end - System.nanoTime();
-            while (left > 0
-                    && (reading > 0 || applying != null)
-                    && applying != Thread.currentThread()) {
+            while (left > 0 && (reading > 0 || owner != null) && owner != Thread.currentThread()) {
                 try {
                     TimeUnit.NANOSECONDS.timedWait(lock, left);
                 } catch (InterruptedException e) {
