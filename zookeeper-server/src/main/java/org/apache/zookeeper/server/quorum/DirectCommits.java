@@ -105,6 +105,10 @@ final class DirectCommits extends CommitProcessor {
 
     private long restUntil;
 
+    /** How many of the reads under way are this thread's: it must not wait for them. */
+    @SuppressWarnings("ThreadLocalUsage") // a thread may be inside another server's stage, too
+    private final ThreadLocal<int[]> ownReads = ThreadLocal.withInitial(() -> new int[1]);
+
     /**
      * @param matchSyncs whether a sync waits for a commit, as a write does
      */
@@ -233,9 +237,12 @@ final class DirectCommits extends CommitProcessor {
 
     /** The request is counted in {@link #reading}. */
     private void readBesideOthers(Request request) {
+        int[] own = ownReads.get();
+        own[0]++;
         try {
             read(request);
         } finally {
+            own[0]--;
             hasRead(request);
         }
     }
@@ -561,8 +568,8 @@ final class DirectCommits extends CommitProcessor {
             lock.notifyAll();
         }
         if (workerPool != null) {
+            // Their reads are among those that are waited for.
             workerPool.stop();
-            workerPool.join(SHUTDOWN_MILLIS);
         }
         awaitQuiet();
         next.shutdown();
@@ -570,17 +577,27 @@ final class DirectCommits extends CommitProcessor {
 
     private void awaitQuiet() {
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(SHUTDOWN_MILLIS);
+        boolean interrupted = false;
         synchronized (lock) {
             long left = end - System.nanoTime();
-            while (left > 0 && (reading > 0 || owner != null) && owner != Thread.currentThread()) {
+            while (left > 0 && othersAreInside()) {
                 try {
                     TimeUnit.NANOSECONDS.timedWait(lock, left);
                 } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                    return;
+                    interrupted = true;
                 }
                 left = end - System.nanoTime();
             }
+            if (othersAreInside()) {
+                LOG.warn("Shut down while {} and {} readers are still at work", owner, reading);
+            }
         }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private boolean othersAreInside() {
+        return (owner != null && owner != Thread.currentThread()) || reading > ownReads.get()[0];
     }
 }
