@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.common.Time;
 import org.apache.zookeeper.proto.GetChildren2Request;
@@ -214,7 +215,9 @@ final class DirectCommits extends CommitProcessor {
             DataNode node = path == null ? null : database.getNode(path);
             return node != null && node.getChildren().size() > MANY;
         } catch (IOException e) {
-            LOG.debug("Whoever answers {} meets the same error", request, e);
+            // A second attempt to decode it would find what the first has left, and no error.
+            LOG.debug("Cannot decode {}", request, e);
+            request.setException(new KeeperException.MarshallingErrorException());
             return false;
         }
     }
