@@ -42,7 +42,8 @@ final class DirectForwarding extends FollowerRequestProcessor {
                 upgrade(request);
             }
             forward(request);
-        } catch (Exception e) {
+        } catch (Exception | Error e) {
+            stopped = true;
             handleException(getName(), e);
         }
     }
@@ -76,11 +77,21 @@ final class DirectForwarding extends FollowerRequestProcessor {
             return;
         }
         synchronized (this) {
-            toNext(request);
-            if (request.type == OpCode.sync) {
-                server.pendingSyncs.add(request);
+            if (stopped) {
+                return;
             }
-            server.getFollower().request(request);
+            try {
+                toNext(request);
+                if (request.type == OpCode.sync) {
+                    server.pendingSyncs.add(request);
+                }
+                server.getFollower().request(request);
+            } catch (Exception | Error e) {
+                // The next stage waits for a write that was not sent: no later one would be
+                // matched. Set before another thread has its turn.
+                stopped = true;
+                throw e;
+            }
         }
     }
 
