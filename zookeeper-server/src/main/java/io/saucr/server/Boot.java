@@ -5,6 +5,9 @@ import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.Socket;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import javax.security.sasl.SaslException;
 import org.apache.zookeeper.server.Rounds;
@@ -106,9 +109,16 @@ public final class Boot {
         return Rounds.isRunning(selector);
     }
 
-    /** A selecting thread is about to select. */
-    public static void roundEnds() {
+    /**
+     * A selecting thread is about to select. Usually its queue is empty now. But what ends the
+     * round may put something in; and an exception has made the thread come here at once. Since it
+     * did not wake itself, it would sleep on it.
+     */
+    public static void roundEnds(Selector selector, Queue<SelectionKey> updates) {
         Rounds.end();
+        if (!updates.isEmpty()) {
+            selector.wakeup();
+        }
     }
 
     /** The leader's side of a connection that a learner has opened. */

@@ -7,10 +7,13 @@ import static net.bytebuddy.matcher.ElementMatchers.takesArguments;
 import io.saucr.server.Boot;
 import java.io.PrintWriter;
 import java.lang.reflect.Method;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
@@ -249,8 +252,10 @@ public final class SaucrPatch implements Plugin {
         private RoundEnds() {}
 
         @Advice.OnMethodEnter
-        static void enter() {
-            Boot.roundEnds();
+        static void enter(
+                @Advice.FieldValue("selector") Selector selector,
+                @Advice.FieldValue("updateQueue") Queue<SelectionKey> updates) {
+            Boot.roundEnds(selector, updates);
         }
     }
 }

@@ -1,7 +1,7 @@
 package org.apache.zookeeper.server;
 
-import java.util.ArrayList;
-import java.util.List;
+import java.util.ArrayDeque;
+import java.util.Queue;
 
 /**
  * What a selecting thread puts off until it has handled everything that its connections held: so
@@ -9,14 +9,14 @@ import java.util.List;
  * rounds.
  */
 public final class Rounds {
-    private static final ThreadLocal<List<Runnable>> PUT_OFF = new ThreadLocal<>();
+    private static final ThreadLocal<Queue<Runnable>> PUT_OFF = new ThreadLocal<>();
 
     private Rounds() {}
 
     /** From now on this thread has rounds: whoever runs it calls {@link #end} after each. */
     public static void begin() {
         if (PUT_OFF.get() == null) {
-            PUT_OFF.set(new ArrayList<>());
+            PUT_OFF.set(new ArrayDeque<>());
         }
     }
 
@@ -31,7 +31,7 @@ public final class Rounds {
      * @return false if this thread has no rounds: whoever calls has to do the work
      */
     public static boolean putOff(Runnable work) {
-        List<Runnable> due = PUT_OFF.get();
+        Queue<Runnable> due = PUT_OFF.get();
         if (due == null) {
             return false;
         }
@@ -41,14 +41,17 @@ public final class Rounds {
         return true;
     }
 
-    /** Does what was put off. */
+    /**
+     * Does what was put off. Work that is put off meanwhile is done, too, even if it was done
+     * before in this round; and one that throws is not tried again in each later round.
+     */
     public static void end() {
-        List<Runnable> due = PUT_OFF.get();
+        Queue<Runnable> due = PUT_OFF.get();
         if (due == null) {
             return;
         }
-        while (!due.isEmpty()) {
-            due.remove(0).run();
+        for (Runnable work = due.poll(); work != null; work = due.poll()) {
+            work.run();
         }
     }
 }
