@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.SocketException;
@@ -16,6 +17,7 @@ import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
@@ -50,7 +52,12 @@ final class PeerSocket extends Socket {
 
     private static final int MOST_LEFT_BYTES = 1024 * 1024;
 
-    private final SocketChannel channel;
+    /** Null before {@link #connect}: a socket that is given up earlier leaves nothing to close. */
+    private volatile SocketChannel channel;
+
+    /** Null until this socket is connected; remembered after its end, as by a plain socket. */
+    private volatile InetSocketAddress remote;
+
     private final Output output = new Output();
     private final Input input = new Input();
     private volatile int soTimeout;
@@ -64,18 +71,24 @@ final class PeerSocket extends Socket {
 
     /** A socket that is yet to be connected. */
     PeerSocket() throws IOException {
-        this(SocketChannel.open());
+        super((SocketImpl) null);
     }
 
     /**
-     * @param channel from now on this socket's alone
+     * @param channel connected, and from now on this socket's alone
      */
     PeerSocket(SocketChannel channel) throws IOException {
-        super((SocketImpl) null);
+        this();
+        channel.configureBlocking(false);
         this.channel = channel;
-        if (channel.isConnected()) {
-            channel.configureBlocking(false);
+        remote = (InetSocketAddress) channel.getRemoteAddress();
+    }
+
+    private SocketChannel connected() throws SocketException {
+        if (remote == null) {
+            throw new SocketException(closed ? "Socket closed" : "Socket is not connected");
         }
+        return channel;
     }
 
     /**
@@ -115,7 +128,7 @@ final class PeerSocket extends Socket {
             selector = Selector.open();
             selectors.add(selector);
         }
-        channel.register(selector, operation);
+        connected().register(selector, operation);
         return selector;
     }
 
@@ -131,17 +144,17 @@ final class PeerSocket extends Socket {
         try {
             while (true) {
                 interrupted |= Thread.interrupted();
-                long left =
-                        millis == 0 ? 0 : TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
-                if (millis != 0 && left <= 0) {
-                    throw new SocketTimeoutException("Read timed out");
-                }
-                if (selector.select(left) > 0) {
+                // Rounded up, and at least one look: what is there is read, however short the time.
+                long left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime()) + 1;
+                if (selector.select(millis == 0 ? 0 : Math.max(1, left)) > 0) {
                     selector.selectedKeys().clear();
                     return;
                 }
                 if (!selector.isOpen()) {
                     throw new SocketException("Socket closed");
+                }
+                if (millis != 0 && System.nanoTime() - end >= 0) {
+                    throw new SocketTimeoutException("Read timed out");
                 }
             }
         } catch (ClosedSelectorException e) {
@@ -167,6 +180,7 @@ final class PeerSocket extends Socket {
 
         @Override
         public int read(byte[] to, int offset, int length) throws IOException {
+            Objects.checkFromIndexSize(offset, length, to.length);
             if (length == 0) {
                 return 0;
             }
@@ -200,7 +214,7 @@ final class PeerSocket extends Socket {
                 }
                 int count;
                 try {
-                    count = channel.read(buffer.clear());
+                    count = connected().read(buffer.clear());
                 } finally {
                     buffer.flip();
                 }
@@ -220,6 +234,9 @@ final class PeerSocket extends Socket {
     private final class Output extends OutputStream {
         private final AtomicInteger flushing = new AtomicInteger();
 
+        /** Bytes may be lost, and nothing may follow them: every later call reports it again. */
+        private volatile Throwable broken;
+
         // Guarded by this.
         private byte[] collected = new byte[OUTPUT_BYTES];
         private int size;
@@ -236,6 +253,7 @@ final class PeerSocket extends Socket {
 
         @Override
         public void write(byte[] from, int offset, int length) throws IOException {
+            ensureUsable();
             if (collect(from, offset, length) >= OUTPUT_BYTES && mayWait) {
                 flush();
             }
@@ -243,6 +261,10 @@ final class PeerSocket extends Socket {
 
         /** Returns how much is collected now. */
         private synchronized int collect(byte[] from, int offset, int length) {
+            if (closed || broken != null) {
+                // Nobody will read it, and it must not pile up.
+                return 0;
+            }
             if (size + length > collected.length) {
                 int capacity = Math.max(size + length, 2 * collected.length);
                 byte[] larger = new byte[capacity];
@@ -267,6 +289,22 @@ final class PeerSocket extends Socket {
             PeerSocket.this.close();
         }
 
+        private void failed(Throwable cause) {
+            if (!closed) {
+                broken = cause;
+            }
+        }
+
+        private void ensureUsable() throws IOException {
+            Throwable cause = broken;
+            if (cause != null) {
+                throw new IOException("An earlier write has failed", cause);
+            }
+            if (closed) {
+                throw new SocketException("Socket closed");
+            }
+        }
+
         private synchronized void awaitSender() throws IOException {
             boolean interrupted = false;
             while (mayWait && lagging && size > MOST_LEFT_BYTES && !closed) {
@@ -279,9 +317,7 @@ final class PeerSocket extends Socket {
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
-            if (closed) {
-                throw new SocketException("Socket closed");
-            }
+            ensureUsable();
         }
 
         private synchronized void wake() {
@@ -290,17 +326,18 @@ final class PeerSocket extends Socket {
 
         /** Who finds another thread writing leaves it to that one, which goes round again. */
         private void write() throws IOException {
+            ensureUsable();
             if (flushing.getAndIncrement() != 0) {
                 return;
             }
-            int seen = 1;
+            int seen;
             try {
                 do {
                     seen = flushing.get();
                     writeCollected();
                 } while (flushing.addAndGet(-seen) != 0);
-            } catch (IOException e) {
-                flushing.set(0);
+            } catch (IOException | RuntimeException | Error e) {
+                failed(e);
                 throw e;
             }
         }
@@ -337,7 +374,7 @@ final class PeerSocket extends Socket {
             do {
                 writing.limit(Math.min(end, writing.position() + WRITE_BYTES));
                 try {
-                    taken = channel.write(writing);
+                    taken = connected().write(writing);
                 } finally {
                     writing.limit(end);
                 }
@@ -365,9 +402,11 @@ final class PeerSocket extends Socket {
                         }
                     } while (next());
                 }
-            } catch (IOException e) {
+            } catch (IOException | RuntimeException | Error e) {
+                failed(e);
                 LOG.debug("Cannot write to {}", PeerSocket.this, e);
-                // Whoever reads meets the end of the connection.
+            } finally {
+                // Whoever reads meets the end of the connection, whoever waits to write wakes up.
                 closeQuietly();
             }
         }
@@ -401,8 +440,24 @@ final class PeerSocket extends Socket {
 
     @Override
     public void connect(SocketAddress address, int timeout) throws IOException {
-        channel.socket().connect(address, timeout);
-        channel.configureBlocking(false);
+        if (closed) {
+            throw new SocketException("Socket closed");
+        }
+        if (channel != null) {
+            throw new SocketException("already connected");
+        }
+        SocketChannel connecting = SocketChannel.open();
+        channel = connecting;
+        try {
+            connecting.socket().connect(address, timeout);
+            connecting.configureBlocking(false);
+            remote = (InetSocketAddress) connecting.getRemoteAddress();
+        } finally {
+            if (remote == null || closed) {
+                close();
+                connecting.close();
+            }
+        }
     }
 
     @Override
@@ -431,8 +486,11 @@ final class PeerSocket extends Socket {
             open = List.copyOf(selectors);
         }
         output.wake();
+        SocketChannel ended = channel;
         try {
-            channel.close();
+            if (ended != null) {
+                ended.close();
+            }
         } finally {
             for (Selector each : open) {
                 each.close();
@@ -442,47 +500,47 @@ final class PeerSocket extends Socket {
 
     @Override
     public boolean isClosed() {
-        return closed || !channel.isOpen();
+        return closed;
     }
 
     @Override
     public boolean isConnected() {
-        return channel.isConnected() || channel.socket().isConnected();
+        return remote != null;
     }
 
     @Override
     public boolean isBound() {
-        return channel.socket().isBound();
+        return remote != null;
     }
 
     @Override
     public InetAddress getInetAddress() {
-        return channel.socket().getInetAddress();
-    }
-
-    @Override
-    public InetAddress getLocalAddress() {
-        return channel.socket().getLocalAddress();
+        return isConnected() ? remote.getAddress() : null;
     }
 
     @Override
     public int getPort() {
-        return channel.socket().getPort();
-    }
-
-    @Override
-    public int getLocalPort() {
-        return channel.socket().getLocalPort();
+        return isConnected() ? remote.getPort() : 0;
     }
 
     @Override
     public SocketAddress getRemoteSocketAddress() {
-        return channel.socket().getRemoteSocketAddress();
+        return remote;
+    }
+
+    @Override
+    public InetAddress getLocalAddress() {
+        return isConnected() ? channel.socket().getLocalAddress() : null;
+    }
+
+    @Override
+    public int getLocalPort() {
+        return isConnected() ? channel.socket().getLocalPort() : -1;
     }
 
     @Override
     public SocketAddress getLocalSocketAddress() {
-        return channel.socket().getLocalSocketAddress();
+        return isConnected() ? channel.socket().getLocalSocketAddress() : null;
     }
 
     @Override
@@ -500,26 +558,26 @@ final class PeerSocket extends Socket {
 
     @Override
     public void setTcpNoDelay(boolean on) throws SocketException {
-        channel.socket().setTcpNoDelay(on);
+        connected().socket().setTcpNoDelay(on);
     }
 
     @Override
     public boolean getTcpNoDelay() throws SocketException {
-        return channel.socket().getTcpNoDelay();
+        return connected().socket().getTcpNoDelay();
     }
 
     @Override
     public void setKeepAlive(boolean on) throws SocketException {
-        channel.socket().setKeepAlive(on);
+        connected().socket().setKeepAlive(on);
     }
 
     @Override
     public boolean getKeepAlive() throws SocketException {
-        return channel.socket().getKeepAlive();
+        return connected().socket().getKeepAlive();
     }
 
     @Override
     public String toString() {
-        return channel.toString();
+        return channel == null ? "PeerSocket[not connected]" : channel.toString();
     }
 }
