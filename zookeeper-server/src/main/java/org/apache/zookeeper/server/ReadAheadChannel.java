@@ -13,8 +13,9 @@ import java.util.Set;
  * request's length and then its content, with a system call for each. What one read brings, up to
  * {@value #BUFFER_BYTES} bytes, lies in a buffer of the thread and is handed out from there.
  *
- * <p>Whoever reads has to go on until {@link #hasMore} is false before its thread reads from
- * another channel. Reads by one thread at a time; writes by any.
+ * <p>Whoever reads has to go on until {@link #hasMore} is false, or to call {@link #keep} or {@link
+ * #discard}, before its thread reads from another channel. Reads by one thread at a time; writes by
+ * any.
  */
 final class ReadAheadChannel extends SocketChannel {
     static final int BUFFER_BYTES = 64 * 1024;
@@ -24,7 +25,7 @@ final class ReadAheadChannel extends SocketChannel {
 
     private final SocketChannel socket;
 
-    /** The buffer of the thread that reads, null if nothing of this socket is in it. */
+    /** The buffer of the thread that reads, or what was kept of it; null if nothing is left. */
     private ByteBuffer ahead;
 
     /**
@@ -42,12 +43,18 @@ final class ReadAheadChannel extends SocketChannel {
         return ahead != null && ahead.hasRemaining();
     }
 
+    /**
+     * Keeps what was read and not yet asked for, so that the thread may read from another channel.
+     */
+    void keep() {
+        if (hasMore() && ahead.isDirect()) {
+            ahead = ByteBuffer.allocate(ahead.remaining()).put(ahead).flip();
+        }
+    }
+
     /** Forgets what nobody will ask for: the connection is closed. */
     void discard() {
-        if (ahead != null) {
-            ahead.position(ahead.limit());
-            ahead = null;
-        }
+        ahead = null;
     }
 
     @Override

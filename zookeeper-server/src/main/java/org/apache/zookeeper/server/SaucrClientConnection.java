@@ -2,7 +2,9 @@ package org.apache.zookeeper.server;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.server.NIOServerCnxnFactory.SelectorThread;
@@ -19,6 +21,17 @@ import org.apache.zookeeper.server.NIOServerCnxnFactory.SelectorThread;
 final class SaucrClientConnection extends NIOServerCnxn {
     private final SocketChannel socket;
     private final ReadAheadChannel input;
+
+    /** Reads what was read ahead, whatever the socket holds. */
+    private final SelectionKey readable;
+
+    /**
+     * Whether the next request may be handled. While a session is not confirmed it must not:
+     * whoever sends requests together with a wrong password would act for another's session.
+     */
+    private volatile boolean receives = true;
+
+    private final Object receiving = new Object();
 
     /** Held for every write of this class and every addition to ZooKeeper's queue. */
     private final Object sending = new Object();
@@ -55,19 +68,54 @@ final class SaucrClientConnection extends NIOServerCnxn {
         super(server, input, key, port, selector);
         this.socket = socket;
         this.input = input;
+        this.readable = new ReadableKey(key);
     }
 
-    /** Handles every request that one read brings. */
+    /**
+     * Handles every request that one read brings, unless one of them ends receiving; then the rest
+     * is kept.
+     */
     @Override
     void doIO(SelectionKey key) throws InterruptedException {
         try {
             super.doIO(key);
-            while (input.hasMore() && isSocketOpen() && key.isValid()) {
-                super.doIO(key);
+            while (receives && input.hasMore() && isSocketOpen() && key.isValid()) {
+                super.doIO(readable);
             }
         } finally {
-            input.discard();
+            if (isSocketOpen()) {
+                input.keep();
+            } else {
+                input.discard();
+            }
         }
+    }
+
+    @Override
+    public void disableRecv(boolean waitDisableRecv) {
+        synchronized (receiving) {
+            receives = false;
+            super.disableRecv(waitDisableRecv);
+        }
+    }
+
+    @Override
+    public void enableRecv() {
+        if (receives) {
+            return;
+        }
+        synchronized (receiving) {
+            receives = true;
+            super.enableRecv();
+        }
+    }
+
+    /** What is kept makes no socket readable; but it can nearly always be written to. */
+    @Override
+    public int getInterestOps() {
+        int operations = super.getInterestOps();
+        boolean reads = (operations & SelectionKey.OP_READ) != 0;
+        return reads && input.hasMore() ? operations | SelectionKey.OP_WRITE : operations;
     }
 
     @Override
@@ -133,5 +181,49 @@ final class SaucrClientConnection extends NIOServerCnxn {
     @SuppressWarnings("ReferenceEquality") // a mark, not bytes
     private static boolean isEndOfConnection(ByteBuffer buffer) {
         return buffer == ServerCnxnFactory.closeConn;
+    }
+
+    /** A connection's key as it is when there is something to read, and nothing else to do. */
+    private static final class ReadableKey extends SelectionKey {
+        private final SelectionKey key;
+
+        ReadableKey(SelectionKey key) {
+            this.key = key;
+        }
+
+        @Override
+        public int readyOps() {
+            return OP_READ;
+        }
+
+        @Override
+        public SelectableChannel channel() {
+            return key.channel();
+        }
+
+        @Override
+        public Selector selector() {
+            return key.selector();
+        }
+
+        @Override
+        public boolean isValid() {
+            return key.isValid();
+        }
+
+        @Override
+        public void cancel() {
+            key.cancel();
+        }
+
+        @Override
+        public int interestOps() {
+            return key.interestOps();
+        }
+
+        @Override
+        public SelectionKey interestOps(int operations) {
+            return key.interestOps(operations);
+        }
     }
 }

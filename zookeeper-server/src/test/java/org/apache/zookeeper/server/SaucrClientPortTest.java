@@ -1,0 +1,444 @@
+package org.apache.zookeeper.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.ByteArrayOutputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
+import org.apache.zookeeper.ZooDefs.OpCode;
+import org.apache.zookeeper.proto.ConnectRequest;
+import org.apache.zookeeper.proto.RequestHeader;
+import org.apache.zookeeper.server.command.FourLetterCommands;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What clients send reaches the server once, in order, and as the connection they sent it on. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class SaucrClientPortTest {
+    private static final String WORKERS = "zookeeper.nio.numWorkerThreads";
+    private static final String WORDS = "zookeeper.4lw.commands.whitelist";
+
+    private record Received(ServerCnxn from, int xid, ByteBuffer content, String thread) {}
+
+    /** What a server does with requests, which here is to remember them. */
+    private static class Recorder extends ZooKeeperServer {
+        final List<Received> received = new CopyOnWriteArrayList<>();
+
+        /** Handled in the thread that has read it. */
+        volatile Handler handler = (from, xid) -> {};
+
+        interface Handler {
+            void handle(ServerCnxn from, int xid) throws IOException;
+        }
+
+        volatile boolean confirmsSessions = true;
+
+        @Override
+        public boolean isRunning() {
+            return true;
+        }
+
+        @Override
+        void removeCnxn(ServerCnxn connection) {
+            // There is nothing to remove it from.
+        }
+
+        @Override
+        public void processConnectRequest(ServerCnxn from, ConnectRequest request) {
+            boolean confirms = confirmsSessions;
+            from.disableRecv();
+            from.setSessionTimeout(600_000);
+            if (confirms) {
+                from.enableRecv();
+            }
+        }
+
+        @Override
+        public void processPacket(ServerCnxn from, RequestHeader header, RequestRecord request)
+                throws IOException {
+            received.add(
+                    new Received(
+                            from,
+                            header.getXid(),
+                            ByteBuffer.wrap(request.readBytes()),
+                            Thread.currentThread().getName()));
+            handler.handle(from, header.getXid());
+        }
+
+        List<Integer> xids() {
+            return received.stream().map(Received::xid).toList();
+        }
+    }
+
+    private final List<Socket> clients = new ArrayList<>();
+    private Recorder server;
+    private SaucrClientPort port;
+
+    private static ConditionFactory soon() {
+        return Awaitility.await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(1));
+    }
+
+    @BeforeEach
+    void start() throws IOException {
+        System.setProperty(WORDS, "*");
+        FourLetterCommands.resetWhiteList();
+        server = new Recorder();
+        server.setZKDatabase(new ZKDatabase(null));
+        open();
+    }
+
+    private void open() throws IOException {
+        port = new SaucrClientPort();
+        port.configure(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 500, -1, false);
+        port.setZooKeeperServer(server);
+        port.start();
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        for (Socket client : clients) {
+            client.close();
+        }
+        port.shutdown();
+        System.clearProperty(WORDS);
+        FourLetterCommands.resetWhiteList();
+    }
+
+    private Socket connect() throws IOException {
+        Socket client = new Socket();
+        client.setReceiveBufferSize(32 * 1024);
+        client.connect(port.getLocalAddress());
+        client.setTcpNoDelay(true);
+        clients.add(client);
+        return client;
+    }
+
+    private static void send(Socket client, byte[] bytes) throws IOException {
+        client.getOutputStream().write(bytes);
+    }
+
+    private static byte[] join(byte[]... parts) {
+        ByteArrayOutputStream joined = new ByteArrayOutputStream();
+        for (byte[] part : parts) {
+            joined.writeBytes(part);
+        }
+        return joined.toByteArray();
+    }
+
+    private static byte[] connectRequest() throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        DataOutputStream out = new DataOutputStream(bytes);
+        out.writeInt(45); // what follows
+        out.writeInt(0); // version
+        out.writeLong(0); // last zxid
+        out.writeInt(600_000); // time-out
+        out.writeLong(0); // session
+        out.writeInt(16);
+        out.write(new byte[16]);
+        out.writeBoolean(false);
+        return bytes.toByteArray();
+    }
+
+    private static byte[] content(int xid, int length) {
+        byte[] content = new byte[length];
+        new Random(xid).nextBytes(content);
+        return content;
+    }
+
+    private static byte[] request(int xid, int length) {
+        return ByteBuffer.allocate(12 + length)
+                .putInt(8 + length)
+                .putInt(xid)
+                .putInt(OpCode.getData)
+                .put(content(xid, length))
+                .array();
+    }
+
+    private void expect(int... lengths) {
+        soon().until(() -> server.received.size() >= lengths.length);
+        for (int i = 0; i < lengths.length; i++) {
+            Received received = server.received.get(i);
+            assertThat(received.xid()).isEqualTo(i);
+            assertThat(received.content()).isEqualTo(ByteBuffer.wrap(content(i, lengths[i])));
+        }
+        assertThat(server.received).hasSize(lengths.length);
+    }
+
+    @Test
+    void severalRequestsOfOneReadAreHandledInOrder() throws IOException {
+        Socket client = connect();
+        send(client, join(connectRequest(), request(0, 5), request(1, 0), request(2, 700)));
+        expect(5, 0, 700);
+        assertThat(server.received.get(0).thread()).contains("SelectorThread");
+    }
+
+    @Test
+    void requestsMayBeSplitAtEveryByte() throws IOException {
+        byte[] all = join(connectRequest(), request(0, 5), request(1, 0), request(2, 9));
+        for (int split = 1; split < all.length; split++) {
+            server.received.clear();
+            Socket client = connect();
+            send(client, Arrays.copyOf(all, split));
+            send(client, Arrays.copyOfRange(all, split, all.length));
+            expect(5, 0, 9);
+            client.close();
+        }
+        server.received.clear();
+        Socket client = connect();
+        for (byte each : all) {
+            send(client, new byte[] {each});
+        }
+        expect(5, 0, 9);
+    }
+
+    @Test
+    void requestsLargerThanTheBufferAreWholeAndThoseAround() throws IOException {
+        int[] lengths = {10, 65_524, 65_536 - 12, 65_536, 200_000, 3, 900_000, 65_535, 0, 131_072};
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        all.writeBytes(connectRequest());
+        for (int i = 0; i < lengths.length; i++) {
+            all.writeBytes(request(i, lengths[i]));
+        }
+        send(connect(), all.toByteArray());
+        expect(lengths);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2})
+    void connectionsNeverGetEachOthersBytes(long seed) throws IOException {
+        int connections = 8;
+        int each = 300;
+        Random random = new Random(seed);
+        List<Socket> all = new ArrayList<>();
+        List<ByteBuffer> rest = new ArrayList<>();
+        for (int c = 0; c < connections; c++) {
+            all.add(connect());
+            ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+            bytes.writeBytes(connectRequest());
+            for (int i = 0; i < each; i++) {
+                int length = random.nextInt(1 << random.nextInt(13));
+                bytes.writeBytes(request(c * 1_000_000 + i, length));
+            }
+            rest.add(ByteBuffer.wrap(bytes.toByteArray()));
+        }
+        // Every tenth ends receiving for a moment.
+        server.handler =
+                (from, xid) -> {
+                    if (xid % 10 == 7) {
+                        from.disableRecv();
+                        Rounds.putOff(from::enableRecv);
+                    }
+                };
+        while (rest.stream().anyMatch(ByteBuffer::hasRemaining)) {
+            int c = random.nextInt(connections);
+            byte[] piece = new byte[Math.min(rest.get(c).remaining(), random.nextInt(20_000))];
+            rest.get(c).get(piece);
+            send(all.get(c), piece);
+        }
+        soon().until(() -> server.received.size() >= connections * each);
+        assertThat(server.received).hasSize(connections * each);
+        int[] next = new int[connections];
+        ServerCnxn[] from = new ServerCnxn[connections];
+        for (Received received : server.received) {
+            int c = received.xid() / 1_000_000;
+            assertThat(received.xid() % 1_000_000).isEqualTo(next[c]++);
+            byte[] expected = content(received.xid(), received.content().remaining());
+            assertThat(received.content()).isEqualTo(ByteBuffer.wrap(expected));
+            if (from[c] == null) {
+                from[c] = received.from();
+            }
+            assertThat(received.from()).isSameAs(from[c]);
+        }
+    }
+
+    @Test
+    void nothingIsHandledBeforeTheSessionIsConfirmed() throws IOException {
+        server.confirmsSessions = false;
+        Socket client = connect();
+        send(client, join(connectRequest(), request(0, 5), request(1, 5)));
+        soon().until(() -> port.getConnections().iterator().hasNext());
+        ServerCnxn connection = port.getConnections().iterator().next();
+        soon().until(() -> connection.getSessionTimeout() == 600_000);
+        // Another client's request comes after the round in which these two were read.
+        server.confirmsSessions = true;
+        send(connect(), join(connectRequest(), request(7, 0)));
+        soon().until(() -> !server.received.isEmpty());
+        assertThat(server.xids()).containsExactly(7);
+        connection.enableRecv();
+        soon().until(() -> server.received.size() == 3);
+        assertThat(server.xids()).containsExactly(7, 0, 1);
+    }
+
+    @Test
+    void aConnectionThatDoesNotReceiveHandlesTheRestLaterWithoutAnotherByte() throws IOException {
+        server.handler =
+                (from, xid) -> {
+                    if (xid == 1) {
+                        from.disableRecv();
+                    }
+                };
+        Socket client = connect();
+        send(client, join(connectRequest(), request(0, 5), request(1, 5), request(2, 5)));
+        soon().until(() -> server.received.size() == 2);
+        send(connect(), join(connectRequest(), request(7, 0)));
+        soon().until(() -> server.received.size() == 3);
+        assertThat(server.xids()).containsExactly(0, 1, 7);
+        // Answers are sent nevertheless, in this case by ZooKeeper's way, for it is too much.
+        ServerCnxn connection = server.received.get(0).from();
+        byte[] answer = content(3, 3_000_000);
+        connection.sendBuffer(ByteBuffer.wrap(answer));
+        byte[] got = client.getInputStream().readNBytes(answer.length);
+        assertThat(Arrays.equals(got, answer)).isTrue();
+        assertThat(server.received).hasSize(3);
+        send(client, request(3, 5));
+        connection.enableRecv();
+        soon().until(() -> server.received.size() == 5);
+        assertThat(server.xids()).containsExactly(0, 1, 7, 2, 3);
+    }
+
+    @Test
+    void requestsBeforeTheEndOfTheStreamAreHandledThenTheConnectionIsClosed() throws IOException {
+        Socket client = connect();
+        send(client, join(connectRequest(), request(0, 5), request(1, 100_000), request(2, 5)));
+        client.shutdownOutput();
+        expect(5, 100_000, 5);
+        assertThat(client.getInputStream().read()).isEqualTo(-1);
+        soon().until(() -> !port.getConnections().iterator().hasNext());
+    }
+
+    @Test
+    void whatIsBehindTheRequestThatClosesTheConnectionIsNotHandled() throws IOException {
+        server.handler =
+                (from, xid) -> {
+                    if (xid == 1) {
+                        from.close(ServerCnxn.DisconnectReason.UNKNOWN);
+                    }
+                };
+        Socket client = connect();
+        send(client, join(connectRequest(), request(0, 5), request(1, 5), request(2, 5)));
+        assertThat(client.getInputStream().read()).isEqualTo(-1);
+        // In the same thread, after whatever would have been handled.
+        send(connect(), join(connectRequest(), request(7, 3)));
+        soon().until(() -> server.xids().contains(7));
+        assertThat(server.xids()).containsExactly(0, 1, 7);
+        assertThat(server.received.get(2).content()).isEqualTo(ByteBuffer.wrap(content(7, 3)));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"GET / HTTP/1.1\r\n\r\n", "\u0000\u0000\u0000\u0001xyz", "~~~~~~~~"})
+    void garbageClosesItsConnectionAndNoOther(String garbage) throws IOException {
+        Socket client = connect();
+        send(client, join(connectRequest(), request(0, 5)));
+        Socket other = connect();
+        send(other, garbage.getBytes(StandardCharsets.ISO_8859_1));
+        assertThatEnds(other);
+        Socket third = connect();
+        send(third, connectRequest());
+        send(third, ByteBuffer.allocate(40).putInt(-5).array());
+        assertThatEnds(third);
+        send(client, request(1, 5));
+        expect(5, 5);
+    }
+
+    /** With bytes that nobody has read the end is a reset. */
+    private static void assertThatEnds(Socket client) {
+        try {
+            assertThat(client.getInputStream().read()).isEqualTo(-1);
+        } catch (IOException e) {
+            assertThat(e).hasMessageContaining("reset");
+        }
+    }
+
+    @Test
+    void workOfTheEndOfARoundThatTheSocketDoesNotTakeAtOnceIsSentWithoutAnotherEvent()
+            throws IOException {
+        byte[] answer = content(9, 9_000_000);
+        server.handler =
+                (from, xid) -> Rounds.putOff(() -> from.sendBuffer(ByteBuffer.wrap(answer)));
+        Socket client = connect();
+        send(client, join(connectRequest(), request(0, 5)));
+        assertThat(Arrays.equals(client.getInputStream().readNBytes(answer.length), answer))
+                .isTrue();
+    }
+
+    @Test
+    void fourLetterWordsAreAnsweredAndTheirConnectionIsClosed() throws IOException {
+        Socket client = connect();
+        send(client, "ruok".getBytes(StandardCharsets.US_ASCII));
+        assertThat(client.getInputStream().readAllBytes()).asString().isEqualTo("imok");
+        Socket mask = connect();
+        send(mask, ByteBuffer.allocate(12).put("stmk".getBytes(StandardCharsets.US_ASCII)).array());
+        assertThat(mask.getInputStream().readAllBytes()).asString().isEqualTo("0");
+        soon().until(() -> !port.getConnections().iterator().hasNext());
+    }
+
+    @Test
+    void workersHandleRequestsIfAskedForAndNoPropertyIsLeftBehind() throws IOException {
+        assertThat(System.getProperty(WORKERS)).isNull();
+        port.shutdown();
+        System.setProperty(WORKERS, "4");
+        try {
+            open();
+            assertThat(System.getProperty(WORKERS)).isEqualTo("4");
+        } finally {
+            System.clearProperty(WORKERS);
+        }
+        Socket client = connect();
+        send(client, join(connectRequest(), request(0, 5), request(1, 70_000), request(2, 5)));
+        expect(5, 70_000, 5);
+        assertThat(server.received).allMatch(each -> each.thread().startsWith("NIOWorker"));
+    }
+
+    @Test
+    void noPropertyIsLeftBehindByAFailure() {
+        SaucrClientPort secure = new SaucrClientPort();
+        assertThatThrownBy(() -> secure.configure(port.getLocalAddress(), 1, -1, true))
+                .isInstanceOf(UnsupportedOperationException.class);
+        assertThat(System.getProperty(WORKERS)).isNull();
+    }
+
+    @Test
+    void manyConnectionsLeaveNoFilesOpen() throws IOException {
+        int before = openFiles();
+        for (int i = 0; i < 200; i++) {
+            Socket client = connect();
+            send(client, join(connectRequest(), request(i, i)));
+            int received = i + 1;
+            soon().until(() -> server.received.size() == received);
+            if (i % 2 == 0) {
+                client.close();
+            } else {
+                server.received.get(i).from().close(ServerCnxn.DisconnectReason.UNKNOWN);
+                client.close();
+            }
+        }
+        soon().until(() -> openFiles() <= before + 10);
+    }
+
+    private static int openFiles() throws IOException {
+        try (Stream<Path> files = Files.list(Path.of("/proc/self/fd"))) {
+            return (int) files.count();
+        }
+    }
+}
