@@ -6,8 +6,12 @@ import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.server.NIOServerCnxnFactory.SelectorThread;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A client's connection that writes an answer in the thread that made it, as far as the socket
@@ -19,6 +23,8 @@ import org.apache.zookeeper.server.NIOServerCnxnFactory.SelectorThread;
  * ZooKeeper's way until its queue is empty, and so does the end of the connection.
  */
 final class SaucrClientConnection extends NIOServerCnxn {
+    private static final Logger LOG = LoggerFactory.getLogger(SaucrClientConnection.class);
+
     private final SocketChannel socket;
     private final ReadAheadChannel input;
 
@@ -46,6 +52,9 @@ final class SaucrClientConnection extends NIOServerCnxn {
      * The answer to a four-letter word bypasses the queue, so {@code queued} is not right any more.
      */
     private volatile boolean answersWord;
+
+    /** Of the one thread that answers; then of the one that it starts. */
+    private final List<ByteBuffer> restOfAnswer = new ArrayList<>();
 
     SaucrClientConnection(
             ZooKeeperServer server,
@@ -139,10 +148,49 @@ final class SaucrClientConnection extends NIOServerCnxn {
         super.packetSent();
     }
 
+    /**
+     * Part of the answer to a four-letter word. Whoever asks and does not read holds up nobody but
+     * {@link #writeRestOfAnswer}.
+     */
     @Override
     void sendBufferSync(ByteBuffer buffer) {
         answersWord = true;
-        super.sendBufferSync(buffer);
+        if (restOfAnswer.isEmpty()) {
+            try {
+                socket.write(buffer);
+            } catch (IOException e) {
+                LOG.warn("Cannot answer {}", this, e);
+                return;
+            }
+        }
+        if (buffer.hasRemaining()) {
+            restOfAnswer.add(buffer);
+        } else {
+            super.packetSent();
+        }
+    }
+
+    @Override
+    public void close(DisconnectReason reason) {
+        if (reason == DisconnectReason.CLOSE_CONNECTION_COMMAND && !restOfAnswer.isEmpty()) {
+            Thread thread =
+                    new Thread(this::writeRestOfAnswer, "Answer-" + getRemoteSocketAddress());
+            thread.setDaemon(true);
+            thread.start();
+        } else {
+            super.close(reason);
+        }
+    }
+
+    /** A client without a session is closed after a time, which ends this. */
+    private void writeRestOfAnswer() {
+        try {
+            for (ByteBuffer part : restOfAnswer) {
+                super.sendBufferSync(part);
+            }
+        } finally {
+            super.close(DisconnectReason.CLOSE_CONNECTION_COMMAND);
+        }
     }
 
     /**

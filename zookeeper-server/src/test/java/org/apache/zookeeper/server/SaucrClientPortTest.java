@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -391,6 +392,29 @@ class SaucrClientPortTest {
         send(mask, ByteBuffer.allocate(12).put("stmk".getBytes(StandardCharsets.US_ASCII)).array());
         assertThat(mask.getInputStream().readAllBytes()).asString().isEqualTo("0");
         soon().until(() -> !port.getConnections().iterator().hasNext());
+    }
+
+    @Test
+    void whoDoesNotReadTheAnswerToAFourLetterWordHoldsUpNobody() throws IOException {
+        Socket client = connect();
+        send(client, join(connectRequest(), request(0, 5)));
+        soon().until(() -> server.received.size() == 1);
+        ServerCnxn watcher = server.received.get(0).from();
+        String path = "/" + "x".repeat(4000) + "/";
+        int watches = 3000;
+        for (int i = 0; i < watches; i++) {
+            server.getZKDatabase().getDataTree().addWatch(path + i, watcher, 0);
+        }
+        Socket idle = connect();
+        send(idle, "wchp".getBytes(StandardCharsets.US_ASCII));
+        DataInputStream answer = new DataInputStream(idle.getInputStream());
+        assertThat(answer.readByte()).isEqualTo((byte) '/');
+        send(client, request(1, 5));
+        expect(5, 5);
+        String rest = new String(answer.readAllBytes(), StandardCharsets.US_ASCII);
+        List<String> lines = ("/" + rest).lines().filter(line -> line.startsWith("/")).toList();
+        assertThat(lines).hasSize(watches).doesNotHaveDuplicates();
+        assertThat(lines).allMatch(line -> line.startsWith(path));
     }
 
     @Test
