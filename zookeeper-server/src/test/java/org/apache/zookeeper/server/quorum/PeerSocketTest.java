@@ -642,7 +642,7 @@ class PeerSocketTest {
                             () -> {
                                 for (int i = 1; i <= rounds; i++) {
                                     while (round.get() < i) {
-                                        Thread.yield();
+                                        Thread.onSpinWait();
                                     }
                                     out.write(i);
                                     socket.flush();
