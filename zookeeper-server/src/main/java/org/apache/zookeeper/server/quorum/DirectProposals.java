@@ -117,6 +117,11 @@ final class DirectProposals extends PrepRequestProcessor {
         }
     }
 
+    /** Whether requests wait, for instance for the end of a drain. */
+    boolean waits() {
+        return !requests.isEmpty();
+    }
+
     // ---- The thread ----
 
     void wake() {

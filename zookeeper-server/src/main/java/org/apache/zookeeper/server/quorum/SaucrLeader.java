@@ -369,15 +369,17 @@ final class SaucrLeader extends Leader implements SaucrLearnerHandler.Batches {
 
     /**
      * What a thread has brought and collected is dealt with when its batch ends; of a thread that
-     * has no batches, by the thread that validates. Whatever lock it holds.
+     * has no batches, by the thread that validates. Whatever lock it holds. The heartbeats' thread
+     * looks after each of its rounds.
      */
     @Override
     public void later() {
-        if (!Rounds.putOff(batch)) {
-            DirectProposals proposals = server.proposals();
-            if (proposals != null) {
-                proposals.wake();
-            }
+        if (Rounds.putOff(batch) || Thread.currentThread() == heartbeats) {
+            return;
+        }
+        DirectProposals proposals = server.proposals();
+        if (proposals != null) {
+            proposals.wake();
         }
     }
 
@@ -853,6 +855,10 @@ final class SaucrLeader extends Leader implements SaucrLearnerHandler.Batches {
             long again = round(late);
             // Not by a thread that may wait for the disk: heartbeats must go out.
             flush();
+            DirectProposals proposals = server.proposals();
+            if (proposals != null && proposals.waits()) {
+                proposals.wake();
+            }
             if (lateNanos > 0) {
                 LOG.error(
                         "This server's log has been late for {} ms, and others' are not: stepping"

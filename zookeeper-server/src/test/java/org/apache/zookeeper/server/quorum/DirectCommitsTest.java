@@ -19,6 +19,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -805,6 +806,7 @@ class DirectCommitsTest {
             Request read = longRead(SESSION, 1);
             last.steps.put(read, () -> fail(kind));
             bring(read, read(SESSION, 2));
+            await().until(() -> !failures.isEmpty());
             commits.join();
             assertThat(failures).containsExactly(commits.getName());
             assertThat(last.done).isEmpty();
@@ -842,12 +844,10 @@ class DirectCommitsTest {
 
     @Nested
     class Shutdown {
-        private Future<?> shutDownInAnotherThread() {
-            return inAnotherThread(
-                    () -> {
-                        commits.shutdown();
-                        return null;
-                    });
+        private Thread shutDownInAnotherThread() {
+            Thread thread = new Thread(commits::shutdown);
+            thread.start();
+            return thread;
         }
 
         private void awaitHalted() throws InterruptedException {
@@ -855,14 +855,27 @@ class DirectCommitsTest {
             commits.join();
         }
 
-        private void isOverOnlyWhen(Stop inside, Future<?> shutdown) throws Exception {
-            awaitHalted();
-            assertThat(shutdown.isDone()).isFalse();
+        private void waits(Thread shutdown) {
+            await().until(
+                            () ->
+                                    shutdown.getState() == Thread.State.TIMED_WAITING
+                                            || !shutdown.isAlive());
+            assertThat(shutdown.isAlive()).isTrue();
             assertThat(last.shutDown).isFalse();
+        }
+
+        private void isOverOnlyWhen(Stop inside, Thread shutdown) throws Exception {
+            awaitHalted();
+            waits(shutdown);
             inside.leave();
-            shutdown.get(AT_ONCE_SECONDS, TimeUnit.SECONDS);
+            ends(shutdown);
             assertThat(last.shutDown).isTrue();
             assertThat(last.done).hasSize(1);
+        }
+
+        private void ends(Thread shutdown) throws InterruptedException {
+            shutdown.join(TimeUnit.SECONDS.toMillis(AT_ONCE_SECONDS));
+            assertThat(shutdown.isAlive()).isFalse();
         }
 
         @Test
@@ -898,12 +911,10 @@ class DirectCommitsTest {
             last.commitSteps.put(1, applying);
             commit(OTHER, 1);
             applying.awaitReached();
-            Future<?> shutdown = shutDownInAnotherThread();
-            // It ends when it has left.
-            await().until(() -> commits.stopped);
-            assertThat(shutdown.isDone()).isFalse();
+            Thread shutdown = shutDownInAnotherThread();
+            waits(shutdown);
             applying.leave();
-            shutdown.get(AT_ONCE_SECONDS, TimeUnit.SECONDS);
+            ends(shutdown);
             assertThat(done()).containsExactly(1);
             commits.join();
         }
@@ -911,18 +922,17 @@ class DirectCommitsTest {
         @Test
         void waitsEvenIfItsThreadIsInterrupted() throws Exception {
             Stop applying = applying(1);
-            Future<Boolean> shutdown =
-                    inAnotherThread(
+            AtomicBoolean interrupted = new AtomicBoolean();
+            Thread shutdown =
+                    new Thread(
                             () -> {
                                 Thread.currentThread().interrupt();
                                 commits.shutdown();
-                                return Thread.interrupted();
+                                interrupted.set(Thread.interrupted());
                             });
-            awaitHalted();
-            assertThat(shutdown.isDone()).isFalse();
-            applying.leave();
-            assertThat(shutdown.get(AT_ONCE_SECONDS, TimeUnit.SECONDS)).isTrue();
-            assertThat(last.done).hasSize(1);
+            shutdown.start();
+            isOverOnlyWhen(applying, shutdown);
+            assertThat(interrupted).isTrue();
         }
 
         @Test
@@ -966,16 +976,12 @@ class DirectCommitsTest {
             Stop other = reading(read(OTHER, 1));
             Request read = read(SESSION, 2);
             last.steps.put(read, commits::shutdown);
-            Future<?> shutdown =
-                    inAnotherThread(
-                            () -> {
-                                bring(read);
-                                return null;
-                            });
+            Thread shutdown = new Thread(() -> bring(read));
+            shutdown.start();
             awaitHalted();
-            assertThat(shutdown.isDone()).isFalse();
+            waits(shutdown);
             other.leave();
-            shutdown.get(AT_ONCE_SECONDS, TimeUnit.SECONDS);
+            ends(shutdown);
             assertThat(done()).containsExactly(1, 2);
         }
 
