@@ -43,7 +43,13 @@ final class BuiltDistribution {
      */
     static Distribution changed(String name, String type, String method, Implementation instead)
             throws IOException {
-        Distribution built = servers();
+        return changed(name, servers(), type, method, instead);
+    }
+
+    /** As {@link #changed(String, String, String, Implementation)}, on top of another change. */
+    static Distribution changed(
+            String name, Distribution built, String type, String method, Implementation instead)
+            throws IOException {
         List<ClassFileLocator> jars = new ArrayList<>();
         jars.add(ClassFileLocator.ForClassLoader.ofPlatformLoader());
         for (Path entry : built.classPath()) {

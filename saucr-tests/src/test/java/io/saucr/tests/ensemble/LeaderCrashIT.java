@@ -3,9 +3,12 @@ package io.saucr.tests.ensemble;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.tests.ensemble.SaucrEnsemble.LogLine;
+import java.nio.file.Path;
 import java.time.LocalTime;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -64,6 +67,37 @@ class LeaderCrashIT {
                         writes.assertAllIn(reader);
                     }
                 }
+            }
+        }
+    }
+
+    /** However many nodes there are, the next leader need not write them all before it serves. */
+    @Test
+    void aNewLeaderServesWithoutASnapshotAndItsDiskRestoresTheTree() throws Exception {
+        try (SaucrEnsemble ensemble =
+                SaucrEnsemble.start(SaucrEnsemble.describe("leader-crash-snapshot", 3))) {
+            int first = ensemble.awaitFast();
+            List<AckedWrites> writes = new ArrayList<>();
+            writes.add(AckedWrites.written(ensemble.connect(), "/first", 8, 300));
+            Map<Integer, List<Path>> before = new HashMap<>();
+            for (int id : ensemble.followers()) {
+                before.put(id, ensemble.snapshots(id));
+            }
+            ensemble.kill(first);
+            ensemble.awaitServing();
+            int second = ensemble.leader();
+            writes.add(AckedWrites.written(ensemble.connect(), "/second", 8, 300));
+            assertThat(ensemble.snapshots(second)).isEqualTo(before.get(second)).isNotEmpty();
+
+            ensemble.restart(first);
+            ensemble.awaitServing();
+            ensemble.awaitOnDisk(ensemble.all());
+            Integer[] all = ensemble.all().toArray(Integer[]::new);
+            ensemble.killAtOneInstant(all);
+            ensemble.restart(all);
+            ensemble.awaitServing();
+            for (AckedWrites each : writes) {
+                each.assertAllOnEachOf(ensemble);
             }
         }
     }

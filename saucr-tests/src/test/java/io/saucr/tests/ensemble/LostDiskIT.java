@@ -179,10 +179,7 @@ class LostDiskIT {
         }
     }
 
-    /**
-     * Of a server that needs that file: a leader takes a snapshot when its epoch begins, and what
-     * is before that is not read.
-     */
+    /** Of a server that needs that file: what is before its newest snapshot is not read. */
     private static int removeLastFileButOne(SaucrEnsemble ensemble) throws IOException {
         for (int id : ensemble.all()) {
             List<Path> logs = sorted(data(ensemble, id), "log.");

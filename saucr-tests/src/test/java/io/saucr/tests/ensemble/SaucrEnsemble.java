@@ -360,8 +360,19 @@ final class SaucrEnsemble implements AutoCloseable {
 
     /** A server's log files, in any order. */
     List<Path> logFiles(int id) throws IOException {
+        return files(id, "log.");
+    }
+
+    /** A server's snapshots, the oldest first. */
+    List<Path> snapshots(int id) throws IOException {
+        return files(id, "snapshot.").stream()
+                .sorted(Comparator.comparingLong(SaucrEnsemble::zxidOf))
+                .toList();
+    }
+
+    private List<Path> files(int id, String prefix) throws IOException {
         try (Stream<Path> files = Files.list(server(id).dataDirectory().resolve("version-2"))) {
-            return files.filter(file -> file.getFileName().toString().startsWith("log.")).toList();
+            return files.filter(file -> file.getFileName().toString().startsWith(prefix)).toList();
         }
     }
 

@@ -9,10 +9,12 @@ import io.saucr.server.LogMetrics;
 import io.saucr.server.SaucrSettings;
 import java.io.File;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -315,6 +317,23 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
                             + " While a majority of the other servers is serving, empty its data"
                             + " directory but for myid, and it copies everything from them");
         }
+    }
+
+    /**
+     * Whether the next start would load the tree of this entry: there is a snapshot, and the log
+     * behind it ends with that entry. Between two roles, when the log has been forced; the snapshot
+     * is forced here, as an operator or Apache's server may have left it in the page cache.
+     */
+    public boolean hasOnDisk(long zxid) throws IOException {
+        File newest = findMostRecentSnapshot();
+        if (newest == null || zxid != log().lastAppended()) {
+            return false;
+        }
+        try (FileChannel snapshot = FileChannel.open(newest.toPath(), StandardOpenOption.READ)) {
+            snapshot.force(true);
+        }
+        MarkerStore.forceDirectory(getSnapDir().toPath());
+        return true;
     }
 
     @Override

@@ -1,5 +1,6 @@
 package org.apache.zookeeper.server.quorum;
 
+import java.io.File;
 import java.io.IOException;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.server.ContainerManager;
@@ -11,27 +12,67 @@ import org.apache.zookeeper.server.RequestProcessor;
 import org.apache.zookeeper.server.RequestRecord;
 import org.apache.zookeeper.server.RequestThrottler;
 import org.apache.zookeeper.server.ZKDatabase;
-import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
-import org.apache.zookeeper.server.persistence.SaucrTxnLog;
+import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
 
 /**
  * The server of a leader's own clients. Their syncs wait like those of its followers' clients
  * (R22); with Apache's leader they pass like reads.
+ *
+ * <p>Apache's leader writes a snapshot of the whole tree before it serves, which takes minutes for
+ * millions of nodes (ZOOKEEPER-4766). This one writes none if its disk has that tree anyway, as a
+ * snapshot and the log behind it. That is the rule: a server between two roles is what its log says
+ * (H14), and a first start, a recovery (R17) and a synchronisation by snapshot leave a snapshot of
+ * their own. What is not committed yet can then be truncated from the log alone. Snapshots are
+ * taken as often as a follower's: every {@code snapCount} entries.
  */
 final class SaucrLeaderServer extends LeaderZooKeeperServer {
-
-    private final SaucrTxnLog log;
+    private final SaucrTxnSnapLog snapLog;
     private volatile DirectCommits commits;
     private volatile DirectProposals proposals;
 
     /** Guarded by this. */
     private ContainerManager containers;
 
-    SaucrLeaderServer(
-            FileTxnSnapLog logFactory, SaucrTxnLog log, QuorumPeer self, ZKDatabase database)
+    // The thread that leads; nothing else runs before the tree is loaded.
+    private boolean loading;
+    private boolean killedSession;
+
+    SaucrLeaderServer(SaucrTxnSnapLog snapLog, QuorumPeer self, ZKDatabase database)
             throws IOException {
-        super(logFactory, self, database);
-        this.log = log;
+        super(snapLog, self, database);
+        this.snapLog = snapLog;
+    }
+
+    @Override
+    public void loadData() throws IOException, InterruptedException {
+        loading = true;
+        try {
+            super.loadData();
+        } finally {
+            loading = false;
+        }
+    }
+
+    /**
+     * Ephemeral nodes go with a session that nobody knows any more; the log does not tell of it.
+     */
+    @Override
+    protected void killSession(long sessionId, long zxid) {
+        killedSession = true;
+        super.killSession(sessionId, zxid);
+    }
+
+    @Override
+    public File takeSnapshot() throws IOException {
+        return loading && diskHasTree() ? null : super.takeSnapshot();
+    }
+
+    /**
+     * A tree that a dead leader sent may be in memory alone, and so may one that was loaded from a
+     * log without a snapshot (zookeeper.snapshot.trust.empty).
+     */
+    private boolean diskHasTree() throws IOException {
+        return !killedSession && snapLog.hasOnDisk(getZKDatabase().getDataTreeLastProcessedZxid());
     }
 
     @Override
@@ -55,7 +96,7 @@ final class SaucrLeaderServer extends LeaderZooKeeperServer {
         commitProcessor.start();
         SaucrLeader leader = (SaucrLeader) getLeader();
         // Not in line: if its disk hangs, the others' acks go on committing what it proposes (R24).
-        DirectLog madeLog = new DirectLog(this, log, false, leader.ownAcks());
+        DirectLog madeLog = new DirectLog(this, snapLog.log(), false, leader.ownAcks());
         madeLog.start();
         DirectProposals madeProposals = new DirectProposals(this, leader, made, madeLog);
         proposals = madeProposals;

@@ -545,7 +545,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         SaucrLeader leader =
                 new SaucrLeader(
                         this,
-                        new SaucrLeaderServer(logFactory, txnSnapLog.log(), this, getZkDb()),
+                        new SaucrLeaderServer(txnSnapLog, this, getZkDb()),
                         txnSnapLog.log(),
                         settings,
                         replicationMetrics);
