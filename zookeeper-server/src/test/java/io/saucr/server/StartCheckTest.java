@@ -268,4 +268,19 @@ class StartCheckTest {
         parse(3, "saucr.enabled=true", "serverCnxnFactory=" + netty);
         assertThat(clientPort()).isEqualTo(netty);
     }
+
+    private static String pauseOfFollowers() {
+        return System.getProperty(Boot.LEADER_CONNECT_DELAY);
+    }
+
+    @Test
+    void thePauseOfFollowersIsShortUnlessTheConfigurationNamesOne() throws Exception {
+        parse(3, "saucr.enabled=false");
+        assertThat(pauseOfFollowers()).isNull();
+        parse(3, "saucr.enabled=true");
+        assertThat(pauseOfFollowers()).isEqualTo("20");
+        forgetProperties();
+        parse(3, "saucr.enabled=true", "leaderConnectDelayDuringRetryMs=100");
+        assertThat(pauseOfFollowers()).isEqualTo("100");
+    }
 }

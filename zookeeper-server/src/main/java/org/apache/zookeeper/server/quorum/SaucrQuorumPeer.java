@@ -83,6 +83,9 @@ public final class SaucrQuorumPeer extends QuorumPeer {
      */
     private final AtomicInteger betweenRoles = new AtomicInteger();
 
+    /** Whether this process has led or followed. */
+    private volatile boolean hadRole;
+
     private volatile RecoveryAnswers answers;
     private volatile boolean starting;
     private final Thread lastFlush = new Thread(this::flushForEver, "SaucrLastFlush");
@@ -467,6 +470,29 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         return channel;
     }
 
+    /** Votes wait until the election has its {@link Ballots}. */
+    @Override
+    protected Election createElectionAlgorithm(int type) {
+        holdVotes();
+        try {
+            Election election = super.createElectionAlgorithm(type);
+            if (election instanceof FastLeaderElection fast) {
+                fast.recvqueue = new Ballots(this, fast, this::mayVote);
+            }
+            return election;
+        } finally {
+            releaseVotes();
+        }
+    }
+
+    /**
+     * When servers start, one after the other, each of them may come any moment. Later only those
+     * are awaited that are there: a leader that has died is not.
+     */
+    private boolean mayVote(long voter) {
+        return !hadRole || voter == getMyId() || channel.connectedToPeer(voter);
+    }
+
     private void receivedMessage(long from, ByteBuffer message) {
         if (recovering) {
             CrashRecovery running = recovery;
@@ -494,7 +520,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
 
     /** The end of one {@link #holdVotes}. */
     void releaseVotes() {
-        if (betweenRoles.decrementAndGet() == 0) {
+        if (betweenRoles.decrementAndGet() == 0 && !recovering) {
             channel.releaseVotes();
         }
     }
@@ -532,6 +558,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
 
     @Override
     protected Follower makeFollower(FileTxnSnapLog logFactory) throws IOException {
+        hadRole = true;
         return new SaucrFollower(
                 this,
                 new SaucrFollowerServer(logFactory, txnSnapLog.log(), this, getZkDb()),
@@ -542,6 +569,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
 
     @Override
     protected Leader makeLeader(FileTxnSnapLog logFactory) throws IOException {
+        hadRole = true;
         SaucrLeader leader =
                 new SaucrLeader(
                         this,
