@@ -31,10 +31,11 @@ final class SaucrFollower extends Follower {
     private static final Logger LOG = LoggerFactory.getLogger(SaucrFollower.class);
 
     /**
-     * For how long a leader may not be ready: Apache's follower tries for 400 ms as preset, and
-     * Apache's leader may still wait 200 ms for votes when this server has heard all of them.
+     * For how long a leader that was elected may not be ready. Apache's follower gives up after 400
+     * ms and four pauses, but on a busy machine a JVM takes longer to lead for the first time; then
+     * this server would elect somebody else, while that leader waits for followers until initLimit.
      */
-    private static final long LEADER_GETS_READY_NANOS = TimeUnit.MILLISECONDS.toNanos(600);
+    private static final long LEADER_GETS_READY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final int VERSION_OFFSET = Long.BYTES;
     private static final int REQUEST_BYTES = Long.BYTES + Integer.BYTES + Integer.BYTES;
@@ -142,21 +143,23 @@ final class SaucrFollower extends Follower {
 
     /**
      * Apache's follower tries five times, with pauses that are shorter as preset here. So this one
-     * begins anew until the leader should be ready.
+     * begins anew until the leader should be ready, unless its process has ended meanwhile.
      */
     @Override
     protected void connectToLeader(MultipleAddresses addresses, String host) throws IOException {
         long end = System.nanoTime() + LEADER_GETS_READY_NANOS;
+        long leader = peer.getCurrentVote().getId();
         while (true) {
             try {
                 super.connectToLeader(addresses, host);
                 return;
             } catch (IOException e) {
                 boolean reached = sock != null;
-                if (reached || !peer.isRunning() || System.nanoTime() - end >= 0) {
+                boolean over = System.nanoTime() - end >= 0 || !peer.hears(leader);
+                if (reached || over || !peer.isRunning()) {
                     throw e;
                 }
-                LOG.info("Server {} does not lead yet", peer.getCurrentVote().getId());
+                LOG.info("Server {} does not lead yet", leader);
             }
         }
     }

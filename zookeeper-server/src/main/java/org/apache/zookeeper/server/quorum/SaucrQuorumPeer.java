@@ -490,7 +490,12 @@ public final class SaucrQuorumPeer extends QuorumPeer {
      * are awaited that are there: a leader that has died is not.
      */
     private boolean mayVote(long voter) {
-        return !hadRole || voter == getMyId() || channel.connectedToPeer(voter);
+        return !hadRole || voter == getMyId() || hears(voter);
+    }
+
+    /** Whether the election channel has a connection to this other server. */
+    boolean hears(long sid) {
+        return channel.connectedToPeer(sid);
     }
 
     private void receivedMessage(long from, ByteBuffer message) {
