@@ -205,7 +205,7 @@ class BenchCommandIT {
                         "--device=none");
         assertThat(outcome.status()).as(outcome.err()).isZero();
         assertThat(outcome.out())
-                .contains("Sync: log", "Sender: packets to followers", "saucr CPU us/op");
+                .contains("Sync: log", "LearnerHandler: packets from followers", "saucr CPU us/op");
         JsonNode result = new ObjectMapper().readTree(results.resolve("result.json").toFile());
         double sum = 0;
         for (JsonNode cost : result.at("/stages")) {
