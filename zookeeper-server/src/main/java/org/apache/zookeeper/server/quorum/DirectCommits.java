@@ -13,6 +13,7 @@ import org.apache.zookeeper.common.Time;
 import org.apache.zookeeper.proto.GetChildren2Request;
 import org.apache.zookeeper.proto.GetChildrenRequest;
 import org.apache.zookeeper.server.DataNode;
+import org.apache.zookeeper.server.NettyServerCnxn;
 import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.RequestProcessor;
 import org.apache.zookeeper.server.RequestProcessor.RequestProcessorException;
@@ -153,7 +154,7 @@ final class DirectCommits extends CommitProcessor {
         }
         request.commitProcQueueStartTime = Time.currentElapsedTime();
         boolean waits = needCommit(request);
-        boolean isLong = !waits && mayTakeLong(request);
+        boolean isLong = !waits && isForWorker(request);
         synchronized (lock) {
             if (waits) {
                 writes.add(request);
@@ -190,6 +191,14 @@ final class DirectCommits extends CommitProcessor {
         Deque<Request> queue = new ArrayDeque<>(4);
         queue.add(request);
         sessions.put(request.sessionId, queue);
+    }
+
+    /**
+     * Netty's own thread writes an answer at once, and those of other threads later: what it read
+     * itself would overtake them.
+     */
+    private boolean isForWorker(Request request) {
+        return request.cnxn instanceof NettyServerCnxn || mayTakeLong(request);
     }
 
     /** A guess, from what is known without doing it. */
@@ -392,7 +401,7 @@ final class DirectCommits extends CommitProcessor {
                     writes++;
                     write(request);
                     hasDone(request);
-                } else if (mayTakeLong(request)) {
+                } else if (isForWorker(request)) {
                     giveToWorker(request);
                 } else {
                     reads++;
