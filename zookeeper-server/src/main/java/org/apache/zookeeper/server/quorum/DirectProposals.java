@@ -11,6 +11,7 @@ import org.apache.zookeeper.server.RequestProcessor;
 import org.apache.zookeeper.server.Rounds;
 import org.apache.zookeeper.server.ServerMetrics;
 import org.apache.zookeeper.server.quorum.Leader.XidRolloverException;
+import org.apache.zookeeper.txn.TxnHeader;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,20 +46,24 @@ final class DirectProposals extends PrepRequestProcessor {
      */
     DirectProposals(
             SaucrLeaderServer server, SaucrLeader leader, RequestProcessor next, DirectLog log) {
-        super(server, new Proposing(leader, next, log));
+        super(server, new Proposing(server, leader, next, log));
         this.leader = leader;
         this.next = next;
         this.log = log;
     }
 
     /** What becomes of a request that is validated. */
-    private record Proposing(SaucrLeader leader, RequestProcessor next, DirectLog log)
+    private record Proposing(
+            SaucrLeaderServer server, SaucrLeader leader, RequestProcessor next, DirectLog log)
             implements RequestProcessor {
         @Override
         public void processRequest(Request request) throws RequestProcessorException {
             if (request instanceof LearnerSyncRequest sync) {
                 leader.processSync(sync);
                 return;
+            }
+            if (request.getHdr() != null) {
+                haveOwnZxid(request);
             }
             if (!(request.getOwner() instanceof LearnerHandler)) {
                 next.processRequest(request);
@@ -71,6 +76,27 @@ final class DirectProposals extends PrepRequestProcessor {
                 }
                 log.processRequest(request);
             }
+        }
+
+        /**
+         * ZooKeeper's validation gives a write that it cannot decode the zxid of the entry before
+         * it, which that one would be replaced by where it is not committed yet.
+         */
+        private void haveOwnZxid(Request request) {
+            TxnHeader header = request.getHdr();
+            if (header.getZxid() > leader.getLastProposed()) {
+                return;
+            }
+            long zxid = server.getZxid() + 1;
+            server.setZxid(zxid);
+            request.zxid = zxid;
+            request.setHdr(
+                    new TxnHeader(
+                            header.getClientId(),
+                            header.getCxid(),
+                            zxid,
+                            header.getTime(),
+                            header.getType()));
         }
 
         @Override

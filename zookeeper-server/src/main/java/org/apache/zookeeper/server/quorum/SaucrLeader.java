@@ -446,7 +446,21 @@ final class SaucrLeader extends Leader implements SaucrLearnerHandler.Batches {
             throw new XidRolloverException(reason);
         }
         proposingNoop = request instanceof Noop;
-        return super.propose(request);
+        boolean done = false;
+        try {
+            Proposal proposal = super.propose(request);
+            done = true;
+            return proposal;
+        } finally {
+            if (!done) {
+                neverCommitAgain();
+            }
+        }
+    }
+
+    /** What is proposed may be another thing than what was sent, and must not get into the tree. */
+    private synchronized void neverCommitAgain() {
+        allowedToCommit = false;
     }
 
     /** What this leader proposes itself; the view of a seal goes with it. */
