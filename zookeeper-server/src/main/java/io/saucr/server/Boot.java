@@ -10,9 +10,12 @@ import java.nio.channels.Selector;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import javax.security.sasl.SaslException;
+import org.apache.jute.Record;
 import org.apache.zookeeper.server.Rounds;
 import org.apache.zookeeper.server.SaucrClientPort;
 import org.apache.zookeeper.server.ServerCnxnFactory;
+import org.apache.zookeeper.server.TxnCodec;
+import org.apache.zookeeper.server.TxnLogEntry;
 import org.apache.zookeeper.server.quorum.LearnerHandler;
 import org.apache.zookeeper.server.quorum.LearnerMaster;
 import org.apache.zookeeper.server.quorum.QuorumPeer;
@@ -21,6 +24,8 @@ import org.apache.zookeeper.server.quorum.QuorumPeerConfig.ConfigException;
 import org.apache.zookeeper.server.quorum.QuorumPeerMain;
 import org.apache.zookeeper.server.quorum.SaucrLearnerHandler;
 import org.apache.zookeeper.server.quorum.SaucrQuorumPeer;
+import org.apache.zookeeper.txn.TxnDigest;
+import org.apache.zookeeper.txn.TxnHeader;
 
 /**
  * The entry points for the patched ZooKeeper classes: every method is called from exactly one patch
@@ -139,5 +144,15 @@ public final class Boot {
     public static LearnerHandler learnerHandler(
             Socket socket, BufferedInputStream in, LearnerMaster master) throws IOException {
         return SaucrLearnerHandler.of(socket, in, master);
+    }
+
+    /** A transaction's content; null if ZooKeeper has to decode it. */
+    public static TxnLogEntry decoded(byte[] transaction) {
+        return TxnCodec.decode(transaction);
+    }
+
+    /** The bytes of a transaction. */
+    public static byte[] encoded(TxnHeader header, Record txn, TxnDigest digest) {
+        return TxnCodec.encode(header, txn, digest);
     }
 }

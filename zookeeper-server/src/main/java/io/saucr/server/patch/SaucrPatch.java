@@ -26,11 +26,15 @@ import net.bytebuddy.description.type.TypeDescription;
 import net.bytebuddy.dynamic.ClassFileLocator;
 import net.bytebuddy.dynamic.DynamicType;
 import net.bytebuddy.matcher.ElementMatcher;
+import org.apache.jute.Record;
+import org.apache.zookeeper.server.TxnLogEntry;
 import org.apache.zookeeper.server.quorum.LearnerHandler;
 import org.apache.zookeeper.server.quorum.QuorumPeer;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig.ConfigException;
 import org.apache.zookeeper.server.quorum.QuorumPeerMain;
+import org.apache.zookeeper.txn.TxnDigest;
+import org.apache.zookeeper.txn.TxnHeader;
 
 /**
  * Every change that the build makes to the byte code of Apache's released classes. There is no
@@ -131,7 +135,16 @@ public final class SaucrPatch implements Plugin {
                                     + ".Leader$LearnerCnxAcceptor$LearnerCnxAcceptorHandler",
                             named("acceptConnections").and(takesArguments(0)),
                             null,
-                            LearnerHandler.class));
+                            LearnerHandler.class),
+                    // Every server decodes every write, and the leader encodes it.
+                    new Point(
+                            "org.apache.zookeeper.server.util.SerializeUtils",
+                            named("deserializeTxn"),
+                            TransactionIsDecoded.class),
+                    new Point(
+                            "org.apache.zookeeper.server.persistence.Util",
+                            named("marshallTxnEntry"),
+                            TransactionIsEncoded.class));
 
     private final Set<Point> applied = new LinkedHashSet<>();
 
@@ -256,6 +269,45 @@ public final class SaucrPatch implements Plugin {
                 @Advice.FieldValue("selector") Selector selector,
                 @Advice.FieldValue("updateQueue") Queue<SelectionKey> updates) {
             Boot.roundEnds(selector, updates);
+        }
+    }
+
+    /** See {@link Boot#decoded}. */
+    static final class TransactionIsDecoded {
+        private TransactionIsDecoded() {}
+
+        @Advice.OnMethodEnter(skipOn = Advice.OnNonDefaultValue.class)
+        static TxnLogEntry enter(@Advice.Argument(0) byte[] transaction) {
+            return Boot.decoded(transaction);
+        }
+
+        @Advice.OnMethodExit
+        static void exit(
+                @Advice.Enter TxnLogEntry decoded,
+                @Advice.Return(readOnly = false) TxnLogEntry entry) {
+            if (decoded != null) {
+                entry = decoded;
+            }
+        }
+    }
+
+    /** See {@link Boot#encoded}. */
+    static final class TransactionIsEncoded {
+        private TransactionIsEncoded() {}
+
+        @Advice.OnMethodEnter(skipOn = Advice.OnNonDefaultValue.class)
+        static byte[] enter(
+                @Advice.Argument(0) TxnHeader header,
+                @Advice.Argument(1) Record txn,
+                @Advice.Argument(2) TxnDigest digest) {
+            return Boot.encoded(header, txn, digest);
+        }
+
+        @SuppressWarnings("UnusedVariable") // the method returns it
+        @Advice.OnMethodExit
+        static void exit(
+                @Advice.Enter byte[] encoded, @Advice.Return(readOnly = false) byte[] bytes) {
+            bytes = encoded;
         }
     }
 }

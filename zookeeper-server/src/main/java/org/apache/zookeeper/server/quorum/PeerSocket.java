@@ -1,7 +1,6 @@
 package org.apache.zookeeper.server.quorum;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -17,9 +16,9 @@ import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.zookeeper.server.BufferInput;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -59,7 +58,8 @@ final class PeerSocket extends Socket {
     private volatile InetSocketAddress remote;
 
     private final Output output = new Output();
-    private final Input input = new Input();
+    private final BufferInput input =
+            new BufferInput(ByteBuffer.allocateDirect(INPUT_BYTES).limit(0), new Input());
     private volatile int soTimeout;
     private volatile BeforeReading beforeReading = () -> {};
     private volatile boolean mayWait = true;
@@ -166,45 +166,15 @@ final class PeerSocket extends Socket {
         }
     }
 
-    private final class Input extends InputStream {
-        private final ByteBuffer buffer = ByteBuffer.allocateDirect(INPUT_BYTES).limit(0);
+    private final class Input implements BufferInput.Source {
         private Selector selector;
 
         /** The last read has not filled the buffer: nothing more was there. */
         private boolean drained;
 
         @Override
-        public int read() throws IOException {
-            return fill() ? buffer.get() & 0xff : -1;
-        }
-
-        @Override
-        public int read(byte[] to, int offset, int length) throws IOException {
-            Objects.checkFromIndexSize(offset, length, to.length);
-            if (length == 0) {
-                return 0;
-            }
-            if (!fill()) {
-                return -1;
-            }
-            int count = Math.min(length, buffer.remaining());
-            buffer.get(to, offset, count);
-            return count;
-        }
-
-        @Override
-        public int available() {
-            return buffer.remaining();
-        }
-
-        @Override
-        public void close() throws IOException {
-            PeerSocket.this.close();
-        }
-
-        /** Returns false at the end of the stream. */
-        private boolean fill() throws IOException {
-            while (!buffer.hasRemaining()) {
+        public boolean fill(ByteBuffer buffer) throws IOException {
+            do {
                 beforeReading.run();
                 if (drained) {
                     if (selector == null) {
@@ -222,8 +192,13 @@ final class PeerSocket extends Socket {
                 if (count < 0) {
                     return false;
                 }
-            }
+            } while (!buffer.hasRemaining());
             return true;
+        }
+
+        @Override
+        public void close() throws IOException {
+            PeerSocket.this.close();
         }
     }
 
@@ -460,8 +435,9 @@ final class PeerSocket extends Socket {
         }
     }
 
+    /** Needs no buffer before it. */
     @Override
-    public InputStream getInputStream() {
+    public BufferInput getInputStream() {
         return input;
     }
 

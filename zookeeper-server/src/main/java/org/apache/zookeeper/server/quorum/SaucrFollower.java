@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.apache.jute.BinaryInputArchive;
 import org.apache.zookeeper.common.X509Exception;
 import org.apache.zookeeper.data.Id;
 import org.apache.zookeeper.server.Rounds;
@@ -152,6 +153,10 @@ final class SaucrFollower extends Follower {
         while (true) {
             try {
                 super.connectToLeader(addresses, host);
+                if (sock instanceof PeerSocket socket) {
+                    // Nothing was read yet.
+                    leaderIs = new BinaryInputArchive(socket.getInputStream());
+                }
                 return;
             } catch (IOException e) {
                 boolean reached = sock != null;

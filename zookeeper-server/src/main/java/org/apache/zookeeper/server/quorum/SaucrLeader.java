@@ -40,6 +40,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.apache.zookeeper.DeleteContainerRequest;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.data.Id;
+import org.apache.zookeeper.server.Encoder;
 import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.RequestProcessor;
 import org.apache.zookeeper.server.RequestRecord;
@@ -141,7 +142,7 @@ final class SaucrLeader extends Leader implements SaucrLearnerHandler.Batches {
             new CopyOnWriteArrayList<>();
 
     // Guarded by this.
-    private final SaucrLearnerHandler.Encoder encoder = new SaucrLearnerHandler.Encoder();
+    private final Encoder encoder = new Encoder();
     private final LeaderState<LearnerHandler, LearnerSyncRequest> state;
     private final LeaderDecisions<LearnerHandler, LearnerSyncRequest> decisions;
     private QuorumVerifier configuration;
@@ -496,7 +497,8 @@ final class SaucrLeader extends Leader implements SaucrLearnerHandler.Batches {
             if (packet.getType() == PROPOSAL) {
                 tag(packet, now);
             }
-            encoder.encode(packet);
+            encoder.clear();
+            encoder.add(packet);
             for (int i = 0; i < state.forwardings(); i++) {
                 if (state.forwarding(i) instanceof SaucrLearnerHandler peer) {
                     peer.queuePacket(packet, encoder);

@@ -1,13 +1,14 @@
 package org.apache.zookeeper.server.quorum;
 
 import java.io.BufferedInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.Socket;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.jute.BinaryOutputArchive;
+import org.apache.zookeeper.server.Encoder;
 import org.apache.zookeeper.server.Rounds;
 import org.apache.zookeeper.server.ServerMetrics;
 import org.slf4j.Logger;
@@ -68,29 +69,44 @@ public final class SaucrLearnerHandler extends LearnerHandler {
     public static LearnerHandler of(Socket socket, BufferedInputStream in, LearnerMaster master)
             throws IOException {
         return socket instanceof PeerSocket peer && master instanceof SaucrLeader leader
-                ? new SaucrLearnerHandler(peer, in, leader, leader)
+                ? new SaucrLearnerHandler(
+                        peer, new Unbuffered(peer.getInputStream()), leader, leader)
                 : new LearnerHandler(socket, in, master);
     }
 
-    /** Encodes packets, one at a time. */
-    static final class Encoder extends ByteArrayOutputStream {
-        private final BinaryOutputArchive archive = BinaryOutputArchive.getArchive(this);
-
-        Encoder() {
-            super(2048);
+    /**
+     * Stands before a stream that has a buffer of its own: it would be one copy more, and a lock
+     * for each byte.
+     */
+    @SuppressWarnings("UnsynchronizedOverridesSynchronized") // read by one thread
+    private static final class Unbuffered extends BufferedInputStream {
+        Unbuffered(InputStream in) {
+            super(in, 1);
         }
 
-        void encode(QuorumPacket packet) {
-            reset();
-            try {
-                archive.writeRecord(packet, "packet");
-            } catch (IOException e) {
-                throw new IllegalStateException("memory takes every byte", e);
-            }
+        @Override
+        public int read() throws IOException {
+            return in.read();
         }
 
-        byte[] bytes() {
-            return buf;
+        @Override
+        public int read(byte[] to, int offset, int length) throws IOException {
+            return in.read(to, offset, length);
+        }
+
+        @Override
+        public long skip(long count) throws IOException {
+            return in.skip(count);
+        }
+
+        @Override
+        public int available() throws IOException {
+            return in.available();
+        }
+
+        @Override
+        public boolean markSupported() {
+            return false;
         }
     }
 
@@ -179,7 +195,8 @@ public final class SaucrLearnerHandler extends LearnerHandler {
             if (!takes(packet)) {
                 return;
             }
-            encoder.encode(packet);
+            encoder.clear();
+            encoder.add(packet);
             peer.collect(encoder.bytes(), encoder.size());
         }
         batches.later();
