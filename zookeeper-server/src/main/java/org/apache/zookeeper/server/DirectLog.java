@@ -26,13 +26,13 @@ public final class DirectLog extends SyncRequestProcessor {
 
     private final ZooKeeperServer server;
     private final SaucrTxnLog log;
-    private final boolean callersFlush;
     private final Acks acks;
 
     /** Appended here and not acked. */
     private List<Request> batch = new ArrayList<>();
 
     private int snapshotAt;
+    private boolean snapshotsBySize;
     private long snapshotAtBytes;
     private final AtomicBoolean snapshotting = new AtomicBoolean();
 
@@ -42,21 +42,18 @@ public final class DirectLog extends SyncRequestProcessor {
     private boolean stopped;
 
     /**
-     * @param callersFlush whether whoever brings entries calls {@link #flush} after them; if not,
-     *     all of them go to the thread
      * @param next takes each entry once it may be acked, in order; flushed after the last of
      *     several
      */
     public <T extends RequestProcessor & Flushable> DirectLog(
-            ZooKeeperServer server, SaucrTxnLog log, boolean callersFlush, T next) {
-        this(server, log, callersFlush, new Acks(server, next, next));
+            ZooKeeperServer server, SaucrTxnLog log, T next) {
+        this(server, log, new Acks(server, next, next));
     }
 
-    private DirectLog(ZooKeeperServer server, SaucrTxnLog log, boolean callersFlush, Acks acks) {
+    private DirectLog(ZooKeeperServer server, SaucrTxnLog log, Acks acks) {
         super(server, acks);
         this.server = server;
         this.log = log;
-        this.callersFlush = callersFlush;
         this.acks = acks;
         chooseSnapshot();
     }
@@ -79,8 +76,7 @@ public final class DirectLog extends SyncRequestProcessor {
     }
 
     private boolean mayAppend(Request request) {
-        return callersFlush
-                && acks.inThread.get() == 0
+        return acks.inThread.get() == 0
                 && request.getHdr() != null
                 && !request.isThrottled()
                 && log.isAckedFromMemory(request.getHdr().getZxid());
@@ -148,14 +144,16 @@ public final class DirectLog extends SyncRequestProcessor {
     private void chooseSnapshot() {
         int half = Math.max(1, getSnapCount() / 2);
         snapshotAt = half + ThreadLocalRandom.current().nextInt(half);
-        long halfBytes = Math.max(1, ZooKeeperServer.getSnapSizeInBytes() / 2);
+        // Reads the system's properties, so not for each entry.
+        long bytes = ZooKeeperServer.getSnapSizeInBytes();
+        snapshotsBySize = bytes > 0;
+        long halfBytes = Math.max(1, bytes / 2);
         snapshotAtBytes = halfBytes + ThreadLocalRandom.current().nextLong(halfBytes);
     }
 
     private void snapshotIfDue() throws IOException {
         ZKDatabase database = server.getZKDatabase();
-        boolean tooLarge =
-                ZooKeeperServer.getSnapSizeInBytes() > 0 && database.getTxnSize() > snapshotAtBytes;
+        boolean tooLarge = snapshotsBySize && database.getTxnSize() > snapshotAtBytes;
         if (database.getTxnCount() <= snapshotAt && !tooLarge) {
             return;
         }

@@ -1,15 +1,17 @@
 package org.apache.zookeeper.server.quorum;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.common.Time;
-import org.apache.zookeeper.server.DirectLog;
 import org.apache.zookeeper.server.PrepRequestProcessor;
 import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.RequestProcessor;
 import org.apache.zookeeper.server.Rounds;
 import org.apache.zookeeper.server.ServerMetrics;
+import org.apache.zookeeper.server.SyncRequestProcessor;
 import org.apache.zookeeper.server.quorum.Leader.XidRolloverException;
 import org.apache.zookeeper.txn.TxnHeader;
 import org.slf4j.Logger;
@@ -28,7 +30,8 @@ final class DirectProposals extends PrepRequestProcessor {
 
     private final SaucrLeader leader;
     private final RequestProcessor next;
-    private final DirectLog log;
+    private final SyncRequestProcessor log;
+    private final List<Request> proposed;
     private final Queue<Request> requests = new ConcurrentLinkedQueue<>();
     private final AtomicInteger entered = new AtomicInteger();
 
@@ -45,16 +48,36 @@ final class DirectProposals extends PrepRequestProcessor {
      * @param next files requests of this server's own clients until they are committed
      */
     DirectProposals(
-            SaucrLeaderServer server, SaucrLeader leader, RequestProcessor next, DirectLog log) {
-        super(server, new Proposing(server, leader, next, log));
+            SaucrLeaderServer server,
+            SaucrLeader leader,
+            RequestProcessor next,
+            SyncRequestProcessor log) {
+        this(server, leader, next, log, new ArrayList<>());
+    }
+
+    private DirectProposals(
+            SaucrLeaderServer server,
+            SaucrLeader leader,
+            RequestProcessor next,
+            SyncRequestProcessor log,
+            List<Request> proposed) {
+        super(server, new Proposing(server, leader, next, proposed));
+        this.proposed = proposed;
         this.leader = leader;
         this.next = next;
         this.log = log;
     }
 
-    /** What becomes of a request that is validated. */
+    /**
+     * What becomes of a request that is validated.
+     *
+     * @param proposed gets what has to be logged
+     */
     private record Proposing(
-            SaucrLeaderServer server, SaucrLeader leader, RequestProcessor next, DirectLog log)
+            SaucrLeaderServer server,
+            SaucrLeader leader,
+            RequestProcessor next,
+            List<Request> proposed)
             implements RequestProcessor {
         @Override
         public void processRequest(Request request) throws RequestProcessorException {
@@ -74,7 +97,7 @@ final class DirectProposals extends PrepRequestProcessor {
                 } catch (XidRolloverException e) {
                     throw new RequestProcessorException(e.getMessage(), e);
                 }
-                log.processRequest(request);
+                proposed.add(request);
             }
         }
 
@@ -140,7 +163,17 @@ final class DirectProposals extends PrepRequestProcessor {
         } catch (RequestProcessorException | RuntimeException | Error e) {
             stopped = true;
             handleException(getName(), e);
+        } finally {
+            log();
         }
+    }
+
+    /** All at once: the log's thread is woken once, and writes and acks them in one piece. */
+    private void log() {
+        for (Request each : proposed) {
+            log.processRequest(each);
+        }
+        proposed.clear();
     }
 
     /** Whether requests wait, for instance for the end of a drain. */

@@ -5,6 +5,7 @@ import org.apache.zookeeper.server.DirectLog;
 import org.apache.zookeeper.server.DirectRequests;
 import org.apache.zookeeper.server.FinalRequestProcessor;
 import org.apache.zookeeper.server.RequestThrottler;
+import org.apache.zookeeper.server.SyncRequestProcessor;
 import org.apache.zookeeper.server.ZKDatabase;
 import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
 import org.apache.zookeeper.server.persistence.SaucrTxnLog;
@@ -43,10 +44,14 @@ final class SaucrFollowerServer extends FollowerZooKeeperServer {
         commitProcessor = made;
         commitProcessor.start();
         firstProcessor = new DirectForwarding(this, commitProcessor);
-        DirectLog madeLog =
-                new DirectLog(this, log, batches, new SendAckRequestProcessor(getFollower()));
-        directLog = madeLog;
-        syncProcessor = madeLog;
+        SendAckRequestProcessor acks = new SendAckRequestProcessor(getFollower());
+        if (batches) {
+            DirectLog madeLog = new DirectLog(this, log, acks);
+            directLog = madeLog;
+            syncProcessor = madeLog;
+        } else {
+            syncProcessor = new SyncRequestProcessor(this, acks);
+        }
         syncProcessor.start();
     }
 

@@ -261,8 +261,7 @@ final class SaucrLeader extends Leader implements SaucrLearnerHandler.Batches {
     private synchronized List<Closing<LearnerHandler>> accept(LearnerHandler handler) {
         readRemovals();
         boolean situationAware = Incarnation.announcedBy(handler.getVersion());
-        connections.put(
-                handler,
+        FollowerConnection<LearnerHandler> connection =
                 state.connected(
                         handler,
                         handler.getSid(),
@@ -270,7 +269,11 @@ final class SaucrLeader extends Leader implements SaucrLearnerHandler.Batches {
                         situationAware
                                 ? Incarnation.of(handler.getVersion())
                                 : IncarnationFence.UNKNOWN,
-                        System.nanoTime()));
+                        System.nanoTime());
+        connections.put(handler, connection);
+        if (handler instanceof SaucrLearnerHandler ours) {
+            ours.connectionIs(connection);
+        }
         carryOut();
         return takeClosings();
     }
@@ -305,12 +308,22 @@ final class SaucrLeader extends Leader implements SaucrLearnerHandler.Batches {
 
     private void readRemovals() {
         for (LearnerHandler gone = removed.poll(); gone != null; gone = removed.poll()) {
-            FollowerConnection<LearnerHandler> connection = connections.remove(gone);
+            FollowerConnection<LearnerHandler> connection = forget(gone);
             if (connection != null) {
                 state.disconnected(connection, System.nanoTime());
                 carryOut();
             }
         }
+    }
+
+    /**
+     * @return null if it was forgotten before
+     */
+    private FollowerConnection<LearnerHandler> forget(LearnerHandler handler) {
+        if (handler instanceof SaucrLearnerHandler ours) {
+            ours.connectionIs(null);
+        }
+        return connections.remove(handler);
     }
 
     private void startEpoch() {
@@ -324,9 +337,11 @@ final class SaucrLeader extends Leader implements SaucrLearnerHandler.Batches {
 
     /** The connection of the handler that this thread is, null if there is none. */
     private FollowerConnection<LearnerHandler> ownConnection() {
-        return Thread.currentThread() instanceof LearnerHandler handler
-                ? connections.get(handler)
-                : null;
+        Thread current = Thread.currentThread();
+        if (current instanceof SaucrLearnerHandler handler) {
+            return handler.connection();
+        }
+        return current instanceof LearnerHandler handler ? connections.get(handler) : null;
     }
 
     // ---- Fencing (R20) ----
@@ -375,7 +390,7 @@ final class SaucrLeader extends Leader implements SaucrLearnerHandler.Batches {
      */
     @Override
     public void later() {
-        if (Rounds.putOff(batch) || Thread.currentThread() == heartbeats) {
+        if (endsBatch() || Thread.currentThread() == heartbeats) {
             return;
         }
         DirectProposals proposals = server.proposals();
@@ -384,11 +399,21 @@ final class SaucrLeader extends Leader implements SaucrLearnerHandler.Batches {
         }
     }
 
+    /** Whether this thread ends a batch when it has brought everything. */
+    private boolean endsBatch() {
+        if (Thread.currentThread() instanceof SaucrLearnerHandler handler) {
+            handler.batchIsDue();
+            return true;
+        }
+        return Rounds.putOff(batch);
+    }
+
     /**
      * The end of a batch: what was brought is proposed, everything collected is sent, each
      * learner's in one piece, and then what was committed is applied. Whoever calls holds no lock.
      */
-    void batch() {
+    @Override
+    public void batch() {
         DirectProposals proposals = server.proposals();
         if (proposals != null) {
             proposals.propose();
@@ -426,7 +451,7 @@ final class SaucrLeader extends Leader implements SaucrLearnerHandler.Batches {
 
         @Override
         public void flush() {
-            // Counted already.
+            Rounds.end();
         }
 
         @Override
@@ -501,7 +526,7 @@ final class SaucrLeader extends Leader implements SaucrLearnerHandler.Batches {
             encoder.add(packet);
             for (int i = 0; i < state.forwardings(); i++) {
                 if (state.forwarding(i) instanceof SaucrLearnerHandler peer) {
-                    peer.queuePacket(packet, encoder);
+                    peer.queuePacket(packet, encoder, now);
                 } else {
                     state.forwarding(i).queuePacket(packet);
                 }
@@ -590,7 +615,7 @@ final class SaucrLeader extends Leader implements SaucrLearnerHandler.Batches {
     public synchronized void processAck(long sid, long zxid, SocketAddress followerAddr) {
         DirectCommits commits = server.commits();
         if (commits != null) {
-            commits.callersApply(Rounds.putOff(batch));
+            commits.callersApply(endsBatch());
         }
         try {
             count(sid, zxid, followerAddr);
@@ -729,7 +754,7 @@ final class SaucrLeader extends Leader implements SaucrLearnerHandler.Batches {
             Closing<LearnerHandler> each = decisions.closings().get(i);
             if (each.why() != Why.ACKS_TOO_LATE) {
                 // What still comes in is of a connection that is gone.
-                connections.remove(each.connection().endpoint());
+                forget(each.connection().endpoint());
             }
             closings.add(each);
         }

@@ -4,13 +4,14 @@ import java.io.File;
 import java.io.IOException;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.server.ContainerManager;
-import org.apache.zookeeper.server.DirectLog;
 import org.apache.zookeeper.server.DirectRequests;
 import org.apache.zookeeper.server.FinalRequestProcessor;
 import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.RequestProcessor;
 import org.apache.zookeeper.server.RequestRecord;
 import org.apache.zookeeper.server.RequestThrottler;
+import org.apache.zookeeper.server.Rounds;
+import org.apache.zookeeper.server.SyncRequestProcessor;
 import org.apache.zookeeper.server.ZKDatabase;
 import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
 
@@ -96,7 +97,14 @@ final class SaucrLeaderServer extends LeaderZooKeeperServer {
         commitProcessor.start();
         SaucrLeader leader = (SaucrLeader) getLeader();
         // Not in line: if its disk hangs, the others' acks go on committing what it proposes (R24).
-        DirectLog madeLog = new DirectLog(this, snapLog.log(), false, leader.ownAcks());
+        SyncRequestProcessor madeLog =
+                new SyncRequestProcessor(this, leader.ownAcks()) {
+                    @Override
+                    public void run() {
+                        Rounds.begin();
+                        super.run();
+                    }
+                };
         madeLog.start();
         DirectProposals madeProposals = new DirectProposals(this, leader, made, madeLog);
         proposals = madeProposals;

@@ -1,5 +1,6 @@
 package org.apache.zookeeper.server.quorum;
 
+import io.saucr.core.FollowerConnection;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -9,7 +10,6 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.jute.BinaryOutputArchive;
 import org.apache.zookeeper.server.Encoder;
-import org.apache.zookeeper.server.Rounds;
 import org.apache.zookeeper.server.ServerMetrics;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,11 +32,20 @@ public final class SaucrLearnerHandler extends LearnerHandler {
 
         /** From now on this handler has to be flushed at the end of every batch. */
         void collects(SaucrLearnerHandler handler);
+
+        /** The end of a batch; the calling thread holds no lock. */
+        void batch();
     }
 
     private final PeerSocket peer;
     private final Batches batches;
     private final Object sending = new Object();
+
+    /** What the leader knows of the learner; null before it is accepted, and after its end. */
+    private volatile FollowerConnection<LearnerHandler> connection;
+
+    // This thread.
+    private boolean batchDue;
 
     /** Whether the sender runs or has run: before that nobody is pinged. */
     private volatile boolean sends;
@@ -59,7 +68,7 @@ public final class SaucrLearnerHandler extends LearnerHandler {
         super(peer, in, master);
         this.peer = peer;
         this.batches = batches;
-        peer.beforeReading(Rounds::end);
+        peer.beforeReading(this::endBatch);
     }
 
     /**
@@ -112,11 +121,30 @@ public final class SaucrLearnerHandler extends LearnerHandler {
 
     @Override
     public void run() {
-        Rounds.begin();
         try {
             super.run();
         } finally {
-            Rounds.end();
+            endBatch();
+        }
+    }
+
+    void connectionIs(FollowerConnection<LearnerHandler> known) {
+        connection = known;
+    }
+
+    FollowerConnection<LearnerHandler> connection() {
+        return connection;
+    }
+
+    /** This thread ends a batch before it reads again. */
+    void batchIsDue() {
+        batchDue = true;
+    }
+
+    private void endBatch() {
+        while (batchDue) {
+            batchDue = false;
+            batches.batch();
         }
     }
 
@@ -166,7 +194,7 @@ public final class SaucrLearnerHandler extends LearnerHandler {
                     continue;
                 }
                 synchronized (sending) {
-                    sent(packet);
+                    sent(packet, System.nanoTime());
                 }
                 archive.writeRecord(packet, "packet");
             }
@@ -192,7 +220,7 @@ public final class SaucrLearnerHandler extends LearnerHandler {
     @Override
     void queuePacket(QuorumPacket packet) {
         synchronized (sending) {
-            if (!takes(packet)) {
+            if (!takes(packet, System.nanoTime())) {
                 return;
             }
             encoder.clear();
@@ -205,19 +233,21 @@ public final class SaucrLearnerHandler extends LearnerHandler {
     /**
      * As {@link #queuePacket}, of a packet that is encoded for several learners. The caller ends
      * the batch.
+     *
+     * @param now in nanoseconds
      */
-    void queuePacket(QuorumPacket packet, Encoder encoded) {
+    void queuePacket(QuorumPacket packet, Encoder encoded, long now) {
         synchronized (sending) {
-            if (takes(packet)) {
+            if (takes(packet, now)) {
                 peer.collect(encoded.bytes(), encoded.size());
             }
         }
     }
 
     /** Whether the packet is to be collected; if not, the sender sends it. */
-    private boolean takes(QuorumPacket packet) {
+    private boolean takes(QuorumPacket packet, long now) {
         if (collects && !peer.lagging()) {
-            sent(packet);
+            sent(packet, now);
             return true;
         }
         queuedPackets.add(packet);
@@ -228,14 +258,14 @@ public final class SaucrLearnerHandler extends LearnerHandler {
         return false;
     }
 
-    private void sent(QuorumPacket packet) {
+    private void sent(QuorumPacket packet, long now) {
         if (packet.getType() == Leader.PROPOSAL && expectsAcks) {
             if (unacked == 0) {
                 unacked = packet.getZxid();
-                unackedSince = System.nanoTime();
+                unackedSince = now;
             } else {
                 unackedNext = packet.getZxid();
-                unackedNextSince = System.nanoTime();
+                unackedNextSince = now;
             }
         }
         if (packet.getZxid() > 0) {

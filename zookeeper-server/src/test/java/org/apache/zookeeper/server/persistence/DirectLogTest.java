@@ -108,7 +108,7 @@ class DirectLogTest {
         server = new ZooKeeperServer();
         server.setTxnLogFactory(snapLog);
         server.setZKDatabase(new ZKDatabase(snapLog));
-        stage = new DirectLog(server, log, true, acked);
+        stage = new DirectLog(server, log, acked);
         stage.start();
     }
 
@@ -237,21 +237,6 @@ class DirectLogTest {
         assertThat(log.isAckedFromMemory(next + 1)).isFalse();
         log.announce(next + 2, SLOW);
         assertThat(log.isAckedFromMemory(next + 2)).isFalse();
-    }
-
-    @Test
-    void withoutFlushesOfCallersEverythingIsForTheThread() {
-        warmUp();
-        DirectLog other = new DirectLog(server, log, false, acked);
-        other.start();
-        long zxid = next++;
-        Request request = Transactions.create(zxid);
-        request.zxid = zxid;
-        log.announce(zxid, FAST);
-        other.processRequest(request);
-        await().until(() -> acked.zxids.contains(zxid));
-        assertThat(acked.by).doesNotContain(Thread.currentThread());
-        other.shutdown();
     }
 
     @Test

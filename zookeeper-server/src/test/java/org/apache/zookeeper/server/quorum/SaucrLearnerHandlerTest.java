@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.jute.BinaryInputArchive;
+import org.apache.zookeeper.server.Encoder;
 import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.ZKDatabase;
 import org.apache.zookeeper.server.quorum.auth.QuorumAuthServer;
@@ -29,6 +30,7 @@ class SaucrLearnerHandlerTest {
     private static final int SYNC_MILLIS = 200;
 
     private final AtomicInteger collected = new AtomicInteger();
+    private final AtomicInteger batches = new AtomicInteger();
     private final List<SaucrLearnerHandler> collecting = new ArrayList<>();
     private final List<LearnerHandler> removed = new ArrayList<>();
     private ServerSocket listening;
@@ -152,6 +154,11 @@ class SaucrLearnerHandlerTest {
                 collecting.add(each);
             }
         }
+
+        @Override
+        public void batch() {
+            batches.incrementAndGet();
+        }
     }
 
     @BeforeEach
@@ -237,10 +244,10 @@ class SaucrLearnerHandlerTest {
     void packetsThatWereEncodedOnceAreTheSame() throws Exception {
         synchronised();
         expect((int) (next - read));
-        SaucrLearnerHandler.Encoder encoder = new SaucrLearnerHandler.Encoder();
+        Encoder encoder = new Encoder();
         QuorumPacket packet = new QuorumPacket(Leader.PROPOSAL, next++, new byte[5000], null);
-        encoder.encode(packet);
-        handler.queuePacket(packet, encoder);
+        encoder.add(packet);
+        handler.queuePacket(packet, encoder, System.nanoTime());
         send(3);
         handler.flush();
         expect(2);
