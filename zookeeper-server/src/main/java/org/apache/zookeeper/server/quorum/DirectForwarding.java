@@ -4,7 +4,6 @@ import java.io.IOException;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.server.Request;
-import org.apache.zookeeper.server.RequestProcessor;
 import org.apache.zookeeper.server.ServerMetrics;
 import org.apache.zookeeper.txn.ErrorTxn;
 import org.slf4j.Logger;
@@ -22,11 +21,14 @@ final class DirectForwarding extends FollowerRequestProcessor {
     private static final Logger LOG = LoggerFactory.getLogger(DirectForwarding.class);
 
     private final FollowerZooKeeperServer server;
-    private final RequestProcessor next;
+    private final CommitProcessor next;
     private final boolean skipsOthers = Boolean.getBoolean(SKIP_LEARNER_REQUEST_TO_NEXT_PROCESSOR);
     private volatile boolean stopped;
 
-    DirectForwarding(FollowerZooKeeperServer server, RequestProcessor next) {
+    /**
+     * @param next made so that a sync waits for a commit, as a write does
+     */
+    DirectForwarding(FollowerZooKeeperServer server, CommitProcessor next) {
         super(server, next);
         this.server = server;
         this.next = next;
@@ -72,7 +74,7 @@ final class DirectForwarding extends FollowerRequestProcessor {
         if (!server.authWriteRequest(request)) {
             return;
         }
-        if (request.isThrottled() || !isForLeader(request)) {
+        if (!next.needCommit(request)) {
             toNext(request);
             return;
         }
@@ -95,32 +97,12 @@ final class DirectForwarding extends FollowerRequestProcessor {
         }
     }
 
-    private void toNext(Request request) throws RequestProcessorException {
+    private void toNext(Request request) {
         if (skipsOthers && request.isFromLearner()) {
             ServerMetrics.getMetrics().SKIP_LEARNER_REQUEST_TO_NEXT_PROCESSOR_COUNT.add(1);
         } else {
             next.processRequest(request);
         }
-    }
-
-    private static boolean isForLeader(Request request) {
-        return switch (request.type) {
-            case OpCode.sync,
-                    OpCode.create,
-                    OpCode.create2,
-                    OpCode.createTTL,
-                    OpCode.createContainer,
-                    OpCode.delete,
-                    OpCode.deleteContainer,
-                    OpCode.setData,
-                    OpCode.reconfig,
-                    OpCode.setACL,
-                    OpCode.multi,
-                    OpCode.check ->
-                    true;
-            case OpCode.createSession, OpCode.closeSession -> !request.isLocalSession();
-            default -> false;
-        };
     }
 
     @Override

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.Socket;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -21,7 +22,6 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.server.Request;
-import org.apache.zookeeper.server.RequestProcessor;
 import org.apache.zookeeper.server.RequestRecord;
 import org.apache.zookeeper.server.ZKDatabase;
 import org.apache.zookeeper.server.ZooKeeperServerListener;
@@ -60,15 +60,19 @@ class DirectForwardingTest {
     private volatile Step whenFiled = () -> {};
     private volatile Step whenSent = () -> {};
 
-    private final class Next implements RequestProcessor {
+    private final class Next extends CommitProcessor {
         volatile boolean shutDown;
 
+        Next() {
+            super(null, "next", true, null);
+        }
+
         @Override
-        public void processRequest(Request request) throws RequestProcessorException {
+        public void processRequest(Request request) {
             try {
                 whenFiled.run();
             } catch (IOException e) {
-                throw new RequestProcessorException("as the test wants", e);
+                throw new UncheckedIOException("as the test wants", e);
             }
             went.add(new Went("next", request.cxid));
         }
