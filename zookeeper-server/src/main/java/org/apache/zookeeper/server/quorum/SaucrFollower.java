@@ -17,6 +17,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.apache.jute.BinaryInputArchive;
 import org.apache.zookeeper.common.X509Exception;
 import org.apache.zookeeper.data.Id;
+import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.Rounds;
 import org.apache.zookeeper.server.persistence.SaucrTxnLog;
 import org.slf4j.Logger;
@@ -189,6 +190,25 @@ final class SaucrFollower extends Follower {
         socket.setSoTimeout(self.tickTime * self.initLimit);
         socket.beforeReading(this::endOfBatch);
         return socket;
+    }
+
+    /** In the form that every leader reads; made at its size, for most of it is the payload. */
+    @Override
+    void request(Request request) throws IOException {
+        if (request.isThrottled()) {
+            super.request(request);
+            return;
+        }
+        byte[] payload = request.readRequestBytes();
+        ByteBuffer content =
+                ByteBuffer.allocate(REQUEST_BYTES + (payload == null ? 0 : payload.length))
+                        .putLong(request.sessionId)
+                        .putInt(request.cxid)
+                        .putInt(request.type);
+        if (payload != null) {
+            content.put(payload);
+        }
+        writePacket(new QuorumPacket(Leader.REQUEST, -1, content.array(), request.authInfo), true);
     }
 
     /** What a selecting thread has to send goes out with the rest of its round. */
