@@ -50,7 +50,7 @@ import org.slf4j.LoggerFactory;
 final class DirectCommits extends CommitProcessor {
     private static final Logger LOG = LoggerFactory.getLogger(DirectCommits.class);
 
-    static final int SHORT_MILLIS = 2;
+    static final int SHORT_MILLIS = 5;
 
     private static final long SHORT_NANOS = TimeUnit.MILLISECONDS.toNanos(SHORT_MILLIS);
 
@@ -397,9 +397,10 @@ final class DirectCommits extends CommitProcessor {
         try {
             Request request = next(thread, false);
             while (request != null) {
-                if (applying) {
+                boolean applied = applying;
+                if (applied) {
                     writes++;
-                    write(request);
+                    write(request, before);
                     hasDone(request);
                 } else if (isForWorker(request)) {
                     giveToWorker(request);
@@ -409,6 +410,11 @@ final class DirectCommits extends CommitProcessor {
                     hasDone(request);
                 }
                 long now = nanoTime.getAsLong();
+                if (applied) {
+                    ServerMetrics.getMetrics()
+                            .WRITE_FINAL_PROC_TIME
+                            .add(TimeUnit.NANOSECONDS.toMillis(now - before));
+                }
                 if (!thread && now - before > LONG_NANOS) {
                     rest(now - before);
                 }
@@ -514,11 +520,11 @@ final class DirectCommits extends CommitProcessor {
         return request;
     }
 
-    private void write(Request request) throws RequestProcessorException {
+    private void write(Request request, long now) throws RequestProcessorException {
         if (request.isThrottled()) {
             throw new IllegalStateException("Throttled, and yet committed: " + request);
         }
-        long begin = Time.currentElapsedTime();
+        long begin = TimeUnit.NANOSECONDS.toMillis(now);
         if (request.commitProcQueueStartTime == -1) {
             ServerMetrics.getMetrics()
                     .SERVER_WRITE_COMMITTED_TIME
@@ -532,7 +538,6 @@ final class DirectCommits extends CommitProcessor {
                     .add(begin - request.commitRecvTime);
         }
         next.processRequest(request);
-        ServerMetrics.getMetrics().WRITE_FINAL_PROC_TIME.add(Time.currentElapsedTime() - begin);
     }
 
     // ---- The thread ----
