@@ -8,7 +8,9 @@ import java.net.Socket;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import javax.security.sasl.SaslException;
 import org.apache.jute.Record;
 import org.apache.zookeeper.server.Rounds;
@@ -37,6 +39,9 @@ public final class Boot {
     static final String LEADER_CONNECT_DELAY = "zookeeper.leaderConnectDelayDuringRetryMs";
 
     private static final String LEADER_CONNECT_DELAY_MILLIS = "20";
+
+    /** System properties that this class has set, not the operator. */
+    private static final Set<String> PRESET = ConcurrentHashMap.newKeySet();
 
     private Boot() {}
 
@@ -99,20 +104,25 @@ public final class Boot {
 
     /** Does not replace a factory that the operator names: TLS for clients needs another one. */
     private static void chooseClientPort(boolean enabled) {
-        String key = ServerCnxnFactory.ZOOKEEPER_SERVER_CNXN_FACTORY;
-        String ours = SaucrClientPort.class.getName();
+        preset(
+                enabled,
+                ServerCnxnFactory.ZOOKEEPER_SERVER_CNXN_FACTORY,
+                SaucrClientPort.class.getName());
+    }
+
+    /** For a later server of the process that is Apache's the preset must not stay. */
+    private static void preset(boolean enabled, String key, String value) {
         if (enabled && System.getProperty(key) == null) {
-            System.setProperty(key, ours);
-        } else if (!enabled && ours.equals(System.getProperty(key))) {
+            System.setProperty(key, value);
+            PRESET.add(key);
+        } else if (!enabled && PRESET.remove(key) && value.equals(System.getProperty(key))) {
             System.clearProperty(key);
         }
     }
 
     /** A follower is often a little earlier than its leader; Apache's then pauses for 100 ms. */
     private static void shortenPauseOfFollowers(boolean enabled) {
-        if (enabled && System.getProperty(LEADER_CONNECT_DELAY) == null) {
-            System.setProperty(LEADER_CONNECT_DELAY, LEADER_CONNECT_DELAY_MILLIS);
-        }
+        preset(enabled, LEADER_CONNECT_DELAY, LEADER_CONNECT_DELAY_MILLIS);
     }
 
     /** Adds lines to the answer of the four-letter word {@code mntr}, whether serving or not. */

@@ -279,6 +279,10 @@ class StartCheckTest {
         assertThat(pauseOfFollowers()).isNull();
         parse(3, "saucr.enabled=true");
         assertThat(pauseOfFollowers()).isEqualTo("20");
+        parse(3, "saucr.enabled=false");
+        assertThat(pauseOfFollowers()).isNull();
+        parse(3, "saucr.enabled=false", "leaderConnectDelayDuringRetryMs=20");
+        assertThat(pauseOfFollowers()).as("the operator's").isEqualTo("20");
         forgetProperties();
         parse(3, "saucr.enabled=true", "leaderConnectDelayDuringRetryMs=100");
         assertThat(pauseOfFollowers()).isEqualTo("100");

@@ -19,7 +19,7 @@ public final class Encoder {
     private static final int BYTES = 2048;
 
     /** A buffer that had to grow beyond this is given up. */
-    private static final int MOST_KEPT_BYTES = 64 * 1024;
+    private static final int MOST_KEPT_BYTES = 512 * 1024;
 
     private ByteBuf buffer;
     private BinaryOutputArchive archive;

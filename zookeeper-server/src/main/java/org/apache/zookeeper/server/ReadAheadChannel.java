@@ -6,6 +6,7 @@ import java.net.SocketAddress;
 import java.net.SocketOption;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -81,8 +82,14 @@ final class ReadAheadChannel extends SocketChannel {
     }
 
     @Override
-    public long read(ByteBuffer[] to, int offset, int length) {
-        throw new UnsupportedOperationException("one buffer at a time");
+    public long read(ByteBuffer[] to, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, to.length);
+        for (int i = offset; i < offset + length; i++) {
+            if (to[i].hasRemaining()) {
+                return read(to[i]);
+            }
+        }
+        return 0;
     }
 
     @Override

@@ -116,6 +116,20 @@ class ReadAheadChannelTest {
     }
 
     @Test
+    void severalBuffersAreFilledOneByOne() throws IOException {
+        byte[] request = random(1, 10);
+        connection.send(request);
+        ByteBuffer[] buffers = {
+            ByteBuffer.allocate(0), ByteBuffer.allocate(4), ByteBuffer.allocate(100)
+        };
+        soon().until(() -> connection.channel.read(buffers) == 4);
+        assertThat(connection.channel.read(buffers, 1, 1)).isZero();
+        assertThat(connection.channel.read(buffers, 0, 3)).isEqualTo(6);
+        assertThat(buffers[1].flip()).isEqualTo(part(request, 0, 4));
+        assertThat(buffers[2].flip()).isEqualTo(part(request, 4, 10));
+    }
+
+    @Test
     void whatIsAheadComesBeforeALargeReadOfTheSocket() throws IOException {
         byte[] first = random(2, 10);
         connection.send(first);

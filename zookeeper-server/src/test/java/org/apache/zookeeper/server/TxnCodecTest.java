@@ -151,8 +151,8 @@ class TxnCodecTest {
     @Test
     void aLargeOneDoesNotKeepTheEncoderLarge() {
         Encoder encoder = new Encoder();
-        encoder.add(new SetDataTxn("/large", data(300_000), 7));
-        assertThat(encoder.size()).isGreaterThan(300_000);
+        encoder.add(new SetDataTxn("/large", data(900_000), 7));
+        assertThat(encoder.size()).isGreaterThan(900_000);
         encoder.clear();
         assertThat(encoder.size()).isZero();
         assertThat(encoder.bytes()).hasSizeLessThan(10_000);

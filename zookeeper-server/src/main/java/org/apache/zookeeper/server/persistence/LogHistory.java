@@ -511,9 +511,7 @@ public final class LogHistory {
      */
     public void forceAll() throws IOException {
         for (Path file : files()) {
-            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
-                channel.force(true);
-            }
+            MarkerStore.forceFile(file);
         }
         MarkerStore.forceDirectory(logs);
     }

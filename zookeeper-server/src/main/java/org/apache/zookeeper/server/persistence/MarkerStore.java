@@ -198,7 +198,12 @@ public final class MarkerStore {
 
     /** Makes creations, renames and deletions in a directory durable (H4). */
     public static void forceDirectory(Path directory) throws IOException {
-        try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
+        forceFile(directory);
+    }
+
+    /** Makes what others have written to the file durable. */
+    static void forceFile(Path file) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             channel.force(true);
         }
     }

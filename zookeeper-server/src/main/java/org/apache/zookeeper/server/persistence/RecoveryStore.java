@@ -195,7 +195,7 @@ public final class RecoveryStore implements Closeable {
             Files.writeString(staging.resolve(EPOCH), Long.toString(finish.currentEpoch()));
             try (Stream<Path> files = Files.list(staging)) {
                 for (Path file : files.toList()) {
-                    force(file);
+                    MarkerStore.forceFile(file);
                 }
             }
             MarkerStore.forceDirectory(staging);
@@ -314,14 +314,8 @@ public final class RecoveryStore implements Closeable {
     private static void place(Path file, String name, Path directory) throws IOException {
         Path temporary = directory.resolve("saucr.placing.tmp");
         Files.copy(file, temporary, StandardCopyOption.REPLACE_EXISTING);
-        force(temporary);
+        MarkerStore.forceFile(temporary);
         Files.move(temporary, directory.resolve(name), StandardCopyOption.ATOMIC_MOVE);
-    }
-
-    private static void force(Path file) throws IOException {
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
-            channel.force(true);
-        }
     }
 
     private static void deleteDirectory(Path directory) throws IOException {

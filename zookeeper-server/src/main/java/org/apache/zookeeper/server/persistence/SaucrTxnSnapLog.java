@@ -9,12 +9,10 @@ import io.saucr.server.LogMetrics;
 import io.saucr.server.SaucrSettings;
 import java.io.File;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -329,9 +327,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
         if (newest == null || zxid != log().lastAppended()) {
             return false;
         }
-        try (FileChannel snapshot = FileChannel.open(newest.toPath(), StandardOpenOption.READ)) {
-            snapshot.force(true);
-        }
+        MarkerStore.forceFile(newest.toPath());
         MarkerStore.forceDirectory(getSnapDir().toPath());
         return true;
     }

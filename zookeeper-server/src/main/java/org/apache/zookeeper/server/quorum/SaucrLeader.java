@@ -522,10 +522,14 @@ final class SaucrLeader extends Leader implements SaucrLearnerHandler.Batches {
             if (packet.getType() == PROPOSAL) {
                 tag(packet, now);
             }
-            encoder.clear();
-            encoder.add(packet);
+            boolean encoded = false;
             for (int i = 0; i < state.forwardings(); i++) {
                 if (state.forwarding(i) instanceof SaucrLearnerHandler peer) {
+                    if (!encoded) {
+                        encoder.clear();
+                        encoder.add(packet);
+                        encoded = true;
+                    }
                     peer.queuePacket(packet, encoder, now);
                 } else {
                     state.forwarding(i).queuePacket(packet);
