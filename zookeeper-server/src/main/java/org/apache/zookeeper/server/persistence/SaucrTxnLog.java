@@ -14,12 +14,14 @@ import io.saucr.server.FlushCause;
 import io.saucr.server.LogMetrics;
 import io.saucr.server.SaucrSettings;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import org.apache.jute.InputArchive;
 import org.apache.zookeeper.server.ExitCode;
 import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.ServerMetrics;
@@ -274,7 +276,7 @@ public final class SaucrTxnLog implements TxnLog {
                         if (!file.isOpen()) {
                             openFile(zxid);
                         }
-                        file.append(bytes);
+                        file.append(zxid, bytes);
                     });
             epochEndsGrow(zxid);
             if (seals != null) {
@@ -903,11 +905,32 @@ public final class SaucrTxnLog implements TxnLog {
         }
     }
 
+    /**
+     * Between two roles a server reads what lies behind its tree: a few entries at the end of a
+     * file that may be large, and nobody is served meanwhile.
+     */
     @Override
     public TxnIterator read(long zxid) throws IOException {
         makeReadable();
-        try (FileTxnLog stock = new FileTxnLog(directory.toFile())) {
-            return stock.read(zxid);
+        return new FileTxnLog.FileTxnIterator(directory.toFile(), zxid) {
+            @Override
+            protected void inStreamCreated(InputArchive archive, InputStream in)
+                    throws IOException {
+                super.inStreamCreated(archive, in);
+                long place = placeBefore(logFile.toPath(), zxid);
+                if (place > 0) {
+                    in.skipNBytes(place - TxnLogFormat.FILE_HEADER_BYTES);
+                }
+            }
+        };
+    }
+
+    private long placeBefore(Path log, long zxid) {
+        appendLock.lock();
+        try {
+            return file.placeBefore(log, zxid);
+        } finally {
+            appendLock.unlock();
         }
     }
 

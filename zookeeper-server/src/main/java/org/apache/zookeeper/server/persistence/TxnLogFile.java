@@ -25,6 +25,9 @@ final class TxnLogFile {
     /** When less than this is left, Apache's log grows its file. */
     private static final int PADDED_AHEAD_BYTES = 4096;
 
+    /** From one entry whose place is remembered to the next. */
+    private static final int BETWEEN_PLACES_BYTES = 256 * 1024;
+
     private final LogFile.Opener files;
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
     private final Adler32 checksum = new Adler32();
@@ -33,8 +36,15 @@ final class TxnLogFile {
     // Null between two files: the next entry opens one that is named after it.
     private LogFile file;
 
+    private Path path;
     private long position;
     private long size;
+
+    /** Where some of the open file's entries begin, for readers that need only its end. */
+    private final List<Place> places = new ArrayList<>();
+
+    /** The entry with the zxid begins so many bytes behind the file's start. */
+    private record Place(long zxid, long offset) {}
 
     // Bytes; -1 when the file is not padded.
     private long padded;
@@ -64,6 +74,8 @@ final class TxnLogFile {
     /** Begins a file; {@link #writeHeader} must follow before anything is appended. */
     void create(Path path) throws IOException {
         file = files.create(path);
+        this.path = path;
+        places.clear();
         created = true;
     }
 
@@ -81,9 +93,32 @@ final class TxnLogFile {
     }
 
     /** Appends one entry to the open file, in the buffer or behind it. */
-    void append(byte[] bytes) throws IOException {
+    void append(long zxid, byte[] bytes) throws IOException {
         pad();
+        long offset = position + buffer.position();
+        long last = places.isEmpty() ? 0 : places.get(places.size() - 1).offset;
+        if (offset - last >= BETWEEN_PLACES_BYTES) {
+            places.add(new Place(zxid, offset));
+        }
         write(bytes);
+    }
+
+    /**
+     * Where in this file to begin to read on to the entry, the header left out: at one that is not
+     * after it.
+     *
+     * @return 0 if that is not known
+     */
+    long placeBefore(Path log, long zxid) {
+        if (file == null || !log.equals(path)) {
+            return 0;
+        }
+        for (int i = places.size() - 1; i >= 0; i--) {
+            if (places.get(i).zxid <= zxid) {
+                return places.get(i).offset;
+            }
+        }
+        return 0;
     }
 
     private void pad() throws IOException {

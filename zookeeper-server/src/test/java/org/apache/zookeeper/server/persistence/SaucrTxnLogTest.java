@@ -216,6 +216,37 @@ class SaucrTxnLogTest {
     }
 
     @Test
+    void readingBeginsAtTheEntryThatIsAskedForWhereverItIs() throws Exception {
+        open(NEVER, NEVER);
+        long last = FIRST + 3999;
+        for (long zxid = FIRST; zxid <= last; zxid++) {
+            write(zxid, FAST);
+            if (zxid == FIRST + 1500) {
+                log.rollLog();
+            }
+        }
+        for (int i = 0; i < 60; i++) {
+            long from = i == 0 ? FIRST : i == 1 ? last : FIRST + random.nextInt(4000);
+            assertReads(from, last);
+        }
+        try (TxnLog.TxnIterator entries = log.read(last + 1)) {
+            assertThat(entries.getHeader()).isNull();
+        }
+        assertThat(log.truncate(FIRST + 3000)).isTrue();
+        write(FIRST + 3001, FAST);
+        assertReads(FIRST + 2900, FIRST + 3001);
+    }
+
+    private void assertReads(long from, long last) throws IOException {
+        try (TxnLog.TxnIterator entries = log.read(from)) {
+            for (long zxid = from; zxid <= last; zxid++) {
+                assertThat(entries.getHeader().getZxid()).isEqualTo(zxid);
+                assertThat(entries.next()).isEqualTo(zxid < last);
+            }
+        }
+    }
+
+    @Test
     void s4AFastEntryThatIsForcedWithASlowOneIsInTheMapOnDiskBeforeItsAck() throws Exception {
         open(NEVER, NEVER);
         write(FIRST, SLOW);
