@@ -255,7 +255,7 @@ final class ProfileCommand implements Callable<Integer> {
         }
 
         private void read() {
-            followers = new ServerThreads(Map.of());
+            followers = ServerThreads.NONE;
             for (ServerProcess server : ensemble.servers().servers()) {
                 ServerThreads threads = ServerThreads.of(server.pid());
                 if (server.id() == ensemble.leader()) {
@@ -281,6 +281,13 @@ final class ProfileCommand implements Callable<Integer> {
                                                                             stage,
                                                                             usage,
                                                                             operations))));
+            costs.add(
+                    cost(
+                            StageCost.BUSIEST,
+                            round,
+                            StageCost.BUSIEST,
+                            leader.busiest(),
+                            operations));
             return costs;
         }
 

@@ -6,6 +6,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,8 +16,12 @@ import java.util.Map;
  * the scheduler's own counts in {@code /proc}. Immutable.
  *
  * @param byStage times and switches of each stage's threads
+ * @param serving of each thread by its number in the system, without the JVM's compilers and
+ *     collectors
  */
-public record ServerThreads(Map<String, Usage> byStage) {
+public record ServerThreads(Map<String, Usage> byStage, Map<Long, Usage> serving) {
+    public static final ServerThreads NONE = new ServerThreads(Map.of(), Map.of());
+
     public static final String OTHER = "other threads of the JVM";
 
     /**
@@ -46,6 +51,9 @@ public record ServerThreads(Map<String, Usage> byStage) {
         }
     }
 
+    private static final String COMPILER = "JIT compiler";
+    private static final String COLLECTOR = "garbage collector, VM";
+
     /** Stages by how the names of their threads begin; Linux keeps 15 characters of a name. */
     private static final List<Map.Entry<String, String>> STAGES =
             List.of(
@@ -64,9 +72,9 @@ public record ServerThreads(Map<String, Usage> byStage) {
                     Map.entry("RequestThrottle", "RequestThrottler"),
                     Map.entry("SessionTracker", "session tracker"),
                     Map.entry("Saucr", "heartbeats, watch of the leader"),
-                    Map.entry("C1 CompilerThre", "JIT compiler"),
-                    Map.entry("C2 CompilerThre", "JIT compiler"),
-                    Map.entry("VM Thread", "garbage collector, VM"));
+                    Map.entry("C1 CompilerThre", COMPILER),
+                    Map.entry("C2 CompilerThre", COMPILER),
+                    Map.entry("VM Thread", COLLECTOR));
 
     /** The stage of a thread, by its name, which may be cut to 15 characters. */
     public static String stage(String thread) {
@@ -85,20 +93,23 @@ public record ServerThreads(Map<String, Usage> byStage) {
      */
     public static ServerThreads of(long pid) {
         Map<String, Usage> stages = new HashMap<>();
+        Map<Long, Usage> serving = new HashMap<>();
         Path tasks = Path.of("/proc", Long.toString(pid), "task");
         try (DirectoryStream<Path> all = Files.newDirectoryStream(tasks)) {
             for (Path task : all) {
                 try {
-                    String name = Files.readString(task.resolve("comm")).strip();
+                    String stage = stage(Files.readString(task.resolve("comm")).strip());
                     String[] counts =
                             Files.readString(task.resolve("schedstat")).strip().split(" ");
-                    stages.merge(
-                            stage(name),
+                    Usage usage =
                             new Usage(
                                     Long.parseLong(counts[0]),
                                     Long.parseLong(counts[1]),
-                                    Long.parseLong(counts[2])),
-                            Usage::plus);
+                                    Long.parseLong(counts[2]));
+                    stages.merge(stage, usage, Usage::plus);
+                    if (!stage.equals(COMPILER) && !stage.equals(COLLECTOR)) {
+                        serving.put(Long.parseLong(task.getFileName().toString()), usage);
+                    }
                 } catch (NoSuchFileException e) {
                     if (!Files.exists(Path.of("/proc/self/schedstat"))) {
                         throw e;
@@ -110,24 +121,40 @@ public record ServerThreads(Map<String, Usage> byStage) {
             throw new UncheckedIOException(
                     "the threads of process " + pid + " cannot be measured", e);
         }
-        return new ServerThreads(stages);
+        return new ServerThreads(stages, serving);
     }
 
-    /** What both used together, stage by stage. */
+    /** What both used together, stage by stage; of different servers. */
     public ServerThreads plus(ServerThreads other) {
-        Map<String, Usage> sum = new HashMap<>(byStage);
-        other.byStage.forEach((stage, usage) -> sum.merge(stage, usage, Usage::plus));
-        return new ServerThreads(sum);
+        return new ServerThreads(plus(byStage, other.byStage), plus(serving, other.serving));
+    }
+
+    private static <K> Map<K, Usage> plus(Map<K, Usage> one, Map<K, Usage> other) {
+        Map<K, Usage> sum = new HashMap<>(one);
+        other.forEach((key, usage) -> sum.merge(key, usage, Usage::plus));
+        return sum;
     }
 
     /** What was used since an earlier reading. */
     public ServerThreads since(ServerThreads earlier) {
-        Map<String, Usage> difference = new HashMap<>();
-        byStage.forEach(
-                (stage, usage) ->
-                        difference.put(
-                                stage,
-                                usage.since(earlier.byStage.getOrDefault(stage, Usage.NONE))));
-        return new ServerThreads(difference);
+        return new ServerThreads(since(byStage, earlier.byStage), since(serving, earlier.serving));
+    }
+
+    private static <K> Map<K, Usage> since(Map<K, Usage> now, Map<K, Usage> earlier) {
+        Map<K, Usage> difference = new HashMap<>();
+        now.forEach(
+                (key, usage) ->
+                        difference.put(key, usage.since(earlier.getOrDefault(key, Usage.NONE))));
+        return difference;
+    }
+
+    /**
+     * The thread that was longest on a processor: with processors of its own for each, it is the
+     * one that limits the server.
+     */
+    public Usage busiest() {
+        return serving.values().stream()
+                .max(Comparator.comparingLong(Usage::cpuNanos))
+                .orElse(Usage.NONE);
     }
 }

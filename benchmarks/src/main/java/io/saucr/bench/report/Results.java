@@ -418,6 +418,9 @@ public final class Results {
             }
             table.row(line("all", role, own, names, null));
         }
+        List<StageCost> busiest =
+                costs.stream().filter(c -> c.role().equals(StageCost.BUSIEST)).toList();
+        table.row(line(StageCost.BUSIEST, StageCost.LEADER, busiest, names, null));
         return table;
     }
 

@@ -3,7 +3,7 @@ package io.saucr.bench.result;
 /**
  * What the threads of one stage of the pipeline used for an operation. Immutable.
  *
- * @param role leader, or followers (all of them together)
+ * @param role leader, followers (all of them together), or busiest thread
  * @param stage the threads, by what they do
  * @param cpuMicros on a processor, microseconds for one operation
  * @param waitMicros ready to run but without a processor, microseconds for one operation
@@ -22,4 +22,7 @@ public record StageCost(
 
     /** The role of all followers together. */
     public static final String FOLLOWERS = "followers";
+
+    /** The one thread of the leader that used most, which one of its stages has, too. */
+    public static final String BUSIEST = "busiest thread";
 }

@@ -9,7 +9,9 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.saucr.bench.cli.BenchProgram.Outcome;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -205,12 +207,14 @@ class BenchCommandIT {
                         "--device=none");
         assertThat(outcome.status()).as(outcome.err()).isZero();
         assertThat(outcome.out())
-                .contains("Sync: log", "LearnerHandler: packets from followers", "saucr CPU us/op");
+                .contains("Sync: log", "LearnerHandler: packets from followers", "saucr CPU us/op")
+                .contains("busiest thread");
         JsonNode result = new ObjectMapper().readTree(results.resolve("result.json").toFile());
-        double sum = 0;
+        Map<String, Double> sums = new HashMap<>();
         for (JsonNode cost : result.at("/stages")) {
-            sum += cost.at("/cpuMicros").asDouble();
+            sums.merge(cost.at("/role").asText(), cost.at("/cpuMicros").asDouble(), Double::sum);
         }
-        assertThat(sum).isPositive();
+        assertThat(sums).containsOnlyKeys("leader", "followers", "busiest thread");
+        assertThat(sums.get("busiest thread")).isPositive().isLessThan(sums.get("leader"));
     }
 }

@@ -52,4 +52,22 @@ class TimelineTest {
         assertThat(ServerThreads.stage("SaucrHeartbeats")).startsWith("heartbeats");
         assertThat(ServerThreads.stage("main")).isEqualTo(ServerThreads.OTHER);
     }
+
+    @Test
+    void theBusiestThreadIsOneAndNotTheBusiestStage() {
+        ServerThreads before = threads(Map.of(1L, usage(50), 2L, usage(0)));
+        ServerThreads after = threads(Map.of(1L, usage(52), 2L, usage(5), 3L, usage(4)));
+        assertThat(after.since(before).busiest()).isEqualTo(usage(5));
+        assertThat(ServerThreads.NONE.busiest()).isEqualTo(usage(0));
+        assertThat(ServerThreads.of(ProcessHandle.current().pid()).busiest().cpuNanos())
+                .isPositive();
+    }
+
+    private static ServerThreads.Usage usage(long cpuNanos) {
+        return new ServerThreads.Usage(cpuNanos, 0, 0);
+    }
+
+    private static ServerThreads threads(Map<Long, ServerThreads.Usage> serving) {
+        return new ServerThreads(Map.of(), serving);
+    }
 }
