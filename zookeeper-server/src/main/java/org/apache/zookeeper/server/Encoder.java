@@ -1,11 +1,11 @@
 package org.apache.zookeeper.server;
 
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufOutputStream;
-import io.netty.buffer.ByteBufUtil;
-import io.netty.buffer.Unpooled;
 import java.io.DataOutput;
+import java.io.DataOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
 import org.apache.jute.BinaryOutputArchive;
 import org.apache.jute.Record;
 
@@ -21,23 +21,11 @@ public final class Encoder {
     /** A buffer that had to grow beyond this is given up. */
     private static final int MOST_KEPT_BYTES = 512 * 1024;
 
-    private ByteBuf buffer;
-    private BinaryOutputArchive archive;
-
-    public Encoder() {
-        renew();
-    }
-
-    private void renew() {
-        buffer = Unpooled.buffer(BYTES);
-        archive = new BinaryOutputArchive((DataOutput) new ByteBufOutputStream(buffer));
-    }
+    private final Buffer buffer = new Buffer();
+    private final BinaryOutputArchive archive = new BinaryOutputArchive((DataOutput) buffer);
 
     /** Forgets what was encoded before. */
     public void clear() {
-        if (buffer.capacity() > MOST_KEPT_BYTES) {
-            renew();
-        }
         buffer.clear();
     }
 
@@ -51,18 +39,110 @@ public final class Encoder {
     }
 
     /**
-     * What was encoded since {@link #clear}; the first {@link #size} bytes, until the next call.
+     * What was encoded since {@link #clear}: the first {@link #size} bytes, until the next call.
      */
     public byte[] bytes() {
-        return buffer.array();
+        return buffer.to.array();
     }
 
     public int size() {
-        return buffer.readableBytes();
+        return buffer.to.position();
     }
 
     /** A copy of what was encoded. */
     byte[] copy() {
-        return ByteBufUtil.getBytes(buffer);
+        return buffer.copy();
+    }
+
+    /** Numbers are big-endian. What no record writes goes through a stream. */
+    static final class Buffer extends OutputStream implements DataOutput {
+        private ByteBuffer to = ByteBuffer.allocate(BYTES);
+
+        void clear() {
+            to = to.capacity() > MOST_KEPT_BYTES ? ByteBuffer.allocate(BYTES) : to.clear();
+        }
+
+        byte[] copy() {
+            return Arrays.copyOf(to.array(), to.position());
+        }
+
+        private ByteBuffer with(int more) {
+            if (to.remaining() < more) {
+                int needed = Math.addExact(to.position(), more);
+                int doubled = (int) Math.min(2L * to.capacity(), Integer.MAX_VALUE - 8);
+                to = ByteBuffer.allocate(Math.max(needed, doubled)).put(to.flip());
+            }
+            return to;
+        }
+
+        @Override
+        public void write(int value) {
+            with(1).put((byte) value);
+        }
+
+        @Override
+        public void write(byte[] from) {
+            with(from.length).put(from);
+        }
+
+        @Override
+        public void write(byte[] from, int offset, int length) {
+            with(length).put(from, offset, length);
+        }
+
+        @Override
+        public void writeBoolean(boolean value) {
+            write(value ? 1 : 0);
+        }
+
+        @Override
+        public void writeByte(int value) {
+            write(value);
+        }
+
+        @Override
+        public void writeShort(int value) {
+            with(Short.BYTES).putShort((short) value);
+        }
+
+        @Override
+        public void writeChar(int value) {
+            writeShort(value);
+        }
+
+        @Override
+        public void writeInt(int value) {
+            with(Integer.BYTES).putInt(value);
+        }
+
+        @Override
+        public void writeLong(long value) {
+            with(Long.BYTES).putLong(value);
+        }
+
+        @Override
+        public void writeFloat(float value) {
+            writeInt(Float.floatToIntBits(value));
+        }
+
+        @Override
+        public void writeDouble(double value) {
+            writeLong(Double.doubleToLongBits(value));
+        }
+
+        @Override
+        public void writeBytes(String text) throws IOException {
+            new DataOutputStream(this).writeBytes(text);
+        }
+
+        @Override
+        public void writeChars(String text) throws IOException {
+            new DataOutputStream(this).writeChars(text);
+        }
+
+        @Override
+        public void writeUTF(String text) throws IOException {
+            new DataOutputStream(this).writeUTF(text);
+        }
     }
 }

@@ -147,14 +147,4 @@ class TxnCodecTest {
         byte[] bytes = written(header(OpCode.closeSession));
         assertThat(Util.marshallTxnEntry(header(OpCode.closeSession), null, null)).isEqualTo(bytes);
     }
-
-    @Test
-    void aLargeOneDoesNotKeepTheEncoderLarge() {
-        Encoder encoder = new Encoder();
-        encoder.add(new SetDataTxn("/large", data(900_000), 7));
-        assertThat(encoder.size()).isGreaterThan(900_000);
-        encoder.clear();
-        assertThat(encoder.size()).isZero();
-        assertThat(encoder.bytes()).hasSizeLessThan(10_000);
-    }
 }
