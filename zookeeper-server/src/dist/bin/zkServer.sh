@@ -20,6 +20,7 @@ Usage: $(basename -- "$0") [--config DIR] COMMAND [CONFIG-FILE]
   unpin [REASON]    leave the mode to the leader again
   print-cmd         show the command line that "start" would run
   version           show the version
+  class-archive     make lib/server.jsa, once; with it a server starts in less time
 CONFIG-FILE is a name in the configuration folder or a path; zoo.cfg if absent. The commands with
 another argument take the file from the variable ZOOCFG.
 USAGE
@@ -83,12 +84,49 @@ jmx_flags() {
     echo "$flags"
 }
 
+# What "java -version" says, asked for once.
+java_said=""
+ask_java() {
+    [ -n "$java_said" ] || java_said="$("$JAVA" -version 2>&1 | grep -v '^Picked up ')"
+}
+
+# The jars of this distribution in an order that does not depend on the file system.
+own_jars() {
+    (
+        LC_ALL=C
+        set +f
+        printf '%s:' "$ZOOKEEPER_PREFIX"/lib/*.jar
+    )
+}
+
+# Which Java and which class path an archive is for, and its checksum. Given an archive of another
+# version, Java does without its own one, too, and some print an error; given a damaged one, it crashes.
+describe_archive() {
+    ask_java
+    printf '%s\n%s\n' "$java_said" "$(own_jars)"
+    cksum <"$1"
+}
+
+# What else may not fit, such as a jar that was replaced or another option, Java itself notices and
+# starts with its own archive. With a class path of the operator's, ours would not be in front.
+archive_fits() {
+    [ "$CLASSPATH" = "$ZOOCFGDIR:$ZOOKEEPER_PREFIX/lib/*" ] &&
+        [ -r "$class_archive" ] && [ -r "$class_archive.txt" ] &&
+        [ "$(describe_archive "$class_archive")" = "$(cat -- "$class_archive.txt")" ]
+}
+
 # Fills the array "command_line"; $1 is the log's place, CONSOLE or ROLLINGFILE.
 build_command_line() {
     local main="${ZOOMAIN:-$(jmx_flags) org.apache.zookeeper.server.quorum.QuorumPeerMain}"
     local autocreate=()
     if [ -n "${ZOO_DATADIR_AUTOCREATE_DISABLE:-}" ]; then
         autocreate=(-Dzookeeper.datadir.autocreate=false)
+    fi
+    local class_path="$CLASSPATH" archive=()
+    if archive_fits; then
+        # The archive is of the jars alone, and Java takes it if they are in front.
+        class_path="$(own_jars)$ZOOCFGDIR"
+        archive=("-XX:SharedArchiveFile=$class_archive" "$quiet_archive")
     fi
     # shellcheck disable=SC2206 # the flag variables are lists of words
     command_line=(
@@ -100,7 +138,8 @@ build_command_line() {
         -XX:+HeapDumpOnOutOfMemoryError
         "-XX:HeapDumpPath=$ZOO_LOG_DIR"
         -XX:+ExitOnOutOfMemoryError
-        -cp "$CLASSPATH"
+        "${archive[@]}"
+        -cp "$class_path"
         $SERVER_JVMFLAGS
         $JVMFLAGS
         $main
@@ -110,7 +149,8 @@ build_command_line() {
 
 require_java_17() {
     local version
-    version="$("$JAVA" -version 2>&1 | sed -n -E 's/.*version "([0-9]+)[."-].*/\1/p' | head -n 1)"
+    ask_java
+    version="$(printf '%s\n' "$java_said" | sed -n -E 's/.*version "([0-9]+)[."-].*/\1/p' | head -n 1)"
     if [ -n "$version" ] && [ "$version" -lt 17 ]; then
         say "Error: $JAVA is version $version; the server needs Java 17 or newer. Set JAVA_HOME."
         exit 1
@@ -363,8 +403,55 @@ print_version() {
     done
 }
 
+make_class_archive() {
+    require_java_17
+    local lib="$ZOOKEEPER_PREFIX/lib" work
+    if ! work="$(mktemp -d "$lib/class-archive.XXXXXX" 2>&1)"; then
+        say "Error: the class archive belongs into $lib, and $(id -un) cannot write there: $work"
+        say "Run this as a user who can. Every user's servers use what it makes."
+        exit 1
+    fi
+    # shellcheck disable=SC2064 # the folder of now
+    trap "rm -rf -- '$work'" EXIT
+    trap 'exit 1' HUP INT TERM
+    # Of the options only those that decide which of Java's own archives this one is built upon:
+    # others may name ports and files of a server that runs.
+    local word options=()
+    for word in $SERVER_JVMFLAGS $JVMFLAGS; do
+        case "$word" in
+            -Xmx* | -XX:MaxRAM* | -XX:+Unlock* | -XX:+Use*GC | -XX:[+-]UseCompressed* | -XX:ObjectAlignmentInBytes=*)
+                options+=("$word")
+                ;;
+        esac
+    done
+    say "Starting three servers in one process, on the loopback address, to see which classes a server uses."
+    local jars
+    jars="$(own_jars)"
+    if ! "$JAVA" "-XX:ArchiveClassesAtExit=$work/server.jsa" "$quiet_archive" \
+        -Dlogback.configurationFile=io/saucr/server/tool/class-archive-logback.xml \
+        "-Dzookeeper.log.dir=$work" \
+        -Dcom.sun.management.jmxremote -Dcom.sun.management.jmxremote.local.only=false \
+        "${options[@]}" -cp "${jars%:}" \
+        io.saucr.server.tool.ClassArchiveRun "$work" >"$work/out" 2>&1 </dev/null ||
+        [ ! -s "$work/server.jsa" ]; then
+        say "Error: no class archive was made. The last lines of the output:"
+        tail -n 20 -- "$work/out" >&2
+        exit 1
+    fi
+    # Between the two renames a start finds a description of another archive, and does without.
+    describe_archive "$work/server.jsa" >"$work/server.jsa.txt" &&
+        chmod 644 "$work/server.jsa" "$work/server.jsa.txt" &&
+        mv -f -- "$work/server.jsa.txt" "$class_archive.txt" &&
+        mv -f -- "$work/server.jsa" "$class_archive" || exit 1
+    echo "Made $class_archive, $(($(wc -c <"$class_archive") / 1000000)) MB, for $(printf '%s\n' "$java_said" | tail -n 1)"
+    archive_fits || say "It is not used as long as CLASSPATH is set."
+}
+
 data_dir="$(value_of dataDir "$ZOOCFG")"
 ZOOPIDFILE="${ZOOPIDFILE:-${data_dir:-.}/zookeeper_server.pid}"
+class_archive="$ZOOKEEPER_PREFIX/lib/server.jsa"
+# Java warns of an archive that it cannot use; the server runs as well without.
+quiet_archive=-Xlog:cds=off,cds+dynamic=off
 ZOO_LOG_FILE="${ZOO_LOG_FILE:-zookeeper-${USER:-$(id -un)}-server-${HOSTNAME:-$(uname -n)}.log}"
 
 case "$verb" in
@@ -384,5 +471,6 @@ case "$verb" in
         printf '> %q 2>&1 < /dev/null\n' "$ZOO_LOG_DIR/${ZOO_LOG_FILE%.log}.out"
         ;;
     version) print_version ;;
+    class-archive) make_class_archive ;;
     *) usage ;;
 esac

@@ -340,6 +340,7 @@ class DocumentationIT {
         home = folder.resolve(name);
         server(1, "cp conf/zoo_sample.cfg conf/zoo.cfg");
         assertThat(server(1, "bin/zkServer.sh stop")).contains("STOPPED");
+        assertThat(server(1, "bin/zkServer.sh class-archive")).contains("Made ", "server.jsa");
         assertThat(server(1, "bin/zkServer.sh start")).contains("STARTED");
         assertThat(server(1, "bin/zkServer.sh await")).contains("Mode: ");
         assertThat(server(1, "bin/zkServer.sh status")).contains("Mode: ");

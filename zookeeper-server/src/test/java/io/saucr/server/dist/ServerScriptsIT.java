@@ -4,20 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
-import java.net.BindException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -27,44 +19,23 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The scripts of the distribution, as an operator of Apache's uses them. */
 class ServerScriptsIT {
-    private static final Duration LIMIT = Duration.ofSeconds(60);
-
     @TempDir static Path unpacked;
     private static Path home;
 
     @TempDir Path folder;
-    private final Map<String, String> variables = new HashMap<>();
+    private Scripts scripts;
     private int clientPort;
 
     @BeforeAll
     static void unpack() throws Exception {
-        Process tar =
-                new ProcessBuilder(
-                                "tar",
-                                "-xzf",
-                                System.getProperty("saucr.distribution"),
-                                "-C",
-                                unpacked.toString())
-                        .inheritIO()
-                        .start();
-        assertThat(tar.waitFor()).isZero();
-        try (Stream<Path> entries = Files.list(unpacked)) {
-            List<Path> folders = entries.toList();
-            assertThat(folders).as("one folder in the tarball").hasSize(1);
-            home = folders.get(0);
-        }
+        home = Scripts.unpack(unpacked);
     }
 
     @BeforeEach
     void configure() throws IOException {
-        clientPort = freePort();
-        Files.createDirectories(conf());
-        Files.copy(home.resolve("conf/logback.xml"), conf().resolve("logback.xml"));
-        writeConfig("zoo.cfg", "clientPort=" + clientPort);
-        variables.put("JAVA_HOME", System.getProperty("java.home"));
-        variables.put("ZOO_LOG_DIR", folder.resolve("log").toString());
-        variables.put("ZK_SERVER_HEAP", "128");
-        variables.put("SERVER_JVMFLAGS", "-XX:TieredStopAtLevel=1 -Xshare:auto");
+        clientPort = Scripts.freePort();
+        scripts = new Scripts(home, folder);
+        scripts.writeConfig("zoo.cfg", "clientPort=" + clientPort);
     }
 
     @AfterEach
@@ -76,43 +47,43 @@ class ServerScriptsIT {
 
     @Test
     void startStatusRestartStop() throws Exception {
-        assertThat(server("status").exitCode).isEqualTo(1);
-        assertThat(server("await", "0").exitCode).isEqualTo(1);
-        Result nobody = server("flush");
-        assertThat(nobody.exitCode).isEqualTo(1);
-        assertThat(nobody.output).contains("no server runs here");
+        assertThat(server("status").exitCode()).isEqualTo(1);
+        assertThat(server("await", "0").exitCode()).isEqualTo(1);
+        Scripts.Result nobody = server("flush");
+        assertThat(nobody.exitCode()).isEqualTo(1);
+        assertThat(nobody.output()).contains("no server runs here");
 
-        Result start = server("start");
-        assertThat(start.exitCode).as(start.output).isZero();
-        assertThat(start.output).contains("STARTED");
+        Scripts.Result start = server("start");
+        assertThat(start.exitCode()).as(start.output()).isZero();
+        assertThat(start.output()).contains("STARTED");
         String pid = Files.readString(pidFile()).trim();
         awaitServing();
-        Result status = server("status");
-        assertThat(status.output)
+        Scripts.Result status = server("status");
+        assertThat(status.output())
                 .contains("Client port found: " + clientPort)
                 .contains("Client SSL: false")
                 .contains("Mode: standalone");
 
-        assertThat(server("await", "30").output).contains("Mode: standalone");
-        Result flush = server("flush");
-        assertThat(flush.exitCode).isEqualTo(1);
-        assertThat(flush.output).contains("runs no server with saucr.enabled=true");
+        assertThat(server("await", "30").output()).contains("Mode: standalone");
+        Scripts.Result flush = server("flush");
+        assertThat(flush.exitCode()).isEqualTo(1);
+        assertThat(flush.output()).contains("runs no server with saucr.enabled=true");
 
-        Result twice = server("start");
-        assertThat(twice.exitCode).isEqualTo(1);
-        assertThat(twice.output).contains("already running as process " + pid);
+        Scripts.Result twice = server("start");
+        assertThat(twice.exitCode()).isEqualTo(1);
+        assertThat(twice.output()).contains("already running as process " + pid);
 
-        assertThat(client("create", "/kept", "1").output).contains("Created /kept");
-        assertThat(server("restart").exitCode).isZero();
+        assertThat(client("create", "/kept", "1").output()).contains("Created /kept");
+        assertThat(server("restart").exitCode()).isZero();
         assertThat(Files.readString(pidFile()).trim()).isNotEqualTo(pid);
         awaitServing();
-        assertThat(client("ls", "/").output).contains("kept");
+        assertThat(client("ls", "/").output()).contains("kept");
 
-        Result stop = server("stop");
-        assertThat(stop.exitCode).isZero();
-        assertThat(stop.output).contains("STOPPED");
+        Scripts.Result stop = server("stop");
+        assertThat(stop.exitCode()).isZero();
+        assertThat(stop.output()).contains("STOPPED");
         assertThat(pidFile()).doesNotExist();
-        assertThat(server("stop").exitCode).isZero();
+        assertThat(server("stop").exitCode()).isZero();
         assertThat(Files.readString(folder.resolve("log/server.log"))).contains("binding to port");
     }
 
@@ -121,36 +92,37 @@ class ServerScriptsIT {
         Files.createDirectories(pidFile().getParent());
         for (String pid : new String[] {"999999999", "", "1"}) {
             Files.writeString(pidFile(), pid + "\n");
-            Result stop = server("stop");
-            assertThat(stop.exitCode).isZero();
-            assertThat(stop.output).contains("No server to stop");
+            Scripts.Result stop = server("stop");
+            assertThat(stop.exitCode()).isZero();
+            assertThat(stop.output()).contains("No server to stop");
             assertThat(pidFile()).doesNotExist();
         }
         Files.writeString(pidFile(), "999999999\n");
-        Result start = server("start");
-        assertThat(start.exitCode).isZero();
-        assertThat(start.output).contains("Removing " + pidFile());
+        Scripts.Result start = server("start");
+        assertThat(start.exitCode()).isZero();
+        assertThat(start.output()).contains("Removing " + pidFile());
     }
 
     @Test
     void aServerThatCannotStartIsReportedWithItsLog() throws Exception {
-        writeConfig("bad.cfg", "clientPort=" + clientPort, "tickTime=often");
-        Result start = server("start", "bad.cfg");
-        assertThat(start.exitCode).isEqualTo(1);
-        assertThat(start.output).contains("FAILED").contains("often");
+        scripts.writeConfig("bad.cfg", "clientPort=" + clientPort, "tickTime=often");
+        Scripts.Result start = server("start", "bad.cfg");
+        assertThat(start.exitCode()).isEqualTo(1);
+        assertThat(start.output()).contains("FAILED").contains("often");
         assertThat(pidFile()).doesNotExist();
 
-        Result missing = server("start", "none.cfg");
-        assertThat(missing.exitCode).isEqualTo(1);
-        assertThat(missing.output).contains("no configuration file " + conf().resolve("none.cfg"));
+        Scripts.Result missing = server("start", "none.cfg");
+        assertThat(missing.exitCode()).isEqualTo(1);
+        assertThat(missing.output())
+                .contains("no configuration file " + conf().resolve("none.cfg"));
     }
 
     @Test
     void aMissingDataFolderIsAnErrorIfItMustNotBeCreated() throws Exception {
-        variables.put("ZOO_DATADIR_AUTOCREATE_DISABLE", "1");
-        Result start = server("start");
-        assertThat(start.exitCode).isEqualTo(1);
-        assertThat(start.output).contains(folder.resolve("data") + " does not exist");
+        scripts.set("ZOO_DATADIR_AUTOCREATE_DISABLE", "1");
+        Scripts.Result start = server("start");
+        assertThat(start.exitCode()).isEqualTo(1);
+        assertThat(start.output()).contains(folder.resolve("data") + " does not exist");
         assertThat(folder.resolve("data")).doesNotExist();
     }
 
@@ -160,13 +132,13 @@ class ServerScriptsIT {
         Files.writeString(
                 dynamic,
                 "server.1=127.0.0.1:"
-                        + freePort()
+                        + Scripts.freePort()
                         + ":"
-                        + freePort()
+                        + Scripts.freePort()
                         + ":participant;127.0.0.1:"
                         + clientPort
                         + "\n");
-        writeConfig(
+        scripts.writeConfig(
                 "dynamic.cfg",
                 "initLimit=10",
                 "syncLimit=5",
@@ -177,23 +149,23 @@ class ServerScriptsIT {
         Files.writeString(folder.resolve("data/myid"), "1\n");
         // With a path instead of a name of the configuration folder.
         String file = conf().resolve("dynamic.cfg").toString();
-        assertThat(server("start", file).exitCode).isZero();
-        await().atMost(LIMIT).until(() -> server("status", file).exitCode == 0);
-        assertThat(server("status", file).output)
+        assertThat(server("start", file).exitCode()).isZero();
+        await().atMost(Scripts.LIMIT).until(() -> server("status", file).exitCode() == 0);
+        assertThat(server("status", file).output())
                 .contains("Client port found: " + clientPort + ". Client address: 127.0.0.1")
                 .contains("Mode: leader");
     }
 
     @Test
     void prometheusMetricsAreServed() throws Exception {
-        int port = freePort();
-        writeConfig(
+        int port = Scripts.freePort();
+        scripts.writeConfig(
                 "zoo.cfg",
                 "clientPort=" + clientPort,
                 "metricsProvider.className="
                         + "org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider",
                 "metricsProvider.httpPort=" + port);
-        assertThat(server("start").exitCode).isZero();
+        assertThat(server("start").exitCode()).isZero();
         awaitServing();
         try (var body = URI.create("http://127.0.0.1:" + port + "/metrics").toURL().openStream()) {
             assertThat(new String(body.readAllBytes(), StandardCharsets.UTF_8))
@@ -204,17 +176,17 @@ class ServerScriptsIT {
 
     @Test
     void theCommandLineHonoursTheVariables() throws Exception {
-        variables.put("JVMFLAGS", "-Dfrom.all=1");
-        variables.put("SERVER_JVMFLAGS", "-Dfrom.server=1");
-        variables.put("ZOO_LOG_FILE", "named.log");
-        variables.put("CLASSPATH", "/extra/classes");
-        variables.put("JMXPORT", "21399");
-        variables.put("JMXSSL", "true");
-        variables.put("JMXAUTH", "true");
-        variables.put("JMXHOSTNAME", "jmx.example");
-        variables.put("JMXLOG4J", "true");
+        scripts.set("JVMFLAGS", "-Dfrom.all=1");
+        scripts.set("SERVER_JVMFLAGS", "-Dfrom.server=1");
+        scripts.set("ZOO_LOG_FILE", "named.log");
+        scripts.set("CLASSPATH", "/extra/classes");
+        scripts.set("JMXPORT", "21399");
+        scripts.set("JMXSSL", "true");
+        scripts.set("JMXAUTH", "true");
+        scripts.set("JMXHOSTNAME", "jmx.example");
+        scripts.set("JMXLOG4J", "true");
         Files.writeString(conf().resolve("java.env"), "JVMFLAGS=\"$JVMFLAGS -Dfrom.env=1\"\n");
-        String command = server("print-cmd").output;
+        String command = server("print-cmd").output();
         assertThat(command)
                 .contains("-Xmx128m -XX:PerfDataSamplingInterval=1000 -Dfrom.server=1")
                 .contains("-Dfrom.server=1 -Dfrom.all=1 -Dfrom.env=1")
@@ -229,31 +201,31 @@ class ServerScriptsIT {
                 .contains("org.apache.zookeeper.server.quorum.QuorumPeerMain")
                 .contains(conf().resolve("zoo.cfg").toString());
 
-        variables.put("JMXDISABLE", "true");
-        assertThat(server("print-cmd").output).doesNotContain("jmxremote");
-        variables.put("ZOOMAIN", "-Dmine=1 example.Main");
-        assertThat(server("print-cmd").output)
+        scripts.set("JMXDISABLE", "true");
+        assertThat(server("print-cmd").output()).doesNotContain("jmxremote");
+        scripts.set("ZOOMAIN", "-Dmine=1 example.Main");
+        assertThat(server("print-cmd").output())
                 .contains("-Dmine=1 example.Main")
                 .doesNotContain("QuorumPeerMain");
-        variables.put("ZOOCFG", "other.cfg");
-        assertThat(server("print-cmd").output).contains(conf().resolve("other.cfg").toString());
+        scripts.set("ZOOCFG", "other.cfg");
+        assertThat(server("print-cmd").output()).contains(conf().resolve("other.cfg").toString());
     }
 
     @Test
     void versionNamesBoth() throws Exception {
-        assertThat(server("version").output)
+        assertThat(server("version").output())
                 .contains("Apache ZooKeeper, version 3.9.5")
                 .contains("SAUCR ZooKeeper, version ");
     }
 
     @Test
     void wrongUsageAndAMissingJavaAreSaid() throws Exception {
-        assertThat(server("begin").exitCode).isEqualTo(2);
-        assertThat(server().output).contains("Usage: zkServer.sh").contains("print-cmd");
-        variables.put("JAVA_HOME", folder.toString());
-        Result java = server("start");
-        assertThat(java.exitCode).isEqualTo(1);
-        assertThat(java.output).contains("JAVA_HOME is '" + folder + "'");
+        assertThat(server("begin").exitCode()).isEqualTo(2);
+        assertThat(server().output()).contains("Usage: zkServer.sh").contains("print-cmd");
+        scripts.set("JAVA_HOME", folder.toString());
+        Scripts.Result java = server("start");
+        assertThat(java.exitCode()).isEqualTo(1);
+        assertThat(java.output()).contains("JAVA_HOME is '" + folder + "'");
     }
 
     @Test
@@ -284,65 +256,24 @@ class ServerScriptsIT {
     }
 
     private Path conf() {
-        return folder.resolve("conf");
+        return scripts.conf();
     }
 
     private Path pidFile() {
-        return folder.resolve("data/zookeeper_server.pid");
-    }
-
-    private void writeConfig(String name, String... lines) throws IOException {
-        List<String> all = new ArrayList<>(List.of("tickTime=500", "admin.enableServer=false"));
-        all.add("dataDir=" + folder.resolve("data"));
-        all.addAll(List.of(lines));
-        Files.write(conf().resolve(name), all);
+        return scripts.pidFile();
     }
 
     private void awaitServing() {
-        await().atMost(LIMIT).until(() -> server("status").exitCode == 0);
+        await().atMost(Scripts.LIMIT).until(() -> server("status").exitCode() == 0);
     }
 
-    private record Result(int exitCode, String output) {}
-
-    private Result server(String... arguments) throws IOException, InterruptedException {
-        variables.putIfAbsent("ZOO_LOG_FILE", "server.log");
-        return run("zkServer.sh", arguments);
+    private Scripts.Result server(String... arguments) throws IOException, InterruptedException {
+        return scripts.server(arguments);
     }
 
-    private Result client(String... command) throws IOException, InterruptedException {
+    private Scripts.Result client(String... command) throws IOException, InterruptedException {
         List<String> arguments = new ArrayList<>(List.of("-server", "127.0.0.1:" + clientPort));
         arguments.addAll(List.of(command));
-        return run("zkCli.sh", arguments.toArray(String[]::new));
-    }
-
-    /**
-     * Runs a script; its output goes through a file, because a started server keeps a pipe open.
-     */
-    private Result run(String script, String... arguments)
-            throws IOException, InterruptedException {
-        List<String> line = new ArrayList<>();
-        line.add(home.resolve("bin").resolve(script).toString());
-        line.add("--config");
-        line.add(conf().toString());
-        line.addAll(List.of(arguments));
-        Path output = Files.createTempFile(folder, "output", ".txt");
-        ProcessBuilder builder = new ProcessBuilder(line);
-        builder.environment().putAll(variables);
-        Process process = builder.redirectErrorStream(true).redirectOutput(output.toFile()).start();
-        assertThat(process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).as("%s", line).isTrue();
-        return new Result(process.exitValue(), Files.readString(output));
-    }
-
-    /** Below the ports that the kernel gives to whoever connects to something meanwhile. */
-    private static int freePort() throws IOException {
-        while (true) {
-            int port = ThreadLocalRandom.current().nextInt(20_000, 32_768);
-            try (ServerSocket socket =
-                    new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-                return socket.getLocalPort();
-            } catch (BindException e) {
-                // In use; another one.
-            }
-        }
+        return scripts.run(List.of(), "zkCli.sh", arguments.toArray(String[]::new));
     }
 }

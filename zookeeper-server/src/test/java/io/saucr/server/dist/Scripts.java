@@ -1,0 +1,128 @@
+package io.saucr.server.dist;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/** The scripts of an unpacked distribution, for one server with its own folder. */
+final class Scripts {
+    static final Duration LIMIT = Duration.ofSeconds(60);
+
+    private final Path home;
+    private final Path folder;
+    private final Map<String, String> variables = new HashMap<>();
+
+    /** What a script said, on both of its outputs. */
+    record Result(int exitCode, String output) {}
+
+    /**
+     * @param home of the distribution
+     * @param folder of the server: {@code conf} is made here, {@code data} and {@code log} are to
+     *     be
+     */
+    Scripts(Path home, Path folder) throws IOException {
+        this.home = home;
+        this.folder = folder;
+        Files.createDirectories(conf());
+        Files.copy(home.resolve("conf/logback.xml"), conf().resolve("logback.xml"));
+        variables.put("JAVA_HOME", System.getProperty("java.home"));
+        variables.put("ZOO_LOG_DIR", folder.resolve("log").toString());
+        variables.put("ZOO_LOG_FILE", "server.log");
+        variables.put("ZK_SERVER_HEAP", "128");
+        variables.put("SERVER_JVMFLAGS", "-XX:TieredStopAtLevel=1 -Xshare:auto");
+    }
+
+    /** Unpacks the tarball that this build has made. Returns the folder that is in it. */
+    static Path unpack(Path into) throws IOException, InterruptedException {
+        Process tar =
+                new ProcessBuilder(
+                                "tar",
+                                "-xzf",
+                                System.getProperty("saucr.distribution"),
+                                "-C",
+                                into.toString())
+                        .inheritIO()
+                        .start();
+        assertThat(tar.waitFor()).isZero();
+        try (Stream<Path> entries = Files.list(into)) {
+            List<Path> folders = entries.toList();
+            assertThat(folders).as("one folder in the tarball").hasSize(1);
+            return folders.get(0);
+        }
+    }
+
+    void set(String variable, String value) {
+        variables.put(variable, value);
+    }
+
+    Path conf() {
+        return folder.resolve("conf");
+    }
+
+    Path pidFile() {
+        return folder.resolve("data/zookeeper_server.pid");
+    }
+
+    void writeConfig(String name, String... lines) throws IOException {
+        List<String> all = new ArrayList<>(List.of("tickTime=500", "admin.enableServer=false"));
+        all.add("dataDir=" + folder.resolve("data"));
+        all.addAll(List.of(lines));
+        Files.write(conf().resolve(name), all);
+    }
+
+    Result server(String... arguments) throws IOException, InterruptedException {
+        return run(List.of(), "zkServer.sh", arguments);
+    }
+
+    /**
+     * Runs a script; its output goes through a file, because a started server keeps a pipe open.
+     *
+     * @param runner a program in front of it, with its arguments
+     */
+    Result run(List<String> runner, String script, String... arguments)
+            throws IOException, InterruptedException {
+        Path output = Files.createTempFile(folder, "output", ".txt");
+        Process process = start(output, runner, script, arguments);
+        assertThat(process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).as(script).isTrue();
+        return new Result(process.exitValue(), Files.readString(output));
+    }
+
+    /** The same, without waiting for its end. */
+    Process start(Path output, List<String> runner, String script, String... arguments)
+            throws IOException {
+        List<String> line = new ArrayList<>(runner);
+        line.add(home.resolve("bin").resolve(script).toString());
+        line.add("--config");
+        line.add(conf().toString());
+        line.addAll(List.of(arguments));
+        ProcessBuilder builder = new ProcessBuilder(line);
+        builder.environment().putAll(variables);
+        return builder.redirectErrorStream(true).redirectOutput(output.toFile()).start();
+    }
+
+    /** Below the ports that the kernel gives to whoever connects to something meanwhile. */
+    static int freePort() throws IOException {
+        while (true) {
+            int port = ThreadLocalRandom.current().nextInt(20_000, 32_768);
+            try (ServerSocket socket =
+                    new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+                return socket.getLocalPort();
+            } catch (BindException e) {
+                // In use; another one.
+            }
+        }
+    }
+}
