@@ -19,11 +19,11 @@ public final class BufferInput extends InputStream implements DataInput {
     /** Where more comes from. */
     public interface Source {
         /**
-         * The buffer is empty: puts at least one byte into it, and flips it.
+         * The buffer is empty: puts at least one byte into it, or into another one, and flips it.
          *
-         * @return false at the end of the stream
+         * @return the buffer to read from; null at the end of the stream, or if nothing more comes
          */
-        boolean fill(ByteBuffer buffer) throws IOException;
+        ByteBuffer fill(ByteBuffer buffer) throws IOException;
 
         void close() throws IOException;
     }
@@ -31,8 +31,8 @@ public final class BufferInput extends InputStream implements DataInput {
     private static final Source NOTHING =
             new Source() {
                 @Override
-                public boolean fill(ByteBuffer buffer) {
-                    return false;
+                public ByteBuffer fill(ByteBuffer buffer) {
+                    return null;
                 }
 
                 @Override
@@ -41,7 +41,7 @@ public final class BufferInput extends InputStream implements DataInput {
                 }
             };
 
-    private final ByteBuffer buffer;
+    private ByteBuffer buffer;
     private final Source source;
 
     /**
@@ -58,7 +58,15 @@ public final class BufferInput extends InputStream implements DataInput {
     }
 
     private boolean fill() throws IOException {
-        return buffer.hasRemaining() || source.fill(buffer);
+        if (buffer.hasRemaining()) {
+            return true;
+        }
+        ByteBuffer filled = source.fill(buffer);
+        if (filled == null) {
+            return false;
+        }
+        buffer = filled;
+        return true;
     }
 
     @Override

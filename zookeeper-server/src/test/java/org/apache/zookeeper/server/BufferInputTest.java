@@ -31,11 +31,12 @@ class BufferInputTest {
         BufferInput.Source source =
                 new BufferInput.Source() {
                     @Override
-                    public boolean fill(ByteBuffer buffer) {
+                    public ByteBuffer fill(ByteBuffer buffer) {
                         byte[] piece = new byte[1 + random.nextInt(CAPACITY)];
                         int count = rest.read(piece, 0, piece.length);
-                        buffer.clear().put(piece, 0, Math.max(0, count)).flip();
-                        return count > 0;
+                        ByteBuffer filled =
+                                random.nextBoolean() ? buffer.clear() : ByteBuffer.allocate(99);
+                        return count < 0 ? null : filled.put(piece, 0, count).flip();
                     }
 
                     @Override

@@ -43,6 +43,9 @@ final class PeerSocket extends Socket {
         void run() throws IOException;
     }
 
+    /** Until one read fills it: whoever connects and sends nothing must not cost much. */
+    private static final int FIRST_INPUT_BYTES = 4 * 1024;
+
     private static final int INPUT_BYTES = 64 * 1024;
     private static final int OUTPUT_BYTES = 64 * 1024;
 
@@ -59,7 +62,7 @@ final class PeerSocket extends Socket {
 
     private final Output output = new Output();
     private final BufferInput input =
-            new BufferInput(ByteBuffer.allocateDirect(INPUT_BYTES).limit(0), new Input());
+            new BufferInput(ByteBuffer.allocateDirect(FIRST_INPUT_BYTES).limit(0), new Input());
     private volatile int soTimeout;
     private volatile BeforeReading beforeReading = () -> {};
     private volatile boolean mayWait = true;
@@ -172,8 +175,13 @@ final class PeerSocket extends Socket {
         /** The last read has not filled the buffer: nothing more was there. */
         private boolean drained;
 
+        /** The last read has filled the first buffer. */
+        private boolean grows;
+
         @Override
-        public boolean fill(ByteBuffer buffer) throws IOException {
+        public ByteBuffer fill(ByteBuffer last) throws IOException {
+            ByteBuffer buffer = grows ? ByteBuffer.allocateDirect(INPUT_BYTES) : last;
+            grows = false;
             do {
                 beforeReading.run();
                 if (drained) {
@@ -190,10 +198,11 @@ final class PeerSocket extends Socket {
                 }
                 drained = count < buffer.capacity();
                 if (count < 0) {
-                    return false;
+                    return null;
                 }
             } while (!buffer.hasRemaining());
-            return true;
+            grows = !drained && buffer.capacity() < INPUT_BYTES;
+            return buffer;
         }
 
         @Override
@@ -213,13 +222,13 @@ final class PeerSocket extends Socket {
         private volatile Throwable broken;
 
         // Guarded by this.
-        private byte[] collected = new byte[OUTPUT_BYTES];
+        private byte[] collected = {};
         private int size;
         private volatile boolean lagging;
         private Thread sender;
 
         // The thread that writes.
-        private ByteBuffer writing = ByteBuffer.wrap(new byte[OUTPUT_BYTES]).limit(0);
+        private ByteBuffer writing = ByteBuffer.allocate(0);
 
         @Override
         public void write(int value) throws IOException {
@@ -337,7 +346,7 @@ final class PeerSocket extends Socket {
             }
             byte[] taken = collected;
             byte[] old = writing.array();
-            collected = old.length > MOST_LEFT_BYTES ? new byte[OUTPUT_BYTES] : old;
+            collected = old.length > MOST_LEFT_BYTES ? new byte[0] : old;
             writing = ByteBuffer.wrap(taken, 0, size);
             size = 0;
             return true;

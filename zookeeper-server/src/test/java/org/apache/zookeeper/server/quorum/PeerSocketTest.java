@@ -8,6 +8,8 @@ import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.ManagementFactory;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -130,6 +132,50 @@ class PeerSocketTest {
     }
 
     // ---- Like a plain socket ----
+
+    private static long directBytes() {
+        return ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+                .filter(pool -> pool.getName().equals("direct"))
+                .mapToLong(BufferPoolMXBean::getMemoryUsed)
+                .sum();
+    }
+
+    @Test
+    void whoConnectsAndSendsLittleCostsLittleMemory() throws Exception {
+        long before = directBytes();
+        List<PeerSocket> sockets = new ArrayList<>();
+        List<Socket> peers = new ArrayList<>();
+        try {
+            for (int i = 0; i < 100; i++) {
+                PeerSocket each = new PeerSocket();
+                sockets.add(each);
+                each.connect(port.getLocalSocketAddress(), CONNECT_MILLIS);
+                peers.add(port.accept());
+                peers.get(i).getOutputStream().write(i);
+                assertThat(each.getInputStream().read()).isEqualTo(i);
+            }
+            assertThat(directBytes() - before).isLessThan(100 * 8 * 1024);
+        } finally {
+            for (Socket each : sockets) {
+                each.close();
+            }
+            for (Socket each : peers) {
+                each.close();
+            }
+        }
+    }
+
+    @Test
+    void whoSendsMuchIsReadInLargePieces() throws Exception {
+        byte[] sent = random(11, 48 * 1024);
+        AtomicInteger reads = new AtomicInteger();
+        socket.beforeReading(reads::incrementAndGet);
+        // The receiver's kernel takes it all, so it is there before the first read.
+        peer.getOutputStream().write(sent);
+        assertThat(in.readNBytes(sent.length)).isEqualTo(sent);
+        // With reads of the first buffer's size there would be twelve.
+        assertThat(reads).hasValueLessThan(6);
+    }
 
     @Test
     void itKnowsWhatItIsConnectedToEvenAfterItsEnd() throws IOException {
