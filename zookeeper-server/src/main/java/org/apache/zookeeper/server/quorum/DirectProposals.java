@@ -20,13 +20,16 @@ import org.slf4j.LoggerFactory;
 /**
  * A leader's stage that validates requests, proposes and logs them, in the threads that bring them:
  * one at a time, in the order of {@link #processRequest}. Who finds another inside leaves its
- * requests to that one, which goes round again.
+ * requests to that one, which goes round again; but not for ever: it has other things to do, such
+ * as to read acks, and after {@value #MOST_AT_A_STRETCH} requests this stage's thread goes on.
  *
  * <p>Of ZooKeeper's class the validation is used, and its thread for requests of threads that end
  * no batch.
  */
 final class DirectProposals extends PrepRequestProcessor {
     private static final Logger LOG = LoggerFactory.getLogger(DirectProposals.class);
+
+    static final int MOST_AT_A_STRETCH = 500;
 
     private final SaucrLeader leader;
     private final RequestProcessor next;
@@ -141,18 +144,35 @@ final class DirectProposals extends PrepRequestProcessor {
         if (entered.getAndIncrement() != 0) {
             return;
         }
-        int seen;
-        do {
-            seen = entered.get();
+        int left = MOST_AT_A_STRETCH;
+        while (true) {
+            int seen = entered.get();
             synchronized (inside) {
-                proposeWaiting();
+                left = proposeWaiting(left);
             }
-        } while (entered.addAndGet(-seen) != 0);
+            if (left == 0) {
+                entered.set(0);
+                // Those who came meanwhile have left their requests to this thread.
+                if (!requests.isEmpty()) {
+                    wake();
+                }
+                return;
+            }
+            if (entered.addAndGet(-seen) == 0) {
+                return;
+            }
+        }
     }
 
-    private void proposeWaiting() {
+    /**
+     * @param most how many requests at most
+     * @return how many less than that
+     */
+    private int proposeWaiting(int most) {
+        int left = most;
         try {
-            while (!stopped && !requests.isEmpty() && leader.mayPropose()) {
+            while (left > 0 && !stopped && !requests.isEmpty() && leader.mayPropose()) {
+                left--;
                 Request request = requests.poll();
                 request.prepStartTime = Time.currentElapsedTime();
                 ServerMetrics.getMetrics()
@@ -166,6 +186,7 @@ final class DirectProposals extends PrepRequestProcessor {
         } finally {
             log();
         }
+        return left;
     }
 
     /** All at once: the log's thread is woken once, and writes and acks them in one piece. */

@@ -441,7 +441,10 @@ final class SaucrLeader extends Leader implements SaucrLearnerHandler.Batches {
         return new OwnAcks();
     }
 
-    /** Counts them; what they commit is sent and applied at the end of the batch. */
+    /**
+     * Counts them. What they commit others send and apply: the log's thread has the log to write,
+     * and in fast mode nobody would wait for it if it was kept from that.
+     */
     final class OwnAcks implements RequestProcessor, Flushable {
         @Override
         public void processRequest(Request request) {
@@ -451,7 +454,7 @@ final class SaucrLeader extends Leader implements SaucrLearnerHandler.Batches {
 
         @Override
         public void flush() {
-            Rounds.end();
+            // Counted already.
         }
 
         @Override

@@ -10,7 +10,6 @@ import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.RequestProcessor;
 import org.apache.zookeeper.server.RequestRecord;
 import org.apache.zookeeper.server.RequestThrottler;
-import org.apache.zookeeper.server.Rounds;
 import org.apache.zookeeper.server.SyncRequestProcessor;
 import org.apache.zookeeper.server.ZKDatabase;
 import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
@@ -97,14 +96,7 @@ final class SaucrLeaderServer extends LeaderZooKeeperServer {
         commitProcessor.start();
         SaucrLeader leader = (SaucrLeader) getLeader();
         // Not in line: if its disk hangs, the others' acks go on committing what it proposes (R24).
-        SyncRequestProcessor madeLog =
-                new SyncRequestProcessor(this, leader.ownAcks()) {
-                    @Override
-                    public void run() {
-                        Rounds.begin();
-                        super.run();
-                    }
-                };
+        SyncRequestProcessor madeLog = new SyncRequestProcessor(this, leader.ownAcks());
         madeLog.start();
         DirectProposals madeProposals = new DirectProposals(this, leader, made, madeLog);
         proposals = madeProposals;
