@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.jute.BinaryOutputArchive;
 import org.apache.zookeeper.server.Encoder;
 import org.apache.zookeeper.server.ServerMetrics;
+import org.apache.zookeeper.server.quorum.auth.NullQuorumAuthServer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -77,10 +78,13 @@ public final class SaucrLearnerHandler extends LearnerHandler {
      */
     public static LearnerHandler of(Socket socket, BufferedInputStream in, LearnerMaster master)
             throws IOException {
-        return socket instanceof PeerSocket peer && master instanceof SaucrLeader leader
-                ? new SaucrLearnerHandler(
-                        peer, new Unbuffered(peer.getInputStream()), leader, leader)
-                : new LearnerHandler(socket, in, master);
+        if (!(socket instanceof PeerSocket peer && master instanceof SaucrLeader leader)) {
+            return new LearnerHandler(socket, in, master);
+        }
+        // SASL marks where it is, looks whether a learner speaks SASL, and goes back.
+        boolean marks = !(leader.getQuorumAuthServer() instanceof NullQuorumAuthServer);
+        return new SaucrLearnerHandler(
+                peer, marks ? in : new Unbuffered(peer.getInputStream()), leader, leader);
     }
 
     /**
@@ -116,6 +120,11 @@ public final class SaucrLearnerHandler extends LearnerHandler {
         @Override
         public boolean markSupported() {
             return false;
+        }
+
+        @Override
+        public void reset() throws IOException {
+            throw new IOException("nothing is kept to go back to");
         }
     }
 
