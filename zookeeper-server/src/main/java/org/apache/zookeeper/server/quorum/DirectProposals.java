@@ -12,6 +12,7 @@ import org.apache.zookeeper.server.RequestProcessor;
 import org.apache.zookeeper.server.Rounds;
 import org.apache.zookeeper.server.ServerMetrics;
 import org.apache.zookeeper.server.SyncRequestProcessor;
+import org.apache.zookeeper.server.quorum.Leader.Proposal;
 import org.apache.zookeeper.server.quorum.Leader.XidRolloverException;
 import org.apache.zookeeper.txn.TxnHeader;
 import org.slf4j.Logger;
@@ -31,7 +32,25 @@ final class DirectProposals extends PrepRequestProcessor {
 
     static final int MOST_AT_A_STRETCH = 500;
 
-    private final SaucrLeader leader;
+    /** The leader, as far as this stage needs it. */
+    interface Proposer {
+        /** Whether the next request may be proposed now; whoever says no says later that it may. */
+        boolean mayPropose();
+
+        Proposal propose(Request request) throws XidRolloverException;
+
+        void processSync(LearnerSyncRequest sync);
+
+        long getLastProposed();
+
+        /** Requests wait: {@link #batch} has to be called, by this thread or this stage's. */
+        void later();
+
+        /** Proposes what waits, and sends and applies. */
+        void batch();
+    }
+
+    private final Proposer leader;
     private final RequestProcessor next;
     private final SyncRequestProcessor log;
     private final List<Request> proposed;
@@ -52,7 +71,7 @@ final class DirectProposals extends PrepRequestProcessor {
      */
     DirectProposals(
             SaucrLeaderServer server,
-            SaucrLeader leader,
+            Proposer leader,
             RequestProcessor next,
             SyncRequestProcessor log) {
         this(server, leader, next, log, new ArrayList<>());
@@ -60,7 +79,7 @@ final class DirectProposals extends PrepRequestProcessor {
 
     private DirectProposals(
             SaucrLeaderServer server,
-            SaucrLeader leader,
+            Proposer leader,
             RequestProcessor next,
             SyncRequestProcessor log,
             List<Request> proposed) {
@@ -78,7 +97,7 @@ final class DirectProposals extends PrepRequestProcessor {
      */
     private record Proposing(
             SaucrLeaderServer server,
-            SaucrLeader leader,
+            Proposer leader,
             RequestProcessor next,
             List<Request> proposed)
             implements RequestProcessor {

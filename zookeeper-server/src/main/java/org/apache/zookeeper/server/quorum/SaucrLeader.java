@@ -65,7 +65,8 @@ import org.slf4j.LoggerFactory;
  * are removed by threads that must not wait for the monitor; they leave a note in {@code removed},
  * which is read first thing whenever it is taken.
  */
-final class SaucrLeader extends Leader implements SaucrLearnerHandler.Batches {
+final class SaucrLeader extends Leader
+        implements SaucrLearnerHandler.Batches, DirectProposals.Proposer {
     private static final Logger LOG = LoggerFactory.getLogger(SaucrLeader.class);
 
     /** Scheme of the {@code authinfo} entry in which SAUCR's own data travels (R1). */
@@ -506,7 +507,8 @@ final class SaucrLeader extends Leader implements SaucrLearnerHandler.Batches {
     }
 
     /** While slow entries drain, the next proposal waits until its mode is decided. */
-    synchronized boolean mayPropose() {
+    @Override
+    public synchronized boolean mayPropose() {
         if (state.draining()) {
             state.drain(System.nanoTime());
             carryOut();
