@@ -41,6 +41,7 @@ final class SaucrFollower extends Follower {
 
     private static final int VERSION_OFFSET = Long.BYTES;
     private static final int REQUEST_BYTES = Long.BYTES + Integer.BYTES + Integer.BYTES;
+    private static final byte[] NO_PAYLOAD = {};
 
     /**
      * The most servers in the map. What is in it once stays on disk for ever, and goes into the
@@ -200,15 +201,14 @@ final class SaucrFollower extends Follower {
             return;
         }
         byte[] payload = request.readRequestBytes();
-        ByteBuffer content =
-                ByteBuffer.allocate(REQUEST_BYTES + (payload == null ? 0 : payload.length))
-                        .putLong(request.sessionId)
-                        .putInt(request.cxid)
-                        .putInt(request.type);
-        if (payload != null) {
-            content.put(payload);
-        }
-        writePacket(new QuorumPacket(Leader.REQUEST, -1, content.array(), request.authInfo), true);
+        writePacket(
+                request(
+                        request.sessionId,
+                        request.cxid,
+                        request.type,
+                        payload == null ? NO_PAYLOAD : payload,
+                        request.authInfo),
+                true);
     }
 
     /** What a selecting thread has to send goes out with the rest of its round. */
@@ -394,9 +394,14 @@ final class SaucrFollower extends Follower {
     }
 
     private static QuorumPacket request(long sessionId, int cxid, int type) {
-        byte[] data = new byte[REQUEST_BYTES];
-        ByteBuffer.wrap(data).putLong(sessionId).putInt(cxid).putInt(type);
-        return new QuorumPacket(Leader.REQUEST, -1, data, null);
+        return request(sessionId, cxid, type, NO_PAYLOAD, null);
+    }
+
+    private static QuorumPacket request(
+            long sessionId, int cxid, int type, byte[] payload, List<Id> authInfo) {
+        byte[] data = new byte[REQUEST_BYTES + payload.length];
+        ByteBuffer.wrap(data).putLong(sessionId).putInt(cxid).putInt(type).put(payload);
+        return new QuorumPacket(Leader.REQUEST, -1, data, authInfo);
     }
 
     /** What the entry at this place says, null if it is not there or not of this scheme. */
