@@ -32,14 +32,11 @@ import io.saucr.core.RecoveryProcedure.State;
 import io.saucr.core.RecoverySource;
 import io.saucr.core.RecoveryWire;
 import io.saucr.core.Zxid;
-import io.saucr.server.LogMetrics;
-import io.saucr.server.SaucrSettings;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import java.util.Properties;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.zookeeper.server.DataTree;
@@ -76,15 +73,7 @@ class RecoveryGarbageTest {
     @BeforeEach
     void aServerWithAHistory() throws Exception {
         FileTxnLog.setPreallocSize(4096);
-        Properties properties = new Properties();
-        properties.setProperty("zookeeper.saucr.enabled", "true");
-        snapLog =
-                new SaucrTxnSnapLog(
-                        folder.toFile(),
-                        folder.toFile(),
-                        SaucrSettings.parse("test", properties),
-                        new LogMetrics());
-        snapLog.open(snapLog.markerStore().read());
+        snapLog = Logs.open(folder);
         DataTree tree = new DataTree();
         for (long zxid : zxids(1, 1, 30)) {
             // One of them is larger than a packet.

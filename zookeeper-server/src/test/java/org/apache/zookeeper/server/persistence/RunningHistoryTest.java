@@ -8,13 +8,10 @@ import io.saucr.core.RecoveryMessage.EntriesRequest;
 import io.saucr.core.RecoveryMessage.Entry;
 import io.saucr.core.RecoverySource;
 import io.saucr.core.Zxid;
-import io.saucr.server.LogMetrics;
-import io.saucr.server.SaucrSettings;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Properties;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -28,15 +25,7 @@ class RunningHistoryTest {
     @Test
     void aRepeatedRequestReadsNothingAgain() throws Exception {
         FileTxnLog.setPreallocSize(4096);
-        Properties properties = new Properties();
-        properties.setProperty("zookeeper.saucr.enabled", "true");
-        SaucrTxnSnapLog snapLog =
-                new SaucrTxnSnapLog(
-                        folder.toFile(),
-                        folder.toFile(),
-                        SaucrSettings.parse("test", properties),
-                        new LogMetrics());
-        snapLog.open(snapLog.markerStore().read());
+        SaucrTxnSnapLog snapLog = Logs.open(folder);
         try (RunningHistory history = new RunningHistory(snapLog)) {
             for (long zxid : zxids(1, 1, 40)) {
                 snapLog.log().append(Transactions.create(zxid));

@@ -3,12 +3,9 @@ package org.apache.zookeeper.server.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.saucr.server.LogMetrics;
-import io.saucr.server.SaucrSettings;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Properties;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -19,6 +16,7 @@ import org.apache.zookeeper.server.RequestProcessor;
 import org.apache.zookeeper.server.RequestRecord;
 import org.apache.zookeeper.server.SyncRequestProcessor;
 import org.apache.zookeeper.server.ZKDatabase;
+import org.apache.zookeeper.server.persistence.Logs;
 import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -95,15 +93,7 @@ class DirectProposalsTest {
 
     @BeforeEach
     void open() throws Exception {
-        Properties properties = new Properties();
-        properties.setProperty("zookeeper.saucr.enabled", "true");
-        snapLog =
-                new SaucrTxnSnapLog(
-                        folder.toFile(),
-                        folder.toFile(),
-                        SaucrSettings.parse("test", properties),
-                        new LogMetrics());
-        snapLog.open(snapLog.markerStore().read());
+        snapLog = Logs.open(folder);
         SaucrLeaderServer server =
                 new SaucrLeaderServer(snapLog, new QuorumPeer(), new ZKDatabase(snapLog));
         SyncRequestProcessor log = new SyncRequestProcessor(server, new Nothing());

@@ -3,13 +3,10 @@ package org.apache.zookeeper.server.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.core.Zxid;
-import io.saucr.server.LogMetrics;
-import io.saucr.server.SaucrSettings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.apache.zookeeper.ZooDefs.Ids;
@@ -18,6 +15,7 @@ import org.apache.zookeeper.server.DataTree;
 import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.ZKDatabase;
 import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
+import org.apache.zookeeper.server.persistence.Logs;
 import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
 import org.apache.zookeeper.txn.CreateTxn;
 import org.apache.zookeeper.txn.TxnHeader;
@@ -38,15 +36,7 @@ class SaucrLeaderServerTest {
 
     @BeforeEach
     void open() throws Exception {
-        Properties properties = new Properties();
-        properties.setProperty("zookeeper.saucr.enabled", "true");
-        snapLog =
-                new SaucrTxnSnapLog(
-                        folder.toFile(),
-                        folder.toFile(),
-                        SaucrSettings.parse("test", properties),
-                        new LogMetrics());
-        snapLog.open(snapLog.markerStore().read());
+        snapLog = Logs.open(folder);
         database = new ZKDatabase(snapLog);
         server = new SaucrLeaderServer(snapLog, new QuorumPeer(), database);
     }

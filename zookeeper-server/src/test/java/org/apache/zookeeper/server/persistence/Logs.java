@@ -1,0 +1,27 @@
+package org.apache.zookeeper.server.persistence;
+
+import io.saucr.server.LogMetrics;
+import io.saucr.server.SaucrSettings;
+import java.nio.file.Path;
+import java.util.Properties;
+
+/** Logs for tests. */
+public final class Logs {
+    private Logs() {}
+
+    /**
+     * Log and snapshots of a server in the folder, with the settings that a server has by itself.
+     */
+    public static SaucrTxnSnapLog open(Path folder) throws Exception {
+        Properties properties = new Properties();
+        properties.setProperty("zookeeper.saucr.enabled", "true");
+        SaucrTxnSnapLog snapLog =
+                new SaucrTxnSnapLog(
+                        folder.toFile(),
+                        folder.toFile(),
+                        SaucrSettings.parse("test", properties),
+                        new LogMetrics());
+        snapLog.open(snapLog.markerStore().read());
+        return snapLog;
+    }
+}
