@@ -46,8 +46,7 @@ final class AckedWrites implements AutoCloseable {
      * @param parent a path that does not exist yet
      * @param window how many writes are in flight at most
      */
-    AckedWrites(Client client, String parent, int window)
-            throws KeeperException, InterruptedException, IOException {
+    AckedWrites(Client client, String parent, int window) throws InterruptedException, IOException {
         this(client, parent, window, MANY);
     }
 
@@ -57,15 +56,37 @@ final class AckedWrites implements AutoCloseable {
      * @param quickly so many writes are made as fast as they can be
      */
     AckedWrites(Client client, String parent, int window, int quickly)
-            throws KeeperException, InterruptedException, IOException {
+            throws InterruptedException, IOException {
         this.client = client;
         this.parent = parent;
-        client.create(parent, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+        createParent();
         nodes =
                 new NewNodes(
                         parent + "/n", quickly, Duration.ofSeconds(window).dividedBy(RATE), MOST);
-        load = new WriteLoad(() -> client, 1, window, nodes);
+        load = new WriteLoad(this::session, 1, window, nodes);
         load.start();
+    }
+
+    /** Servers may be changing their leader just now. */
+    private void createParent() {
+        SaucrEnsemble.await(
+                parent,
+                () -> {
+                    try {
+                        client.create(
+                                parent, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+                        return true;
+                    } catch (KeeperException.NodeExistsException e) {
+                        return true; // made by an attempt without an answer
+                    } catch (KeeperException.ConnectionLossException e) {
+                        return false;
+                    }
+                });
+    }
+
+    /** The client at first; another one if its session has expired. */
+    private ZooKeeper session() throws IOException, InterruptedException {
+        return client.getState().isAlive() ? client : client.again();
     }
 
     /**
@@ -74,7 +95,7 @@ final class AckedWrites implements AutoCloseable {
      * @param client is closed
      */
     static AckedWrites written(Client client, String parent, int window, int count)
-            throws KeeperException, InterruptedException, IOException {
+            throws InterruptedException, IOException {
         AckedWrites writes = new AckedWrites(client, parent, window);
         try (writes) {
             writes.awaitMore(count);

@@ -9,10 +9,15 @@ import org.apache.zookeeper.client.ZKClientConfig;
 
 /** Apache's own Java client, connected when {@link #connected} returns. */
 final class Client extends ZooKeeper {
+    private final String addresses;
+    private final int sessionMillis;
+
     private Client(
             String addresses, int sessionMillis, Watcher watcher, ZKClientConfig configuration)
             throws IOException {
         super(addresses, sessionMillis, watcher, configuration);
+        this.addresses = addresses;
+        this.sessionMillis = sessionMillis;
     }
 
     /**
@@ -45,6 +50,11 @@ final class Client extends ZooKeeper {
             throw new IllegalStateException("no connection to " + addresses);
         }
         return client;
+    }
+
+    /** Another session with the same servers; this one is left as it is. */
+    Client again() throws IOException, InterruptedException {
+        return connected(addresses, sessionMillis, getClientConfig());
     }
 
     /** The connection ends without a word, and the session goes on until it expires. */

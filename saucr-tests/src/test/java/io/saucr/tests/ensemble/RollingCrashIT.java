@@ -90,6 +90,8 @@ class RollingCrashIT {
                     }
                     writes.stop();
                 } catch (Exception | AssertionError e) {
+                    events.add(e.toString());
+                    events.addAll(ensemble.diagnose());
                     throw new AssertionError(String.join("; ", events), e);
                 }
                 ensemble.awaitServing();

@@ -160,6 +160,33 @@ final class SaucrEnsemble implements AutoCloseable {
 
     // ---- What they say ----
 
+    /**
+     * What a failed test says of each server: its role and mode, or that it does not answer. The
+     * stacks of its threads are in its log then.
+     */
+    List<String> diagnose() throws IOException, InterruptedException {
+        List<String> said = new ArrayList<>();
+        for (ServerProcess server : ensemble.servers()) {
+            if (!server.isAlive()) {
+                said.add(server + " is down");
+            } else if (paused.contains(server.id())) {
+                said.add(server + " is paused");
+            } else {
+                Map<String, String> metrics = server.mntr();
+                said.add(
+                        "%s: role '%s', mode %s, recovery %s, %s outstanding requests"
+                                .formatted(
+                                        server,
+                                        server.role(),
+                                        metrics.get("zk_saucr_mode"),
+                                        metrics.get("zk_saucr_recovery_state"),
+                                        metrics.get("zk_outstanding_requests")));
+                server.threads();
+            }
+        }
+        return said;
+    }
+
     /** A metric of {@code mntr}; -1 while the server does not tell. */
     long metric(int id, String name) {
         Map<String, String> metrics = server(id).mntr();
