@@ -37,7 +37,7 @@ import org.apache.zookeeper.ZooDefs;
  * comes first and an archive would change what is loaded, servers start without it and nothing
  * fails. Thread-safe, and safe against other processes that make the same one.
  */
-final class ClassArchive {
+public final class ClassArchive {
     private static final Duration TRAINING_LIMIT = Duration.ofSeconds(60);
     private static final Duration OTHERS_LIMIT = Duration.ofSeconds(90);
 
@@ -50,7 +50,7 @@ final class ClassArchive {
     private ClassArchive() {}
 
     /** The JVM flags that use the distribution's archive, made now if need be; none without one. */
-    static List<String> flags(Distribution distribution) {
+    public static List<String> flags(Distribution distribution) {
         return flags(distribution, Folders.ofThisUser("classes"));
     }
 

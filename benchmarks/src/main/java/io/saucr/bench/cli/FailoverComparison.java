@@ -8,9 +8,11 @@ import io.saucr.bench.measure.TimeRounds;
 import io.saucr.bench.measure.WorkFolder;
 import io.saucr.bench.report.RunFolder;
 import io.saucr.bench.result.DeviceProfile;
+import io.saucr.ensemble.ClassArchive;
 import io.saucr.ensemble.ServerProcess;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -71,6 +73,13 @@ final class FailoverComparison implements Callable<Integer> {
             defaultValue = "SSD")
     private DeviceProfile device;
 
+    @Option(
+            names = "--class-archive",
+            description =
+                    "All servers start with an archive of their classes, as ours do after"
+                            + " 'zkServer.sh class-archive'.")
+    private boolean classArchive;
+
     @Override
     public Integer call() throws Exception {
         system.requireOwnServers(TITLE, "starts and kills servers");
@@ -82,7 +91,8 @@ final class FailoverComparison implements Callable<Integer> {
                             servers,
                             device,
                             rounds,
-                            system.jvmFlags(SystemOptions.JVM));
+                            system.jvmFlags(SystemOptions.JVM),
+                            classArchive);
             times.measure(output.open(TITLE, times.plan()), work);
         }
         return 0;
@@ -94,12 +104,14 @@ final class FailoverComparison implements Callable<Integer> {
             int servers,
             DeviceProfile device,
             int rounds,
-            List<String> jvmFlags) {
+            List<String> jvmFlags,
+            boolean classArchive) {
         Map<String, Object> parameters = new LinkedHashMap<>();
         parameters.put("servers", servers);
         parameters.put("device", device);
         parameters.put("clients", CLIENTS);
         parameters.put("jvmFlags", jvmFlags);
+        parameters.put("classArchive", classArchive);
         TimeRounds.Subject subject =
                 new TimeRounds.Subject() {
                     @Override
@@ -116,8 +128,12 @@ final class FailoverComparison implements Callable<Integer> {
                     public Map<String, Double> measure(
                             Configuration configuration, Path work, RunFolder results)
                             throws Exception {
+                        List<String> flags = new ArrayList<>(jvmFlags);
+                        if (classArchive) {
+                            flags.addAll(ClassArchive.flags(configuration.distribution()));
+                        }
                         return FailoverComparison.measure(
-                                configuration, servers, device, jvmFlags, work);
+                                configuration, servers, device, flags, work);
                     }
                 };
         return new TimeRounds(TITLE, configurations, List.of(subject), rounds, parameters);
@@ -160,7 +176,10 @@ final class FailoverComparison implements Callable<Integer> {
     /** Waits for the first of several servers that acknowledges a write. Thread-safe. */
     private static final class FirstAck {
         private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(90);
-        private static final long POLL_MILLIS = 2;
+
+        /** Rarely enough that the answers cost little beside an election on two processors. */
+        private static final long POLL_MILLIS = 10;
+
         private static final long CONNECT_MILLIS = 500;
         private static final int SESSION_TIMEOUT_MILLIS = 30_000;
 
