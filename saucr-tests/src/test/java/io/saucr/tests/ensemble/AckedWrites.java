@@ -69,6 +69,7 @@ final class AckedWrites implements AutoCloseable {
 
     /** Servers may be changing their leader just now. */
     private void createParent() {
+        boolean[] unanswered = new boolean[1];
         SaucrEnsemble.await(
                 parent,
                 () -> {
@@ -77,8 +78,12 @@ final class AckedWrites implements AutoCloseable {
                                 parent, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
                         return true;
                     } catch (KeeperException.NodeExistsException e) {
-                        return true; // made by an attempt without an answer
+                        if (unanswered[0]) {
+                            return true; // made by the attempt without an answer
+                        }
+                        throw e;
                     } catch (KeeperException.ConnectionLossException e) {
+                        unanswered[0] = true;
                         return false;
                     }
                 });
