@@ -1,5 +1,6 @@
 package org.apache.zookeeper.server.persistence;
 
+import io.saucr.core.Markers;
 import io.saucr.server.LogMetrics;
 import io.saucr.server.SaucrSettings;
 import java.nio.file.Path;
@@ -13,15 +14,25 @@ public final class Logs {
      * Log and snapshots of a server in the folder, with the settings that a server has by itself.
      */
     public static SaucrTxnSnapLog open(Path folder) throws Exception {
-        Properties properties = new Properties();
-        properties.setProperty("zookeeper.saucr.enabled", "true");
-        SaucrTxnSnapLog snapLog =
-                new SaucrTxnSnapLog(
-                        folder.toFile(),
-                        folder.toFile(),
-                        SaucrSettings.parse("test", properties),
-                        new LogMetrics());
+        SaucrTxnSnapLog snapLog = of(folder);
         snapLog.open(snapLog.markerStore().read());
         return snapLog;
+    }
+
+    /** The same with these markers, whatever is on disk. */
+    static SaucrTxnSnapLog open(Path folder, Markers markers) throws Exception {
+        SaucrTxnSnapLog snapLog = of(folder);
+        snapLog.open(markers);
+        return snapLog;
+    }
+
+    private static SaucrTxnSnapLog of(Path folder) throws Exception {
+        Properties properties = new Properties();
+        properties.setProperty("zookeeper.saucr.enabled", "true");
+        return new SaucrTxnSnapLog(
+                folder.toFile(),
+                folder.toFile(),
+                SaucrSettings.parse("test", properties),
+                new LogMetrics());
     }
 }

@@ -3,14 +3,11 @@ package org.apache.zookeeper.server.persistence;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.core.Markers;
-import io.saucr.server.LogMetrics;
-import io.saucr.server.SaucrSettings;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -29,15 +26,7 @@ class SaucrTxnSnapLogTest {
     private final List<SaucrTxnSnapLog> opened = new ArrayList<>();
 
     private SaucrTxnSnapLog open() throws Exception {
-        Properties properties = new Properties();
-        properties.setProperty("zookeeper.saucr.enabled", "true");
-        SaucrTxnSnapLog snapLog =
-                new SaucrTxnSnapLog(
-                        folder.toFile(),
-                        folder.toFile(),
-                        SaucrSettings.parse("test", properties),
-                        new LogMetrics());
-        snapLog.open(Markers.none());
+        SaucrTxnSnapLog snapLog = Logs.open(folder, Markers.none());
         opened.add(snapLog);
         return snapLog;
     }
