@@ -18,6 +18,7 @@ import org.apache.zookeeper.server.SaucrClientPort;
 import org.apache.zookeeper.server.ServerCnxnFactory;
 import org.apache.zookeeper.server.TxnCodec;
 import org.apache.zookeeper.server.TxnLogEntry;
+import org.apache.zookeeper.server.quorum.FastLeaderElection;
 import org.apache.zookeeper.server.quorum.LearnerHandler;
 import org.apache.zookeeper.server.quorum.LearnerMaster;
 import org.apache.zookeeper.server.quorum.QuorumPeer;
@@ -39,6 +40,11 @@ public final class Boot {
     static final String LEADER_CONNECT_DELAY = "zookeeper.leaderConnectDelayDuringRetryMs";
 
     private static final String LEADER_CONNECT_DELAY_MILLIS = "20";
+
+    /** The longest time between two notifications of a server that looks for a leader. */
+    static final String NOTIFICATION_INTERVAL = FastLeaderElection.MAX_NOTIFICATION_INTERVAL;
+
+    private static final String NOTIFICATION_INTERVAL_MILLIS = "2000";
 
     /** System properties that this class has set, not the operator. */
     private static final Set<String> PRESET = ConcurrentHashMap.newKeySet();
@@ -96,6 +102,7 @@ public final class Boot {
             boolean enabled = SaucrSettings.parse(path, System.getProperties()).enabled();
             chooseClientPort(enabled);
             shortenPauseOfFollowers(enabled);
+            notifyOften(enabled);
         } catch (InvalidSettingException e) {
             System.err.println(e.getMessage());
             throw new ConfigException(e.getMessage(), e);
@@ -123,6 +130,14 @@ public final class Boot {
     /** A follower is often a little earlier than its leader; Apache's then pauses for 100 ms. */
     private static void shortenPauseOfFollowers(boolean enabled) {
         preset(enabled, LEADER_CONNECT_DELAY, LEADER_CONNECT_DELAY_MILLIS);
+    }
+
+    /**
+     * A vote of the same round is not answered. So a server that has looked for long, whose
+     * interval has doubled each time, would keep one waiting for its vote that has just begun.
+     */
+    private static void notifyOften(boolean enabled) {
+        preset(enabled, NOTIFICATION_INTERVAL, NOTIFICATION_INTERVAL_MILLIS);
     }
 
     /** Adds lines to the answer of the four-letter word {@code mntr}, whether serving or not. */

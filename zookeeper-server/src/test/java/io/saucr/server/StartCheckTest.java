@@ -287,4 +287,14 @@ class StartCheckTest {
         parse(3, "saucr.enabled=true", "leaderConnectDelayDuringRetryMs=100");
         assertThat(pauseOfFollowers()).isEqualTo("100");
     }
+
+    @Test
+    void whoLooksForALeaderSaysSoOftenUnlessTheConfigurationNamesAnInterval() throws Exception {
+        parse(3, "saucr.enabled=true");
+        assertThat(System.getProperty(Boot.NOTIFICATION_INTERVAL)).isEqualTo("2000");
+        parse(3, "saucr.enabled=false");
+        assertThat(System.getProperty(Boot.NOTIFICATION_INTERVAL)).isNull();
+        parse(3, "saucr.enabled=true", "fastleader.maxNotificationInterval=60000");
+        assertThat(System.getProperty(Boot.NOTIFICATION_INTERVAL)).isEqualTo("60000");
+    }
 }

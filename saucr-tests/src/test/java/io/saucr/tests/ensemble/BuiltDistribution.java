@@ -36,7 +36,7 @@ final class BuiltDistribution {
 
     /**
      * The distribution with another body for one method of one class, to make servers that lack a
-     * safeguard.
+     * safeguard or are late. The body may call the one that it replaces.
      *
      * @param name of the changed distribution
      * @param type the class, by its full name
@@ -63,7 +63,7 @@ final class BuiltDistribution {
         try (ClassFileLocator locator = new ClassFileLocator.Compound(jars)) {
             TypeDescription found = TypePool.Default.of(locator).describe(type).resolve();
             new ByteBuddy()
-                    .redefine(found, locator)
+                    .rebase(found, locator)
                     .method(named(method))
                     .intercept(instead)
                     .make()

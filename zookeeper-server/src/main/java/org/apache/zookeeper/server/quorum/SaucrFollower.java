@@ -146,12 +146,15 @@ final class SaucrFollower extends Follower {
 
     /**
      * Apache's follower tries five times, with pauses that are shorter as preset here. So this one
-     * begins anew until the leader should be ready, unless its process has ended meanwhile.
+     * begins anew until the leader should be ready, unless its process has ended meanwhile. After a
+     * reconfiguration the leader is one that nobody elected, and the election channel is being made
+     * anew: that nothing is heard of it there then says nothing.
      */
     @Override
     protected void connectToLeader(MultipleAddresses addresses, String host) throws IOException {
         long end = System.nanoTime() + LEADER_GETS_READY_NANOS;
         long leader = peer.getCurrentVote().getId();
+        boolean heard = peer.hears(leader);
         while (true) {
             try {
                 super.connectToLeader(addresses, host);
@@ -162,8 +165,9 @@ final class SaucrFollower extends Follower {
                 return;
             } catch (IOException e) {
                 boolean reached = sock != null;
-                boolean over = System.nanoTime() - end >= 0 || !peer.hears(leader);
-                if (reached || over || !peer.isRunning()) {
+                boolean ended = heard && !peer.hears(leader);
+                boolean over = System.nanoTime() - end >= 0;
+                if (reached || ended || over || !peer.isRunning()) {
                     throw e;
                 }
                 LOG.info("Server {} does not lead yet", leader);
