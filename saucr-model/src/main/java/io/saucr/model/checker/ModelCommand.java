@@ -108,6 +108,11 @@ public final class ModelCommand implements Callable<Integer> {
             description = "a crash may leave a part of what was not forced")
     private boolean partialCrashes;
 
+    @Option(
+            names = "--kills-while-joining",
+            description = "a process may also die while it logs its leader's history")
+    private boolean killsWhileJoining;
+
     @Option(names = "--break", description = "a rule that does not hold: ${COMPLETION-CANDIDATES}")
     private Set<BrokenRule> broken = EnumSet.noneOf(BrokenRule.class);
 
@@ -179,7 +184,8 @@ public final class ModelCommand implements Callable<Integer> {
                         drains,
                         misses,
                         pauses,
-                        partialCrashes);
+                        partialCrashes,
+                        killsWhileJoining);
         Task task =
                 new Task(
                         servers,

@@ -20,6 +20,7 @@ package io.saucr.model.cluster;
  * @param misses heartbeats of one follower that are missed (R6, R9)
  * @param pauses times that a leader's process stands still (H11)
  * @param partialCrashes whether a crash may also leave a part of what was not forced
+ * @param killsWhileJoining whether a process may also die while it logs its leader's history
  */
 public record Bounds(
         int entries,
@@ -37,13 +38,14 @@ public record Bounds(
         int drains,
         int misses,
         int pauses,
-        boolean partialCrashes) {
+        boolean partialCrashes,
+        boolean killsWhileJoining) {
 
     /** No bounds but the cluster's capacity. */
     public static Bounds none() {
         int most = Integer.MAX_VALUE;
         return new Bounds(
                 most, most, most, most, most, most, most, most, most, most, most, most, most, most,
-                most, true);
+                most, true, true);
     }
 }

@@ -73,6 +73,8 @@ public enum BrokenRule {
     R25_MAP_OF_MARKER,
     /** A killed server does not force what is in the page cache before it takes part again. */
     R25_START_WITHOUT_FORCE,
+    /** A server that was killed while it joined an epoch goes on as a member of that epoch. */
+    R25_EPOCH_OF_UNFINISHED_JOIN,
     /** A server that lost its disk takes part with the empty one at once. */
     R26_LOST_DISK_COUNTS_AS_COMPLETE,
     /** A server that lost its disk answers those that recover before it has recovered itself. */

@@ -112,6 +112,11 @@ final class EnabledSteps {
                 steps[count++] = Step.of(Kind.KILL, i, 0, kept);
             }
         }
+        if (bounds.killsWhileJoining()) {
+            for (int had = 1; had <= FollowerSteps.mayLog(s); had++) {
+                steps[count++] = Step.of(Kind.KILL_JOINING, i, 0, had);
+            }
+        }
         return count;
     }
 

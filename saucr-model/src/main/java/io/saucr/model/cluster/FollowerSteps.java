@@ -1,5 +1,7 @@
 package io.saucr.model.cluster;
 
+import io.saucr.model.cluster.Server.Role;
+
 /**
  * How a follower takes its leader's history, and how it leaves its leader (H5, H14).
  *
@@ -40,15 +42,7 @@ final class FollowerSteps {
      * that entry itself.
      */
     void logInitialHistory(Server s) {
-        int from = s.length;
-        for (int i = 0; i < s.initialHistory && s.claimed != 0; i++) {
-            if (Entry.zxid(s.queue[i]) == s.claimed) {
-                from = i + 1;
-            }
-        }
-        for (int i = from; i < s.initialHistory; i++) {
-            logSteps.append(s, s.queue[i], Server.SLOW, null);
-        }
+        logInitialHistory(s, s.initialHistory - firstMissing(s));
         s.claimed = 0;
         logSteps.settle(s);
         s.loggedInitialHistory = true;
@@ -56,6 +50,36 @@ final class FollowerSteps {
         if (s.attached()) {
             s.link.newLeaderAck = Link.UNREAD;
         }
+    }
+
+    private void logInitialHistory(Server s, int entries) {
+        int from = firstMissing(s);
+        for (int i = from; i < from + entries; i++) {
+            logSteps.append(s, s.queue[i], Server.SLOW, null);
+        }
+    }
+
+    private static int firstMissing(Server s) {
+        int from = s.length;
+        for (int i = 0; i < s.initialHistory && s.claimed != 0; i++) {
+            if (Entry.zxid(s.queue[i]) == s.claimed) {
+                from = i + 1;
+            }
+        }
+        return from;
+    }
+
+    /** How many entries of its leader's history a follower logs next; 0 if it must cut first. */
+    static int mayLog(Server s) {
+        return s.role == Role.FOLLOWING && !s.loggedInitialHistory && mustCut(s) == s.length
+                ? s.initialHistory - firstMissing(s)
+                : 0;
+    }
+
+    /** The process dies when it has logged a part, or all, but has not written its epoch. */
+    void killedWhileJoining(Server s, int entries) {
+        logInitialHistory(s, entries);
+        ProcessSteps.kill(s, s.length - s.written);
     }
 
     void upToDate(Server s) {

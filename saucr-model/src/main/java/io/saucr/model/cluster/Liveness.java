@@ -230,6 +230,7 @@ public final class Liveness {
                     SUSPECT,
                     CRASH,
                     KILL,
+                    KILL_JOINING,
                     LOSE_DISK,
                     RESTART,
                     CLIENT_SYNC,

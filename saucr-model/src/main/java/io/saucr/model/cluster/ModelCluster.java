@@ -335,6 +335,11 @@ public final class ModelCluster {
         return servers[server].written;
     }
 
+    /** How many entries of its leader's history a follower that joins logs next. */
+    public int mayLog(int server) {
+        return FollowerSteps.mayLog(servers[server]);
+    }
+
     /** How many of them a loss of power leaves for certain. */
     public int forcedLength(int server) {
         return servers[server].forced;
@@ -469,6 +474,10 @@ public final class ModelCluster {
             case KILL -> {
                 kills++;
                 ProcessSteps.kill(s, Step.argument(step));
+            }
+            case KILL_JOINING -> {
+                kills++;
+                followerSteps.killedWhileJoining(s, Step.argument(step));
             }
             case LOSE_DISK -> {
                 lostDisks++;

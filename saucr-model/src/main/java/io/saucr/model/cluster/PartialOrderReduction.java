@@ -185,6 +185,7 @@ public final class PartialOrderReduction {
                                     && (next == Kind.SYNC
                                             || next == Kind.CRASH
                                             || next == Kind.KILL
+                                            || next == Kind.KILL_JOINING
                                             || next == Kind.LEAVE));
             case SYNC ->
                     read

@@ -84,8 +84,24 @@ final class ProcessSteps {
             if (!recovers) {
                 complete(s);
             }
+            raiseEpoch(s);
             s.role = Role.LOOKING;
             s.open();
+        }
+    }
+
+    /**
+     * A server that died while it logged its leader's history has entries of an epoch after its
+     * own. It is in the epoch of its last entry then, as if it had died with that log in that
+     * epoch, and not in the one that it was about to join, whose history it may have in part.
+     */
+    private void raiseEpoch(Server s) {
+        long logged = Zxid.epoch(s.lastLogged());
+        if (logged > s.currentEpoch) {
+            s.currentEpoch =
+                    broken.contains(BrokenRule.R25_EPOCH_OF_UNFINISHED_JOIN)
+                            ? s.acceptedEpoch
+                            : logged;
         }
     }
 

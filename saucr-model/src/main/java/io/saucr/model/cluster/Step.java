@@ -95,7 +95,12 @@ public final class Step {
         /** The leader hears a follower again, who had nothing to say but that. */
         PONG,
         /** The leader's process has stood still for a long time, in fast mode (H11). */
-        PAUSE;
+        PAUSE,
+        /**
+         * A follower's process dies while it logs its leader's history: it has the argument's
+         * number of entries of it, and its current epoch is what it was (R25).
+         */
+        KILL_JOINING;
 
         private static final Kind[] ALL = values();
     }
@@ -142,7 +147,7 @@ public final class Step {
         return step >> (KIND_BITS + SERVER_BITS) & SERVER_MASK;
     }
 
-    /** A mask of servers for ELECT, a number of entries for CRASH and KILL, else 0. */
+    /** A mask of servers for ELECT, a number of entries for deaths, else 0. */
     public static int argument(int step) {
         return step >> (KIND_BITS + 2 * SERVER_BITS);
     }
@@ -197,6 +202,7 @@ public final class Step {
                     out.append(" keeping ").append(argument(step));
                 }
             }
+            case KILL_JOINING -> out.append(" having ").append(argument(step));
             default -> {}
         }
         return out.toString();
@@ -218,7 +224,7 @@ public final class Step {
                 for (String sid : words[3].split(",")) {
                     argument |= 1 << (Integer.parseInt(sid) - 1);
                 }
-            } else if (words.length > 3 && (kind == Kind.CRASH || kind == Kind.KILL)) {
+            } else if (words.length > 3 && takesEntries(kind)) {
                 argument = Integer.parseInt(words[3]);
             } else if (words.length > 3) {
                 other = Integer.parseInt(words[3]) - 1;
@@ -231,5 +237,12 @@ public final class Step {
             throw new IllegalArgumentException("no such step: " + text, e);
         }
         throw new IllegalArgumentException("no such step: " + text);
+    }
+
+    private static boolean takesEntries(Kind kind) {
+        return switch (kind) {
+            case CRASH, KILL, KILL_JOINING -> true;
+            default -> false;
+        };
     }
 }

@@ -30,6 +30,7 @@ final class Coverage {
                     POWER_AFTER,
                     DISKS_RECOVERED,
                     name(Kind.KILL),
+                    name(Kind.KILL_JOINING),
                     name(Kind.LOSE_DISK));
 
     /** What happens on demand alone. */

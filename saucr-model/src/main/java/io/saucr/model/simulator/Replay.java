@@ -127,6 +127,9 @@ final class Replay {
                         && kept <= MOST_KEPT
                         && kept <= cluster.logLength(i) - cluster.writtenLength(i);
             }
+            case KILL_JOINING -> {
+                return Step.argument(step) <= cluster.mayLog(i);
+            }
             case LOSE_DISK -> {
                 return true;
             }

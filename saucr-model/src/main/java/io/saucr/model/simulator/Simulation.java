@@ -820,7 +820,12 @@ final class Simulation {
         coverage.partialDeaths += kept > 0 ? 1 : 0;
         coverage.fastDeaths += cluster.recovered(i) && cluster.needsRecovery(i) ? 1 : 0;
         restartAt[i] = now + deaths.below(conditions.downTime);
-        take(Step.of(Kind.KILL, i, 0, kept));
+        int mayLog = Math.min(cluster.mayLog(i), KEPT_LIMIT - 1);
+        if (mayLog > 0 && deaths.oneIn(2)) {
+            take(Step.of(Kind.KILL_JOINING, i, 0, 1 + deaths.below(mayLog)));
+        } else {
+            take(Step.of(Kind.KILL, i, 0, kept));
+        }
     }
 
     private void loseDisk(int i) {

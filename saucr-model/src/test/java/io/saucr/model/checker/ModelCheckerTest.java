@@ -173,10 +173,25 @@ class ModelCheckerTest {
 
     private static Bounds bounds(String numbers) {
         int[] n = Arrays.stream(numbers.trim().split(" ")).mapToInt(Integer::parseInt).toArray();
-        int[] all = Arrays.copyOf(n, 15);
+        int[] all = Arrays.copyOf(n, 16);
         return new Bounds(
-                all[0], all[1], all[2], all[3], all[4], all[5], all[6], all[7], all[8], all[9],
-                all[10], all[11], all[12], all[13], all[14], false);
+                all[0],
+                all[1],
+                all[2],
+                all[3],
+                all[4],
+                all[5],
+                all[6],
+                all[7],
+                all[8],
+                all[9],
+                all[10],
+                all[11],
+                all[12],
+                all[13],
+                all[14],
+                false,
+                all[15] > 0);
     }
 
     private static Result check(

@@ -239,12 +239,12 @@ class StateCodecTest {
     }
 
     private static Bounds bounds(int lostDisks) {
-        return new Bounds(12, 8, 6, 6, 3, 6, 6, 6, 6, 4, lostDisks, 3, 4, 4, 3, true);
+        return new Bounds(12, 8, 6, 6, 3, 6, 6, 6, 6, 4, lostDisks, 3, 4, 4, 3, true, true);
     }
 
     private static boolean isCrash(int step) {
         return switch (Step.kind(step)) {
-            case CRASH, KILL, LOSE_DISK -> true;
+            case CRASH, KILL, KILL_JOINING, LOSE_DISK -> true;
             default -> false;
         };
     }
