@@ -292,6 +292,11 @@ public final class RecoveryStore implements Closeable {
         return epochIn(snapshots, CURRENT_EPOCH);
     }
 
+    /** The newest epoch that the server has accepted a leader of, -1 if it was never written. */
+    public static long acceptedEpochIn(Path snapshots) throws IOException {
+        return epochIn(snapshots, ACCEPTED_EPOCH);
+    }
+
     /**
      * An epoch file of ZooKeeper's.
      *

@@ -323,6 +323,53 @@ public final class SaucrQuorumPeer extends QuorumPeer {
             markerStore.writeIdentity(identity);
         }
         stampEpochFile();
+        finishInterruptedJoin(scan.epochEnds().last());
+    }
+
+    /**
+     * R25: a follower logs its leader's history before it writes the leader's epoch. If its process
+     * died in between, it is in the epoch of its last entry now, as if it had died with that log in
+     * that epoch; of the epoch that it was about to join it may have a part of the history only.
+     *
+     * @throws IOException if it never accepted the epoch of its last entry: the files don't belong
+     *     together
+     */
+    private void finishInterruptedJoin(long lastLogged) throws IOException {
+        File snapshots = txnSnapLog.getSnapDir();
+        long current = RecoveryStore.currentEpochIn(snapshots.toPath());
+        long logged = Zxid.epoch(lastLogged);
+        if (current < 0 || logged <= current) {
+            return;
+        }
+        long accepted = RecoveryStore.acceptedEpochIn(snapshots.toPath());
+        if (logged > accepted) {
+            throw new IOException(
+                    "The history in "
+                            + txnSnapLog.getDataLogDir()
+                            + " and "
+                            + snapshots
+                            + " ends at "
+                            + Zxid.toString(lastLogged)
+                            + ", in epoch "
+                            + logged
+                            + ", but the files acceptedEpoch and currentEpoch in "
+                            + snapshots
+                            + " say "
+                            + accepted
+                            + " and "
+                            + current
+                            + ": they are another history's. While a majority of the others"
+                            + " serves, empty both folders but for myid; this server then gets"
+                            + " everything from them");
+        }
+        LOG.info(
+                "This server was killed while it joined epoch {}: its history ends at {}, so it is in"
+                        + " epoch {}, not {}",
+                accepted,
+                Zxid.toString(lastLogged),
+                logged,
+                current);
+        writeEpoch(snapshots, CURRENT_EPOCH_FILENAME, logged);
     }
 
     /** Adds the stamp to an epoch file that an older version, or Apache's server, wrote. */
