@@ -110,8 +110,12 @@ describe_archive() {
 # What else may not fit, such as a jar that was replaced or another option, Java itself notices and
 # starts with its own archive. With a class path of the operator's, ours would not be in front.
 archive_fits() {
-    [ "$CLASSPATH" = "$ZOOCFGDIR:$ZOOKEEPER_PREFIX/lib/*" ] &&
-        [ -r "$class_archive" ] && [ -r "$class_archive.txt" ] &&
+    [ "$CLASSPATH" = "$ZOOCFGDIR:$ZOOKEEPER_PREFIX/lib/*" ] && archive_is_described
+}
+
+archive_is_described() {
+    [ -f "$class_archive" ] && [ -r "$class_archive" ] &&
+        [ -f "$class_archive.txt" ] && [ -r "$class_archive.txt" ] &&
         [ "$(describe_archive "$class_archive")" = "$(cat -- "$class_archive.txt")" ]
 }
 
@@ -443,6 +447,12 @@ make_class_archive() {
         chmod 644 "$work/server.jsa" "$work/server.jsa.txt" &&
         mv -f -- "$work/server.jsa.txt" "$class_archive.txt" &&
         mv -f -- "$work/server.jsa" "$class_archive" || exit 1
+    # Two who make it at once may have put the description of one beside the archive of the other.
+    until archive_is_described; do
+        describe_archive "$class_archive" >"$work/server.jsa.txt" &&
+            chmod 644 "$work/server.jsa.txt" &&
+            mv -f -- "$work/server.jsa.txt" "$class_archive.txt" || exit 1
+    done
     echo "Made $class_archive, $(($(wc -c <"$class_archive") / 1000000)) MB, for $(printf '%s\n' "$java_said" | tail -n 1)"
     archive_fits || say "It is not used as long as CLASSPATH is set."
 }

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -201,6 +202,43 @@ class ClassArchiveIT {
         assertThat(made.output()).contains("Error: no class archive was made.");
         assertNothingElseIn(home.resolve("lib"));
         assertThat(Files.mismatch(archive, maker.resolve("archive"))).isEqualTo(-1);
+    }
+
+    /** The "mv" that is found first puts another archive in place behind the first one. */
+    @Test
+    void twoWhoMakeItAtOnceLeaveOneThatIsUsed() throws Exception {
+        Path commands = Files.createDirectories(folder.resolve("commands"));
+        Path move = commands.resolve("mv");
+        Path once = folder.resolve("once");
+        Files.writeString(
+                move,
+                """
+                #!/bin/sh
+                /bin/mv "$@" || exit 1
+                for target in "$@"; do :; done
+                if [ "$target" = '%s' ] && mkdir '%s'; then
+                    cp '%s' "$target"
+                fi
+                """
+                        .formatted(archive, once, maker.resolve("archive")));
+        Files.setPosixFilePermissions(move, PosixFilePermissions.fromString("rwxr-xr-x"));
+        scripts.set("PATH", commands + ":" + System.getenv("PATH"));
+        Result made = scripts.server("class-archive");
+        assertThat(made.exitCode()).as(made.output()).isZero();
+        assertThat(once).exists();
+        assertThat(Files.mismatch(archive, maker.resolve("archive"))).isEqualTo(-1);
+        assertThat(scripts.server("print-cmd").output()).contains(OPTION);
+    }
+
+    @Test
+    void aPipeInItsPlaceIsNoArchive() throws Exception {
+        Files.delete(archive);
+        assertThat(new ProcessBuilder("mkfifo", archive.toString()).start().waitFor()).isZero();
+        try {
+            assertThat(scripts.server("print-cmd").output()).doesNotContain(OPTION);
+        } finally {
+            Files.delete(archive);
+        }
     }
 
     /** Where the server has a class from. */
