@@ -30,9 +30,6 @@ final class RecoveryComparison implements Callable<Integer> {
     static final String TITLE = "recovery";
     static final List<String> PRESETS = List.of(Configuration.SAUCR, Configuration.DISK_DURABLE);
 
-    /** Flags of every server: both sides have the same heap, with room for the largest data set. */
-    static final String JVM = "-Xms1g -Xmx1g -XX:+UseSerialGC -Xshare:auto -XX:-UsePerfData";
-
     @Mixin private SystemOptions system;
     @Mixin private OutputOptions output;
 
@@ -78,7 +75,7 @@ final class RecoveryComparison implements Callable<Integer> {
                             servers,
                             valueBytes,
                             rounds,
-                            system.jvmFlags(JVM));
+                            system.jvmFlags(SystemOptions.JVM_WITH_ROOM));
             times.measure(output.open(TITLE, times.plan()), work);
         }
         return 0;

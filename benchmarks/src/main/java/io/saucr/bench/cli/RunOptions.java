@@ -221,6 +221,8 @@ final class RunOptions {
                 }
             }
         }
+        boolean grows =
+                figure.workloads().stream().anyMatch(each -> !each.equals(Workloads.UPDATE));
         int most = maxRounds != null ? maxRounds : Math.max(rounds, precision > 0 ? 40 : rounds);
         return new RunPlan(
                 figure.name(),
@@ -234,7 +236,9 @@ final class RunOptions {
                 rounds,
                 most,
                 precision,
-                elsewhere ? List.of() : system.jvmFlags(SystemOptions.JVM));
+                elsewhere
+                        ? List.of()
+                        : system.jvmFlags(grows ? SystemOptions.JVM_WITH_ROOM : SystemOptions.JVM));
     }
 
     private static Duration seconds(double seconds) {

@@ -20,6 +20,13 @@ final class SystemOptions {
      */
     static final String JVM = "-Xms256m -Xmx256m -XX:+UseSerialGC -Xshare:auto -XX:-UsePerfData";
 
+    /**
+     * For trees that grow, or are large. In too small a heap the collector would slow down those
+     * most that have inserted most.
+     */
+    static final String JVM_WITH_ROOM =
+            "-Xms1g -Xmx1g -XX:+UseSerialGC -Xshare:auto -XX:-UsePerfData";
+
     @Option(
             names = "--configurations",
             split = ";",
