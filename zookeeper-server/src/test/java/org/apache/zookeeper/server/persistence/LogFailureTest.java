@@ -346,13 +346,7 @@ class LogFailureTest {
     }
 
     private SaucrTxnSnapLog nextStart() throws Exception {
-        Properties properties = new Properties();
-        properties.setProperty("zookeeper.saucr.enabled", "true");
-        return new SaucrTxnSnapLog(
-                folder.toFile(),
-                folder.toFile(),
-                SaucrSettings.parse("test", properties),
-                new LogMetrics());
+        return Logs.unopened(folder);
     }
 
     @Test

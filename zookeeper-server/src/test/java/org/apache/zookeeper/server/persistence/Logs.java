@@ -14,19 +14,20 @@ public final class Logs {
      * Log and snapshots of a server in the folder, with the settings that a server has by itself.
      */
     public static SaucrTxnSnapLog open(Path folder) throws Exception {
-        SaucrTxnSnapLog snapLog = of(folder);
+        SaucrTxnSnapLog snapLog = unopened(folder);
         snapLog.open(snapLog.markerStore().read());
         return snapLog;
     }
 
     /** The same with these markers, whatever is on disk. */
     static SaucrTxnSnapLog open(Path folder, Markers markers) throws Exception {
-        SaucrTxnSnapLog snapLog = of(folder);
+        SaucrTxnSnapLog snapLog = unopened(folder);
         snapLog.open(markers);
         return snapLog;
     }
 
-    private static SaucrTxnSnapLog of(Path folder) throws Exception {
+    /** The same before it is opened. */
+    static SaucrTxnSnapLog unopened(Path folder) throws Exception {
         Properties properties = new Properties();
         properties.setProperty("zookeeper.saucr.enabled", "true");
         return new SaucrTxnSnapLog(

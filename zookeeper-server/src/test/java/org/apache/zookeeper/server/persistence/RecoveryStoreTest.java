@@ -30,8 +30,6 @@ import io.saucr.core.RecoveryProcedure.Truncate;
 import io.saucr.core.RecoverySource;
 import io.saucr.core.View;
 import io.saucr.core.Zxid;
-import io.saucr.server.LogMetrics;
-import io.saucr.server.SaucrSettings;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -45,7 +43,6 @@ import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
-import java.util.Properties;
 import java.util.Random;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
@@ -128,7 +125,7 @@ class RecoveryStoreTest {
             this.map = LleMap.empty().with(ASKER, lleOfAsker).with(sid, last(entries));
             this.entries = entries;
             Path data = directory("source");
-            snapLog = open(data);
+            snapLog = Logs.open(data);
             history = new RunningHistory(snapLog);
             recoverySource = new RecoverySource(sid, payload);
             for (long zxid : entries) {
@@ -207,22 +204,6 @@ class RecoveryStoreTest {
 
     private Path directory(String name) throws IOException {
         return Files.createDirectories(folder.resolve(name + directories++));
-    }
-
-    private static SaucrTxnSnapLog open(Path data) throws Exception {
-        SaucrTxnSnapLog snapLog = unopened(data);
-        snapLog.open(snapLog.markerStore().read());
-        return snapLog;
-    }
-
-    private static SaucrTxnSnapLog unopened(Path data) throws Exception {
-        Properties properties = new Properties();
-        properties.setProperty("zookeeper.saucr.enabled", "true");
-        return new SaucrTxnSnapLog(
-                data.toFile(),
-                data.toFile(),
-                SaucrSettings.parse("test", properties),
-                new LogMetrics());
     }
 
     // ---- The asker ----
@@ -365,7 +346,7 @@ class RecoveryStoreTest {
     /** The transactions that a database shows which ZooKeeper loads from there. */
     private static List<Long> loaded(Path directory) throws Exception {
         DataTree tree = new DataTree();
-        SaucrTxnSnapLog snapLog = open(directory.getParent());
+        SaucrTxnSnapLog snapLog = Logs.open(directory.getParent());
         try {
             snapLog.restore(tree, new ConcurrentHashMap<>(), (header, txn, digest) -> {});
         } finally {
@@ -425,7 +406,7 @@ class RecoveryStoreTest {
             Request ephemeral = Transactions.createEphemeral(lost, session);
             writer.write(lost, ByteBuffer.wrap(ephemeral.getSerializeData()));
         }
-        SaucrTxnSnapLog snapLog = unopened(asker.getParent());
+        SaucrTxnSnapLog snapLog = Logs.unopened(asker.getParent());
         try {
             ZKDatabase database = new ZKDatabase(snapLog);
             assertThat(database.loadDataBase()).isEqualTo(lost);
