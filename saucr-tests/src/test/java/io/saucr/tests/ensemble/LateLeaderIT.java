@@ -7,7 +7,6 @@ import java.time.LocalTime;
 import java.util.List;
 import net.bytebuddy.implementation.MethodCall;
 import net.bytebuddy.implementation.SuperMethodCall;
-import org.apache.zookeeper.admin.ZooKeeperAdmin;
 import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.Test;
 
@@ -22,7 +21,6 @@ class LateLeaderIT {
     private static final long LATE_MILLIS = 400;
 
     @Test
-    @SuppressWarnings("try") // close() may be interrupted like everything else here
     void aFollowerGoesOnUntilTheLeaderThatNobodyElectedIsReady() throws Exception {
         Distribution late =
                 BuiltDistribution.changed(
@@ -48,10 +46,7 @@ class LateLeaderIT {
                             ensemble.connect(followers.toArray(Integer[]::new)), "/late", 8)) {
                 writes.awaitMore(100);
                 LocalTime before = SaucrEnsemble.now();
-                try (ZooKeeperAdmin admin =
-                        new ZooKeeperAdmin(
-                                ensemble.server(removed).address().client(), 30_000, event -> {})) {
-                    SaucrEnsemble.await("connection", () -> admin.getState().isConnected());
+                try (Admin admin = Admin.connected(ensemble.server(removed).address().client())) {
                     admin.reconfigure(null, Integer.toString(removed), null, -1, new Stat());
                 }
                 int next = suggested(ensemble, followers, before);

@@ -11,9 +11,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.zookeeper.KeeperException;
-import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooDefs;
-import org.apache.zookeeper.admin.ZooKeeperAdmin;
 import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -67,8 +65,7 @@ class ReconfigIT {
     /** Returns the new configuration. */
     private static String reconfigure(int through, String joining, String leaving)
             throws Exception {
-        try (Admin admin = new Admin(through)) {
-            SaucrEnsemble.await("connection", () -> admin.getState().isConnected());
+        try (Admin admin = Admin.connected(ensemble.server(through).address().client())) {
             byte[] configuration = admin.reconfigure(joining, leaving, null, -1, new Stat());
             return new String(configuration, StandardCharsets.UTF_8);
         }
@@ -81,25 +78,6 @@ class ReconfigIT {
                     .contains("server." + id + "=");
         } catch (KeeperException.ConnectionLossException e) {
             return false;
-        }
-    }
-
-    /** A client that may change the configuration. */
-    private static final class Admin extends ZooKeeperAdmin {
-        Admin(int server) throws Exception {
-            super(
-                    ensemble.server(server).address().client(),
-                    30_000,
-                    event -> assertThat(event.getState()).isNotEqualTo(KeeperState.AuthFailed));
-        }
-
-        @Override
-        public synchronized void close() {
-            try {
-                super.close();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
         }
     }
 
@@ -119,8 +97,7 @@ class ReconfigIT {
                                 .collect(Collectors.joining(","))
                         + ",group.1=1:2:3,group.2=4:5";
         LocalTime before = SaucrEnsemble.now();
-        try (Admin admin = new Admin(leader)) {
-            SaucrEnsemble.await("connection", () -> admin.getState().isConnected());
+        try (Admin admin = Admin.connected(ensemble.server(leader).address().client())) {
             assertThatThrownBy(() -> admin.reconfigure(null, null, groups, -1, new Stat()))
                     .isInstanceOf(KeeperException.NewConfigNoQuorum.class);
         }
