@@ -108,7 +108,7 @@ class BadInputIT {
     }
 
     /** Bytes and date of every file. */
-    private static Map<String, String> contents(Path folder) throws IOException {
+    static Map<String, String> contents(Path folder) throws IOException {
         Map<String, String> found = new TreeMap<>();
         try (Stream<Path> files = Files.walk(folder)) {
             for (Path file : files.filter(Files::isRegularFile).toList()) {

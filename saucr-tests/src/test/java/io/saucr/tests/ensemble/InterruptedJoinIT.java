@@ -7,13 +7,15 @@ import io.saucr.ensemble.ServerProcess;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalTime;
+import java.util.Map;
 import net.bytebuddy.implementation.MethodCall;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A server dies when it has its leader's history, in its log or as a snapshot, and not yet the
- * epoch's number in its file. Apache's server then refuses every later start (R25).
+ * epoch's number in its file. Apache's server then refuses every later start (R25). Files that no
+ * such death explains are refused here, too.
  */
 class InterruptedJoinIT {
     private static final int STATUS = 9;
@@ -57,6 +59,7 @@ class InterruptedJoinIT {
             }
 
             server.install(BuiltDistribution.servers());
+            refusesAnotherHistorysEpoch(ensemble, victim);
             ensemble.restart(victim);
             ensemble.awaitServing();
             assertThat(ensemble.log(victim, LocalTime.MIN, "was killed while it joined epoch"))
@@ -76,6 +79,26 @@ class InterruptedJoinIT {
                 }
             }
         }
+    }
+
+    /** Somebody put an old acceptedEpoch beside the log: then no death explains these files. */
+    private static void refusesAnotherHistorysEpoch(SaucrEnsemble ensemble, int victim)
+            throws Exception {
+        ServerProcess server = ensemble.server(victim);
+        Path folder = server.dataDirectory().resolve("version-2");
+        Path file = folder.resolve("acceptedEpoch");
+        String accepted = Files.readString(file);
+        long current = epoch(server, "currentEpoch");
+        Files.writeString(file, Long.toString(current));
+        Map<String, String> before = BadInputIT.contents(folder);
+        server.start();
+        ensemble.awaitFailure(victim);
+        assertThat(server.logTail(200))
+                .contains("acceptedEpoch and currentEpoch in")
+                .contains("say " + current + " and " + current + ": they are another history's")
+                .contains("empty both folders but for myid");
+        assertThat(BadInputIT.contents(folder)).isEqualTo(before);
+        Files.writeString(file, accepted);
     }
 
     private static long epoch(ServerProcess server, String file) throws Exception {

@@ -299,6 +299,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
 
     /** Opens the log: this server is complete now, and its folders say whose they are (R26). */
     private void open(Markers markers, LogHistory.Scan scan) throws IOException {
+        refuseForeignEpochs(scan.epochEnds().last());
         MarkerStore markerStore = txnSnapLog.markerStore();
         txnSnapLog.open(
                 markers,
@@ -327,12 +328,43 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     }
 
     /**
+     * A follower accepts an epoch before it logs anything of it. So the files of a server whose log
+     * ends in a later one are of two histories.
+     *
+     * @throws IOException if this server's are; no file is changed
+     */
+    private void refuseForeignEpochs(long lastLogged) throws IOException {
+        Path snapshots = txnSnapLog.getSnapDir().toPath();
+        long current = RecoveryStore.currentEpochIn(snapshots);
+        long accepted = RecoveryStore.acceptedEpochIn(snapshots);
+        long logged = Zxid.epoch(lastLogged);
+        if (current < 0 || logged <= Math.max(current, accepted)) {
+            return;
+        }
+        throw new IOException(
+                "The history in "
+                        + txnSnapLog.getDataLogDir()
+                        + " and "
+                        + snapshots
+                        + " ends at "
+                        + Zxid.toString(lastLogged)
+                        + ", in epoch "
+                        + logged
+                        + ", but the files acceptedEpoch and currentEpoch in "
+                        + snapshots
+                        + " say "
+                        + accepted
+                        + " and "
+                        + current
+                        + ": they are another history's. While a majority of the others serves,"
+                        + " empty both folders but for myid; this server then gets everything from"
+                        + " them");
+    }
+
+    /**
      * R25: a follower logs its leader's history before it writes the leader's epoch. If its process
      * died in between, it is in the epoch of its last entry now, as if it had died with that log in
      * that epoch; of the epoch that it was about to join it may have a part of the history only.
-     *
-     * @throws IOException if it never accepted the epoch of its last entry: the files don't belong
-     *     together
      */
     private void finishInterruptedJoin(long lastLogged) throws IOException {
         File snapshots = txnSnapLog.getSnapDir();
@@ -341,31 +373,10 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         if (current < 0 || logged <= current) {
             return;
         }
-        long accepted = RecoveryStore.acceptedEpochIn(snapshots.toPath());
-        if (logged > accepted) {
-            throw new IOException(
-                    "The history in "
-                            + txnSnapLog.getDataLogDir()
-                            + " and "
-                            + snapshots
-                            + " ends at "
-                            + Zxid.toString(lastLogged)
-                            + ", in epoch "
-                            + logged
-                            + ", but the files acceptedEpoch and currentEpoch in "
-                            + snapshots
-                            + " say "
-                            + accepted
-                            + " and "
-                            + current
-                            + ": they are another history's. While a majority of the others"
-                            + " serves, empty both folders but for myid; this server then gets"
-                            + " everything from them");
-        }
         LOG.info(
                 "This server was killed while it joined epoch {}: its history ends at {}, so it is in"
                         + " epoch {}, not {}",
-                accepted,
+                RecoveryStore.acceptedEpochIn(snapshots.toPath()),
                 Zxid.toString(lastLogged),
                 logged,
                 current);
