@@ -122,8 +122,30 @@ class FastModeIT {
         }
     }
 
+    /** As Apache's leader counts them with its switch that forwards none. */
     @Test
     @Order(3)
+    void aLeaderCountsRequestsOfFollowersThatItFilesNowhere() throws Exception {
+        String metric = "zk_requests_not_forwarded_to_commit_processor";
+        int leader = ensemble.awaitFast();
+        int follower = ensemble.followers().get(0);
+        try (Client local = ensemble.connect(leader);
+                Client forwarding = ensemble.connect(follower)) {
+            forwarding.create("/counted", null, Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+            long before = ensemble.metric(leader, metric);
+            for (int i = 0; i < 10; i++) {
+                local.setData("/counted", null, -1);
+            }
+            assertThat(ensemble.metric(leader, metric)).isEqualTo(before);
+            for (int i = 0; i < 10; i++) {
+                forwarding.setData("/counted", null, -1);
+            }
+            assertThat(ensemble.metric(leader, metric)).isEqualTo(before + 10);
+        }
+    }
+
+    @Test
+    @Order(4)
     void r10SigtermLeavesOnDiskMarkersUnderLoad() throws Exception {
         int leader = ensemble.awaitFast();
         int follower = ensemble.followers().get(0);

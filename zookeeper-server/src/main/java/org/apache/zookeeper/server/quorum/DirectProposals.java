@@ -110,7 +110,9 @@ final class DirectProposals extends PrepRequestProcessor {
             if (request.getHdr() != null) {
                 haveOwnZxid(request);
             }
-            if (!(request.getOwner() instanceof LearnerHandler)) {
+            if (request.getOwner() instanceof LearnerHandler) {
+                ServerMetrics.getMetrics().REQUESTS_NOT_FORWARDED_TO_COMMIT_PROCESSOR.add(1);
+            } else {
                 next.processRequest(request);
             }
             if (request.getHdr() != null) {
