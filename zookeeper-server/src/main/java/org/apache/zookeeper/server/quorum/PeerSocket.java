@@ -483,6 +483,23 @@ final class PeerSocket extends Socket {
         }
     }
 
+    /** The reader reads what has come in, then the end, whatever the peer sends. */
+    @Override
+    public void shutdownInput() throws IOException {
+        connected().shutdownInput();
+    }
+
+    @Override
+    public boolean isInputShutdown() {
+        return isConnected() && channel.socket().isInputShutdown();
+    }
+
+    /** Who flushed may have left something to the sender. */
+    @Override
+    public void shutdownOutput() {
+        throw new UnsupportedOperationException("close it: half an end is not offered here");
+    }
+
     @Override
     public boolean isClosed() {
         return closed;

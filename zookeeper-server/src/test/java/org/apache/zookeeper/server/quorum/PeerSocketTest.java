@@ -439,6 +439,28 @@ class PeerSocketTest {
     }
 
     @Test
+    void anInputThatIsShutDownEndsAReadAndNotTheConnection() throws Exception {
+        assertThat(socket.isInputShutdown()).isFalse();
+        FutureTask<Integer> reading = new FutureTask<>(in::read);
+        Thread reader = new Thread(reading);
+        reader.start();
+        soon().until(() -> isSelecting(reader));
+        socket.shutdownInput();
+        assertThat(reading.get()).isEqualTo(-1);
+        assertThat(in.read()).isEqualTo(-1);
+        assertThat(socket.isInputShutdown()).isTrue();
+        out.write(3);
+        out.flush();
+        assertThat(peer.getInputStream().read()).isEqualTo(3);
+        assertThatThrownBy(socket::shutdownOutput)
+                .isInstanceOf(UnsupportedOperationException.class);
+        socket.close();
+        assertThatThrownBy(socket::shutdownInput).isInstanceOf(IOException.class);
+        assertThatThrownBy(() -> new PeerSocket().shutdownInput())
+                .isInstanceOf(SocketException.class);
+    }
+
+    @Test
     void closingEndsARead() throws Exception {
         FutureTask<Integer> reading = new FutureTask<>(in::read);
         Thread reader = new Thread(reading);
