@@ -29,10 +29,14 @@ public final class Encoder {
         buffer.clear();
     }
 
-    /** Adds the record to what was encoded since {@link #clear}. */
-    public void add(Record record) {
+    /**
+     * Adds the record to what was encoded since {@link #clear}.
+     *
+     * @param tag how ZooKeeper names the record where it encodes one; no byte of it is written
+     */
+    public void add(Record record, String tag) {
         try {
-            archive.writeRecord(record, "record");
+            archive.writeRecord(record, tag);
         } catch (IOException e) {
             throw new IllegalStateException("memory takes every byte", e);
         }

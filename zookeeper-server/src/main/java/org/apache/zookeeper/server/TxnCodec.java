@@ -77,12 +77,12 @@ public final class TxnCodec {
     public static byte[] encode(TxnHeader header, Record txn, TxnDigest digest) {
         Encoder encoder = ENCODERS.get();
         encoder.clear();
-        encoder.add(header);
+        encoder.add(header, "hdr");
         if (txn != null) {
-            encoder.add(txn);
+            encoder.add(txn, "txn");
         }
         if (digest != null) {
-            encoder.add(digest);
+            encoder.add(digest, "digest");
         }
         return encoder.copy();
     }

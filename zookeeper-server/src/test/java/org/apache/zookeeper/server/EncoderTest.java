@@ -53,7 +53,7 @@ class EncoderTest {
     @Test
     void aLargeRecordDoesNotKeepItLarge() {
         Encoder encoder = new Encoder();
-        encoder.add(new SetDataTxn("/large", new byte[900_000], 7));
+        encoder.add(new SetDataTxn("/large", new byte[900_000], 7), "txn");
         assertThat(encoder.size()).isGreaterThan(900_000);
         encoder.clear();
         assertThat(encoder.size()).isZero();

@@ -532,7 +532,7 @@ final class SaucrLeader extends Leader
                 if (state.forwarding(i) instanceof SaucrLearnerHandler peer) {
                     if (!encoded) {
                         encoder.clear();
-                        encoder.add(packet);
+                        encoder.add(packet, "packet");
                         encoded = true;
                     }
                     peer.queuePacket(packet, encoder, now);

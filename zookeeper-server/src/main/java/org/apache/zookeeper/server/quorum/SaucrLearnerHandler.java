@@ -233,7 +233,7 @@ public final class SaucrLearnerHandler extends LearnerHandler {
                 return;
             }
             encoder.clear();
-            encoder.add(packet);
+            encoder.add(packet, "packet");
             peer.collect(encoder.bytes(), encoder.size());
         }
         batches.later();

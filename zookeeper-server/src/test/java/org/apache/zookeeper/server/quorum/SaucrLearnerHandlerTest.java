@@ -246,7 +246,7 @@ class SaucrLearnerHandlerTest {
         expect((int) (next - read));
         Encoder encoder = new Encoder();
         QuorumPacket packet = new QuorumPacket(Leader.PROPOSAL, next++, new byte[5000], null);
-        encoder.add(packet);
+        encoder.add(packet, "packet");
         handler.queuePacket(packet, encoder, System.nanoTime());
         send(3);
         handler.flush();
