@@ -228,7 +228,7 @@ public final class ApacheTestsCommand implements Runnable {
 
         @Option(
                 names = "--limit-seconds",
-                defaultValue = "900",
+                defaultValue = "1800",
                 description = "Time for one class, default ${DEFAULT-VALUE}.")
         private int limitSeconds;
 
