@@ -4,11 +4,11 @@ import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.Watcher;
-import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.admin.ZooKeeperAdmin;
 import org.apache.zookeeper.client.ZKClientConfig;
 
-/** Apache's own Java client, connected when {@link #connected} returns. */
-final class Client extends ZooKeeper {
+/** Apache's own Java client, connected when {@link #connected} returns. It can reconfigure. */
+final class Client extends ZooKeeperAdmin {
     private final String addresses;
     private final int sessionMillis;
 

@@ -46,7 +46,7 @@ class LateLeaderIT {
                             ensemble.connect(followers.toArray(Integer[]::new)), "/late", 8)) {
                 writes.awaitMore(100);
                 LocalTime before = SaucrEnsemble.now();
-                try (Admin admin = Admin.connected(ensemble.server(removed).address().client())) {
+                try (Client admin = ensemble.connectFor(30_000, removed)) {
                     admin.reconfigure(null, Integer.toString(removed), null, -1, new Stat());
                 }
                 int next = suggested(ensemble, followers, before);

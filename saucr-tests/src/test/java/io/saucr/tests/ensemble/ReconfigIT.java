@@ -28,6 +28,9 @@ import org.junit.jupiter.api.TestMethodOrder;
 class ReconfigIT {
     private static final int VOTERS = 5;
 
+    /** A reconfiguration may take long, and pings wait behind it. */
+    private static final int SESSION_MILLIS = 30_000;
+
     private static SaucrEnsemble ensemble;
 
     @BeforeAll
@@ -65,7 +68,7 @@ class ReconfigIT {
     /** Returns the new configuration. */
     private static String reconfigure(int through, String joining, String leaving)
             throws Exception {
-        try (Admin admin = Admin.connected(ensemble.server(through).address().client())) {
+        try (Client admin = ensemble.connectFor(SESSION_MILLIS, through)) {
             byte[] configuration = admin.reconfigure(joining, leaving, null, -1, new Stat());
             return new String(configuration, StandardCharsets.UTF_8);
         }
@@ -97,7 +100,7 @@ class ReconfigIT {
                                 .collect(Collectors.joining(","))
                         + ",group.1=1:2:3,group.2=4:5";
         LocalTime before = SaucrEnsemble.now();
-        try (Admin admin = Admin.connected(ensemble.server(leader).address().client())) {
+        try (Client admin = ensemble.connectFor(SESSION_MILLIS, leader)) {
             assertThatThrownBy(() -> admin.reconfigure(null, null, groups, -1, new Stat()))
                     .isInstanceOf(KeeperException.NewConfigNoQuorum.class);
         }
