@@ -9,13 +9,11 @@ import io.saucr.core.Mode;
 import io.saucr.core.ProposalTag;
 import io.saucr.server.FlushCause;
 import io.saucr.server.LogMetrics;
-import io.saucr.server.SaucrSettings;
 import java.io.Flushable;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Properties;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -97,12 +95,7 @@ class DirectLogTest {
     @BeforeEach
     void open() throws Exception {
         FileTxnLog.setPreallocSize(64 * 1024);
-        Properties properties = new Properties();
-        properties.setProperty("zookeeper.saucr.enabled", "true");
-        properties.setProperty("zookeeper.saucr.backgroundFlushInterval", "1h");
-        properties.setProperty("zookeeper.saucr.idleFlush", "1h");
-        SaucrSettings settings = SaucrSettings.parse("test", properties);
-        snapLog = new SaucrTxnSnapLog(folder.toFile(), folder.toFile(), settings, new LogMetrics());
+        snapLog = Logs.unopened(folder, "1h", "1h", new LogMetrics());
         snapLog.open(snapLog.markerStore().read(), new SlowMarker());
         log = snapLog.log();
         server = new ZooKeeperServer();

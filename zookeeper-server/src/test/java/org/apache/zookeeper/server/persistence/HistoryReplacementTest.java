@@ -7,13 +7,11 @@ import io.saucr.core.LleMap;
 import io.saucr.core.Mode;
 import io.saucr.core.ProposalTag;
 import io.saucr.server.LogMetrics;
-import io.saucr.server.SaucrSettings;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -41,16 +39,7 @@ class HistoryReplacementTest {
         if (snapLog != null) {
             snapLog.close();
         }
-        Properties properties = new Properties();
-        properties.setProperty("zookeeper.saucr.enabled", "true");
-        properties.setProperty("zookeeper.saucr.backgroundFlushInterval", "1h");
-        properties.setProperty("zookeeper.saucr.idleFlush", "1h");
-        snapLog =
-                new SaucrTxnSnapLog(
-                        folder.toFile(),
-                        folder.toFile(),
-                        SaucrSettings.parse("test", properties),
-                        metrics);
+        snapLog = Logs.unopened(folder, "1h", "1h", metrics);
         snapLog.open(snapLog.markerStore().read());
         log = snapLog.log();
     }

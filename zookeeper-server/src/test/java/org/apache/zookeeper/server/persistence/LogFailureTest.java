@@ -9,13 +9,11 @@ import io.saucr.core.Mode;
 import io.saucr.core.ProposalTag;
 import io.saucr.server.FlushCause;
 import io.saucr.server.LogMetrics;
-import io.saucr.server.SaucrSettings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Properties;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -59,16 +57,7 @@ class LogFailureTest {
     void open() throws Exception {
         FileTxnLog.setPreallocSize(64 * 1024);
         ServiceUtils.setSystemExitProcedure(code -> exit());
-        Properties properties = new Properties();
-        properties.setProperty("zookeeper.saucr.enabled", "true");
-        properties.setProperty("zookeeper.saucr.backgroundFlushInterval", "1h");
-        properties.setProperty("zookeeper.saucr.idleFlush", "1h");
-        snapLog =
-                new SaucrTxnSnapLog(
-                        folder.toFile(),
-                        folder.toFile(),
-                        SaucrSettings.parse("test", properties),
-                        new LogMetrics());
+        snapLog = Logs.unopened(folder, "1h", "1h", new LogMetrics());
         snapLog.open(
                 Markers.none(),
                 new ProofOfCache() {

@@ -28,12 +28,22 @@ public final class Logs {
 
     /** The same before it is opened. */
     static SaucrTxnSnapLog unopened(Path folder) throws Exception {
+        return unopened(folder, new Properties(), new LogMetrics());
+    }
+
+    /** The same with these times of what is flushed in the background. */
+    static SaucrTxnSnapLog unopened(Path folder, String background, String idle, LogMetrics metrics)
+            throws Exception {
         Properties properties = new Properties();
+        properties.setProperty("zookeeper.saucr.backgroundFlushInterval", background);
+        properties.setProperty("zookeeper.saucr.idleFlush", idle);
+        return unopened(folder, properties, metrics);
+    }
+
+    private static SaucrTxnSnapLog unopened(Path folder, Properties properties, LogMetrics metrics)
+            throws Exception {
         properties.setProperty("zookeeper.saucr.enabled", "true");
         return new SaucrTxnSnapLog(
-                folder.toFile(),
-                folder.toFile(),
-                SaucrSettings.parse("test", properties),
-                new LogMetrics());
+                folder.toFile(), folder.toFile(), SaucrSettings.parse("test", properties), metrics);
     }
 }

@@ -11,7 +11,6 @@ import io.saucr.core.ProposalTag;
 import io.saucr.core.View;
 import io.saucr.server.FlushCause;
 import io.saucr.server.LogMetrics;
-import io.saucr.server.SaucrSettings;
 import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -22,7 +21,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import java.util.Properties;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -101,13 +99,7 @@ class SaucrTxnLogTest {
     }
 
     private void open(String background, String idle) throws Exception {
-        Properties properties = new Properties();
-        properties.setProperty("zookeeper.saucr.enabled", "true");
-        properties.setProperty("zookeeper.saucr.backgroundFlushInterval", background);
-        properties.setProperty("zookeeper.saucr.idleFlush", idle);
-        SaucrSettings settings = SaucrSettings.parse("test", properties);
-        Path data = folder.resolve("saucr");
-        snapLog = new SaucrTxnSnapLog(data.toFile(), data.toFile(), settings, metrics);
+        snapLog = Logs.unopened(folder.resolve("saucr"), background, idle, metrics);
         snapLog.open(snapLog.markerStore().read(), proof);
         log = snapLog.log();
     }
