@@ -119,6 +119,13 @@ archive_is_described() {
         [ "$(describe_archive "$class_archive")" = "$(cat -- "$class_archive.txt")" ]
 }
 
+# Describes the archive $1 in the place where a start looks; $2 is a folder on the same file system.
+put_description() {
+    describe_archive "$1" >"$2/server.jsa.txt" &&
+        chmod 644 "$2/server.jsa.txt" &&
+        mv -f -- "$2/server.jsa.txt" "$class_archive.txt"
+}
+
 # Fills the array "command_line"; $1 is the log's place, CONSOLE or ROLLINGFILE.
 build_command_line() {
     local main="${ZOOMAIN:-$(jmx_flags) org.apache.zookeeper.server.quorum.QuorumPeerMain}"
@@ -443,15 +450,12 @@ make_class_archive() {
         exit 1
     fi
     # Between the two renames a start finds a description of another archive, and does without.
-    describe_archive "$work/server.jsa" >"$work/server.jsa.txt" &&
-        chmod 644 "$work/server.jsa" "$work/server.jsa.txt" &&
-        mv -f -- "$work/server.jsa.txt" "$class_archive.txt" &&
+    chmod 644 "$work/server.jsa" &&
+        put_description "$work/server.jsa" "$work" &&
         mv -f -- "$work/server.jsa" "$class_archive" || exit 1
     # Two who make it at once may have put the description of one beside the archive of the other.
     until archive_is_described; do
-        describe_archive "$class_archive" >"$work/server.jsa.txt" &&
-            chmod 644 "$work/server.jsa.txt" &&
-            mv -f -- "$work/server.jsa.txt" "$class_archive.txt" || exit 1
+        put_description "$class_archive" "$work" || exit 1
     done
     echo "Made $class_archive, $(($(wc -c <"$class_archive") / 1000000)) MB, for $(printf '%s\n' "$java_said" | tail -n 1)"
     archive_fits || say "It is not used as long as CLASSPATH is set."
