@@ -817,13 +817,13 @@ final class Simulation {
     private void kill(int i) {
         int unwritten = Math.min(cluster.logLength(i) - cluster.writtenLength(i), KEPT_LIMIT - 1);
         int kept = unwritten > 0 && deaths.oneIn(3) ? deaths.below(unwritten + 1) : 0;
-        coverage.partialDeaths += kept > 0 ? 1 : 0;
         coverage.fastDeaths += cluster.recovered(i) && cluster.needsRecovery(i) ? 1 : 0;
         restartAt[i] = now + deaths.below(conditions.downTime);
         int mayLog = Math.min(cluster.mayLog(i), KEPT_LIMIT - 1);
         if (mayLog > 0 && deaths.oneIn(2)) {
             take(Step.of(Kind.KILL_JOINING, i, 0, 1 + deaths.below(mayLog)));
         } else {
+            coverage.partialDeaths += kept > 0 ? 1 : 0;
             take(Step.of(Kind.KILL, i, 0, kept));
         }
     }
