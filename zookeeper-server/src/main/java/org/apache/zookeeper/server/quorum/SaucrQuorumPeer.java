@@ -299,7 +299,9 @@ public final class SaucrQuorumPeer extends QuorumPeer {
 
     /** Opens the log: this server is complete now, and its folders say whose they are (R26). */
     private void open(Markers markers, LogHistory.Scan scan) throws IOException {
-        refuseForeignEpochs(scan.epochEnds().last());
+        Path snapshots = txnSnapLog.getSnapDir().toPath();
+        long current = RecoveryStore.currentEpochIn(snapshots);
+        long epoch = epochByLog(current, scan.epochEnds().last());
         MarkerStore markerStore = txnSnapLog.markerStore();
         txnSnapLog.open(
                 markers,
@@ -311,85 +313,70 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         if (!markerStore.hasFastSwitch()) {
             markerStore.writeFastSwitch(markers.fastSwitch());
         }
-        long epoch = Math.max(0, RecoveryStore.currentEpochIn(txnSnapLog.getSnapDir().toPath()));
         LogIdentity identity =
                 new LogIdentity(
                         settings.ensembleName(),
                         getMyId(),
                         logId,
-                        epoch,
+                        Math.max(0, current),
                         txnSnapLog.log().lastAppended(),
                         markers.latestOnDisk());
         if (!markerStore.identity().equals(Optional.of(identity))) {
             markerStore.writeIdentity(identity);
         }
-        stampEpochFile();
-        finishInterruptedJoin(scan.epochEnds().last());
-    }
-
-    /**
-     * A follower accepts an epoch before it logs anything of it. So the files of a server whose log
-     * ends in a later one are of two histories.
-     *
-     * @throws IOException if this server's are; no file is changed
-     */
-    private void refuseForeignEpochs(long lastLogged) throws IOException {
-        Path snapshots = txnSnapLog.getSnapDir().toPath();
-        long current = RecoveryStore.currentEpochIn(snapshots);
-        long accepted = RecoveryStore.acceptedEpochIn(snapshots);
-        long logged = Zxid.epoch(lastLogged);
-        if (current < 0 || logged <= Math.max(current, accepted)) {
-            return;
+        // An older version, or Apache's server, leaves an epoch file without the stamp.
+        if (epoch > current
+                || (epoch >= 0
+                        && !StartExamination.stamp(snapshots).equals(Optional.of(stamp())))) {
+            writeEpoch(snapshots.toFile(), CURRENT_EPOCH_FILENAME, epoch);
         }
-        throw new IOException(
-                "The history in "
-                        + txnSnapLog.getDataLogDir()
-                        + " and "
-                        + snapshots
-                        + " ends at "
-                        + Zxid.toString(lastLogged)
-                        + ", in epoch "
-                        + logged
-                        + ", but the files acceptedEpoch and currentEpoch in "
-                        + snapshots
-                        + " say "
-                        + accepted
-                        + " and "
-                        + current
-                        + ": they are another history's. While a majority of the others serves,"
-                        + " empty both folders but for myid; this server then gets everything from"
-                        + " them");
     }
 
     /**
      * R25: a follower logs its leader's history before it writes the leader's epoch. If its process
      * died in between, it is in the epoch of its last entry now, as if it had died with that log in
      * that epoch; of the epoch that it was about to join it may have a part of the history only.
+     *
+     * @param current what the epoch file says, -1 if there is none
+     * @return the epoch that this server is in
+     * @throws IOException if it never accepted the epoch of its last entry: the files don't belong
+     *     together. Nothing is changed
      */
-    private void finishInterruptedJoin(long lastLogged) throws IOException {
-        File snapshots = txnSnapLog.getSnapDir();
-        long current = RecoveryStore.currentEpochIn(snapshots.toPath());
+    private long epochByLog(long current, long lastLogged) throws IOException {
         long logged = Zxid.epoch(lastLogged);
         if (current < 0 || logged <= current) {
-            return;
+            return current;
+        }
+        Path snapshots = txnSnapLog.getSnapDir().toPath();
+        long accepted = RecoveryStore.acceptedEpochIn(snapshots);
+        if (logged > accepted) {
+            throw new IOException(
+                    "The history in "
+                            + txnSnapLog.getDataLogDir()
+                            + " and "
+                            + snapshots
+                            + " ends at "
+                            + Zxid.toString(lastLogged)
+                            + ", in epoch "
+                            + logged
+                            + ", but the files acceptedEpoch and currentEpoch in "
+                            + snapshots
+                            + " say "
+                            + accepted
+                            + " and "
+                            + current
+                            + ": they are another history's. While a majority of the others"
+                            + " serves, empty both folders but for myid; this server then gets"
+                            + " everything from them");
         }
         LOG.info(
                 "This server was killed while it joined epoch {}: its history ends at {}, so it is in"
                         + " epoch {}, not {}",
-                RecoveryStore.acceptedEpochIn(snapshots.toPath()),
+                accepted,
                 Zxid.toString(lastLogged),
                 logged,
                 current);
-        writeEpoch(snapshots, CURRENT_EPOCH_FILENAME, logged);
-    }
-
-    /** Adds the stamp to an epoch file that an older version, or Apache's server, wrote. */
-    private void stampEpochFile() throws IOException {
-        Path snapshots = txnSnapLog.getSnapDir().toPath();
-        long epoch = RecoveryStore.currentEpochIn(snapshots);
-        if (epoch >= 0 && !StartExamination.stamp(snapshots).equals(Optional.of(stamp()))) {
-            writeEpoch(snapshots.toFile(), CURRENT_EPOCH_FILENAME, epoch);
-        }
+        return logged;
     }
 
     private Stamp stamp() {
