@@ -14,9 +14,11 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
@@ -40,6 +42,8 @@ final class PowerLoss {
     private static final int ABORT = 7;
     private static final int KNOWN = 8;
     private static final int FAILED = 9;
+    private static final int MOVE = 10;
+    private static final int RMDIR = 11;
     private static final int HEADER_BYTES = 48;
     private static final long PAGE_BYTES = 4096;
 
@@ -96,13 +100,45 @@ final class PowerLoss {
         }
     }
 
-    /** A change of names that is not durable yet; {@code from} or {@code to} may be null. */
-    private record NameChange(long position, Path from, Path to, Inode inode) {}
+    /**
+     * One folder, where it durably is. Its own name is a change in the folder above; what is in it
+     * moves along. That it was made counts as durable, as nothing is lost with an empty folder.
+     */
+    private static final class Folder {
+        Folder above;
+        Path last;
+
+        Folder(Folder above, Path last) {
+            this.above = above;
+            this.last = last;
+        }
+
+        Path path() {
+            return above == null ? last : above.path().resolve(last);
+        }
+    }
+
+    private record Name(Folder folder, Path last) {
+        Path path() {
+            return folder.path().resolve(last);
+        }
+    }
+
+    /**
+     * A change of names that is not durable yet; {@code from} or {@code to} may be null, and {@code
+     * moved} is, unless it is a folder.
+     */
+    private record NameChange(long position, Name from, Name to, Inode inode, Folder moved) {}
 
     private final boolean namesNeedTheFolder;
     private final Map<Long, Inode> inodes = new HashMap<>();
-    private final TreeMap<Path, Inode> durableNames = new TreeMap<>();
+    private final Map<Name, Inode> durableNames = new HashMap<>();
     private final List<NameChange> pendingNames = new ArrayList<>();
+
+    /** By the names that the process sees, as the operations name them. */
+    private TreeMap<Path, Folder> folders = new TreeMap<>();
+
+    private TreeMap<Path, Folder> foldersBefore = folders;
     private long end;
 
     private PowerLoss(Path journal, boolean namesNeedTheFolder) throws IOException {
@@ -173,14 +209,15 @@ final class PowerLoss {
             Files.createDirectories(file.getKey().getParent());
             Files.move(file.getValue(), file.getKey(), StandardCopyOption.ATOMIC_MOVE);
         }
+        disk.putFoldersBack();
         try (FileChannel old =
                 FileChannel.open(
                         journal,
                         StandardOpenOption.CREATE,
                         StandardOpenOption.READ,
                         StandardOpenOption.WRITE)) {
-            for (Map.Entry<Path, Inode> file : disk.durableNames.entrySet()) {
-                undo(root, file.getKey(), file.getValue(), old, lost);
+            for (Map.Entry<Name, Inode> file : disk.durableNames.entrySet()) {
+                undo(root, file.getKey().path(), file.getValue(), old, lost);
             }
         }
         forget(root, journal, graves);
@@ -225,20 +262,28 @@ final class PowerLoss {
             Path name = name(buffer, start + HEADER_BYTES, nameLength);
             Path name2 = name(buffer, start + HEADER_BYTES + nameLength, name2Length);
             buffer.position(start + (int) (next - position));
+            if (kind != ABORT) {
+                foldersBefore = folders;
+            }
             switch (kind) {
                 case CREATE -> {
                     Inode inode = new Inode(number);
                     inodes.put(number, inode);
-                    pendingNames.add(new NameChange(position, null, name, inode));
+                    pendingNames.add(new NameChange(position, null, name(name), inode, null));
                 }
                 case KNOWN -> {
                     Inode inode = new Inode(number);
                     inodes.put(number, inode);
-                    durableNames.put(name, inode);
+                    durableNames.put(name(name), inode);
                 }
                 case RENAME ->
-                        pendingNames.add(new NameChange(position, name, name2, inode(number)));
-                case UNLINK -> pendingNames.add(new NameChange(position, name, null, null));
+                        pendingNames.add(
+                                new NameChange(
+                                        position, name(name), name(name2), inode(number), null));
+                case MOVE -> move(position, name, name2);
+                case RMDIR -> folders.remove(name);
+                case UNLINK ->
+                        pendingNames.add(new NameChange(position, name(name), null, null, null));
                 case DATA, ZERO ->
                         inode(number)
                                 .notForced
@@ -252,7 +297,10 @@ final class PowerLoss {
                                                 dataLength));
                 case FORCE -> force(number, offset, name);
                 case FAILED -> inode(number).forceFailed(offset);
-                case ABORT -> pendingNames.remove(pendingNames.size() - 1);
+                case ABORT -> {
+                    pendingNames.remove(pendingNames.size() - 1);
+                    folders = foldersBefore;
+                }
                 default -> throw new IOException("record " + kind + " at " + position);
             }
             position = next;
@@ -280,6 +328,38 @@ final class PowerLoss {
         return Path.of(new String(bytes, StandardCharsets.UTF_8));
     }
 
+    private Folder folder(Path path) {
+        Folder known = folders.get(path);
+        if (known == null) {
+            Path above = path.getParent();
+            known =
+                    above == null
+                            ? new Folder(null, path)
+                            : new Folder(folder(above), path.getFileName());
+            folders.put(path, known);
+        }
+        return known;
+    }
+
+    private Name name(Path path) {
+        return new Name(folder(path.getParent()), path.getFileName());
+    }
+
+    /** A folder is renamed: what is in it has another path from now on. */
+    private void move(long position, Path from, Path to) {
+        pendingNames.add(new NameChange(position, name(from), name(to), null, folder(from)));
+        TreeMap<Path, Folder> after = new TreeMap<>();
+        folders.forEach(
+                (path, folder) -> {
+                    if (path.startsWith(from)) {
+                        after.put(to.resolve(from.relativize(path)), folder);
+                    } else if (!path.equals(to)) {
+                        after.put(path, folder);
+                    }
+                });
+        folders = after;
+    }
+
     private Inode inode(long number) {
         return inodes.computeIfAbsent(number, Inode::new);
     }
@@ -291,23 +371,33 @@ final class PowerLoss {
         if (folder == null && namesNeedTheFolder) {
             return;
         }
+        Folder forced = folder == null ? null : folder(folder);
         for (Iterator<NameChange> i = pendingNames.iterator(); i.hasNext(); ) {
             NameChange change = i.next();
-            if (change.position() < covered && (!namesNeedTheFolder || isIn(change, folder))) {
-                if (change.from() != null) {
-                    durableNames.remove(change.from());
-                }
-                if (change.to() != null) {
-                    durableNames.put(change.to(), change.inode());
-                }
+            if (change.position() < covered && (!namesNeedTheFolder || isIn(change, forced))) {
+                become(change);
                 i.remove();
             }
         }
     }
 
-    private static boolean isIn(NameChange change, Path folder) {
-        return (change.from() == null || folder.equals(change.from().getParent()))
-                && (change.to() == null || folder.equals(change.to().getParent()));
+    private void become(NameChange change) {
+        if (change.moved() != null) {
+            change.moved().above = change.to().folder();
+            change.moved().last = change.to().last();
+            return;
+        }
+        if (change.from() != null) {
+            durableNames.remove(change.from());
+        }
+        if (change.to() != null) {
+            durableNames.put(change.to(), change.inode());
+        }
+    }
+
+    private static boolean isIn(NameChange change, Folder folder) {
+        return (change.from() == null || change.from().folder() == folder)
+                && (change.to() == null || change.to().folder() == folder);
     }
 
     /** Moves every durable file aside and removes the others; returns final name to place aside. */
@@ -317,7 +407,9 @@ final class PowerLoss {
         files(graves).forEach((path, number) -> places.put(number, path));
         present.forEach((path, number) -> places.put(number, path));
         Map<Path, Path> aside = new TreeMap<>();
-        for (Map.Entry<Path, Inode> name : durableNames.entrySet()) {
+        Map<Path, Inode> durable = new TreeMap<>();
+        durableNames.forEach((name, inode) -> durable.put(name.path(), inode));
+        for (Map.Entry<Path, Inode> name : durable.entrySet()) {
             if (!name.getKey().startsWith(root)) {
                 continue;
             }
@@ -336,12 +428,27 @@ final class PowerLoss {
             }
         }
         for (Path path : present.keySet()) {
-            if (!durableNames.containsKey(path)) {
+            if (!durable.containsKey(path)) {
                 lost.add(root.relativize(path) + ": the file, its name was never forced");
             }
             Files.delete(path);
         }
         return aside;
+    }
+
+    /** After the files: a folder whose new name was never forced has its old one again. */
+    private void putFoldersBack() throws IOException {
+        Set<Path> durable = new HashSet<>();
+        folders.values().forEach(folder -> durable.add(folder.path()));
+        for (Map.Entry<Path, Folder> folder : folders.descendingMap().entrySet()) {
+            Path old = folder.getValue().path();
+            if (!old.equals(folder.getKey())) {
+                Files.createDirectories(old);
+                if (!durable.contains(folder.getKey())) {
+                    Files.deleteIfExists(folder.getKey());
+                }
+            }
+        }
     }
 
     private static void undo(

@@ -8,7 +8,7 @@
  * what to undo from SAUCR_SHIM_JOURNAL. Without these variables the library does nothing.
  *
  * The journal is a sequence of records, each appended by one write(2), before the operation it
- * describes (a creation: after it; a file that the journal does not know has just been created).
+ * describes (a creation, and the removal of a folder: after it; a file that the journal does not know has just been created).
  * PowerLoss.java reads it. A data record carries what stood in the range before (nothing, if
  * that was zeros or beyond the end) and the size of the file before; a force record carries the length
  * that the journal had when the force began: only what stood before is covered. After a force that failed
@@ -81,9 +81,11 @@ enum record_kind {
     DATA = 4,   /* [offset, offset+length) of ino is about to change; old content follows */
     ZERO = 5,   /* as DATA, the old content was zeros or nothing */
     FORCE = 6,  /* ino is durable, as of journal length `offset`; with its name, if a directory */
-    ABORT = 7,  /* the RENAME or UNLINK just before did not happen */
+    ABORT = 7,  /* the RENAME, MOVE or UNLINK just before did not happen */
     /* 8 is KNOWN: a durable file that was there before, written by PowerLoss.java */
-    FAILED = 9  /* a force of ino failed, as of journal length `offset`: its pages look clean now */
+    FAILED = 9, /* a force of ino failed, as of journal length `offset`: its pages look clean now */
+    MOVE = 10,  /* as RENAME, of a folder: what is in it moves along */
+    RMDIR = 11  /* the folder is gone; a new one of that name is another one */
 };
 
 struct record {
@@ -720,7 +722,11 @@ static int rename_tracked(const char *from, const char *to)
         return get_rename()(from, to);
     struct stat s;
     pthread_mutex_lock(&lock);
-    struct record r = {.kind = RENAME, .ino = lstat(path, &s) == 0 ? s.st_ino : 0};
+    struct record r = {.kind = RENAME};
+    if (lstat(path, &s) == 0) {
+        r.ino = s.st_ino;
+        r.kind = S_ISDIR(s.st_mode) ? MOVE : RENAME;
+    }
     bury(path2);
     append(&r, path, path2, NULL);
     int result = get_rename()(from, to);
@@ -766,12 +772,30 @@ int unlink(const char *name)
     return remove_tracked(path);
 }
 
+int rmdir(const char *name)
+{
+    char path[PATH_MAX];
+    if (fixed_name(name))
+        return -1;
+    if (journal < 0 || path_of_name(name, path) < 0 || !below_root(path))
+        return get_rmdir()(name);
+    pthread_mutex_lock(&lock);
+    int result = get_rmdir()(path);
+    int error = errno;
+    struct record r = {.kind = RMDIR};
+    if (result == 0)
+        append(&r, path, NULL, NULL);
+    pthread_mutex_unlock(&lock);
+    errno = error;
+    return result;
+}
+
 int unlinkat(int dirfd, const char *name, int flags)
 {
     char path[PATH_MAX];
     if (path_at(dirfd, name, path) < 0)
         return -1;
-    return flags & AT_REMOVEDIR ? get_rmdir()(path) : unlink(path);
+    return flags & AT_REMOVEDIR ? rmdir(path) : unlink(path);
 }
 
 int remove(const char *name)
@@ -779,7 +803,7 @@ int remove(const char *name)
     struct stat s;
     if (lstat(name, &s) < 0)
         return -1;
-    return S_ISDIR(s.st_mode) ? get_rmdir()(name) : unlink(name);
+    return S_ISDIR(s.st_mode) ? rmdir(name) : unlink(name);
 }
 
 static in_port_t detour(in_port_t port)

@@ -69,6 +69,7 @@ final class DiskProgram {
             }
             case "move" -> Files.move(file, root.resolve(word[2]), StandardCopyOption.ATOMIC_MOVE);
             case "delete" -> Files.delete(file);
+            case "mkdir" -> Files.createDirectory(file);
             case "copy" -> Files.copy(file, root.resolve(word[2]));
             case "clock" -> throw new IOException(Long.toString(System.currentTimeMillis()));
             case "close" -> OPEN.remove(word[1]).close();

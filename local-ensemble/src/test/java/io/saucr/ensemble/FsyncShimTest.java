@@ -289,6 +289,44 @@ class FsyncShimTest {
     }
 
     @Test
+    void aRenamedFolderTakesItsFilesAlong() throws Exception {
+        run("mkdir staged", "append staged/a x", "force staged/a", "close staged/a", "dir staged");
+        run("move staged decided");
+        assertThat(afterPowerLoss(false)).isEqualTo(Map.of("old", "before", "staged/a", "x"));
+        assertThat(root.resolve("decided")).doesNotExist();
+        launch();
+        run("move staged decided", "dir .");
+        assertThat(afterPowerLoss(false)).isEqualTo(Map.of("old", "before", "decided/a", "x"));
+        launch();
+        run("append decided/b y", "force decided/b", "close decided/b");
+        run("move decided staged", "move staged/a b", "delete staged/b", "delete staged", "dir .");
+        run("mkdir staged", "append staged/c z", "force staged/c");
+        assertThat(afterPowerLoss(false))
+                .isEqualTo(Map.of("old", "before", "b", "x", "staged/c", "z"));
+    }
+
+    @Test
+    void whereNamesNeedTheFolderItsOwnNameNeedsTheOneAbove() throws Exception {
+        run("mkdir staged", "append staged/a x", "force staged/a", "dir .", "move staged decided");
+        run("dir decided", "append decided/b y", "force decided/b");
+        assertThat(afterPowerLoss(true)).isEqualTo(Map.of("old", "before", "staged/a", "x"));
+        launch();
+        run("move staged decided", "dir .", "delete decided/a", "delete decided");
+        assertThat(afterPowerLoss(true)).isEqualTo(Map.of("old", "before", "decided/a", "x"));
+    }
+
+    @Test
+    void aFolderThatCouldNotBeRenamedKeepsItsName() throws Exception {
+        run("mkdir staged", "append staged/a x", "force staged/a");
+        run("mkdir full", "append full/a y", "force full/a");
+        assertThat(outcome("move staged full")[1]).contains("not empty");
+        run("append staged/b z", "force staged/b");
+        assertThat(afterPowerLoss(false))
+                .isEqualTo(
+                        Map.of("old", "before", "staged/a", "x", "staged/b", "z", "full/a", "y"));
+    }
+
+    @Test
     void whatWasHardenedSurvives() throws Exception {
         run("append log.1 aa", "append log.1 bb", "append other x", "move other another");
         shim.harden();
