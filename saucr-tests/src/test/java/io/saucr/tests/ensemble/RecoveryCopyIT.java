@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.ensemble.LoopbackHosting.Disk;
 import io.saucr.tests.ensemble.HoldingProxy.Direction;
+import java.io.File;
 import java.time.LocalTime;
 import java.util.HashMap;
 import java.util.Map;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.server.PurgeTxnLog;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -71,6 +73,43 @@ class RecoveryCopyIT {
                     assertThat(reader.getData("/large-" + i, false, null)).isEqualTo(large);
                 }
             }
+        }
+    }
+
+    /**
+     * The others' logs begin after what the server has, so it gets a snapshot, which replaces
+     * everything; its power goes as soon as that is done.
+     */
+    @Test
+    void r17ASnapshotThatReplacedEverythingIsThereAfterAPowerCut() throws Exception {
+        try (SaucrEnsemble ensemble =
+                SaucrEnsemble.start(
+                        SaucrEnsemble.describe("recovery-snapshot", 3)
+                                .set("snapCount", "100")
+                                .set("saucr.backgroundFlushInterval", "1h")
+                                .set("saucr.idleFlush", "1h")
+                                .disk(Disk.SHIM_WITH_JOURNAL))) {
+            ensemble.awaitFast();
+            AckedWrites before = AckedWrites.written(ensemble.connect(), "/before", 4, 50);
+            ensemble.losePower(RECOVERING);
+            ensemble.awaitServing();
+            AckedWrites after = AckedWrites.written(ensemble.connect(2, 3), "/after", 4, 1_000);
+            for (int id : new int[] {2, 3}) {
+                File folder = ensemble.server(id).dataDirectory().toFile();
+                PurgeTxnLog.purge(folder, folder, 3);
+            }
+            LocalTime restarted = SaucrEnsemble.now();
+            ensemble.restart(RECOVERING);
+            SaucrEnsemble.await(
+                    "the end of the recovery",
+                    () -> !ensemble.log(RECOVERING, restarted, "Recovered through").isEmpty());
+            ensemble.losePower(RECOVERING);
+            assertThat(ensemble.log(RECOVERING, restarted, "Replacing log and snapshots"))
+                    .hasSize(1);
+            ensemble.restart(RECOVERING);
+            ensemble.awaitServing();
+            before.assertAllOnEachOf(ensemble);
+            after.assertAllOnEachOf(ensemble);
         }
     }
 }
