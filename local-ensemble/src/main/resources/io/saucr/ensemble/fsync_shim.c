@@ -8,14 +8,13 @@
  * what to undo from SAUCR_SHIM_JOURNAL. Without these variables the library does nothing.
  *
  * The journal is a sequence of records, each appended by one write(2), before the operation it
- * describes (a creation, and the removal of a folder: after it; a file that the journal does not know has just been created).
- * PowerLoss.java reads it. A data record carries what stood in the range before (nothing, if
- * that was zeros or beyond the end) and the size of the file before; a force record carries the length
- * that the journal had when the force began: only what stood before is covered. After a force that failed
- * the pages look clean, as Linux has it: later forces pass them over, unless they are written once more.
- * One lock orders records
- * and operations alike, so a record that a force covers belongs to an operation that is complete.
- * Writes through mmap are not seen.
+ * describes (a creation, and the removal of a folder: after it; a file that the journal does not know
+ * has just been created). PowerLoss.java reads it. A data record carries what stood in the range before
+ * (nothing, if that was zeros or beyond the end) and the size of the file before; a force record
+ * carries the length that the journal had when the force began: only what stood before is covered.
+ * After a force that failed the pages look clean, as Linux has it: later forces pass them over, unless
+ * they are written once more. One lock orders records and operations alike, so a record that a force
+ * covers belongs to an operation that is complete. Writes through mmap are not seen.
  *
  * The wall clock can be shifted; clocks that only measure never are. Connections to ports of loopback can
  * be sent on a detour, through which a test cuts the network.
@@ -762,14 +761,18 @@ static int remove_tracked(const char *path)
     return result;
 }
 
+/* Whether the journal is to know that the name is gone; path is its name in the file system. */
+static int is_journaled(const char *name, char *path)
+{
+    return journal >= 0 && path_of_name(name, path) == 0 && below_root(path);
+}
+
 int unlink(const char *name)
 {
     char path[PATH_MAX];
     if (fixed_name(name))
         return -1;
-    if (journal < 0 || path_of_name(name, path) < 0 || !below_root(path))
-        return get_unlink()(name);
-    return remove_tracked(path);
+    return is_journaled(name, path) ? remove_tracked(path) : get_unlink()(name);
 }
 
 int rmdir(const char *name)
@@ -777,7 +780,7 @@ int rmdir(const char *name)
     char path[PATH_MAX];
     if (fixed_name(name))
         return -1;
-    if (journal < 0 || path_of_name(name, path) < 0 || !below_root(path))
+    if (!is_journaled(name, path))
         return get_rmdir()(name);
     pthread_mutex_lock(&lock);
     int result = get_rmdir()(path);
