@@ -34,7 +34,8 @@ find_maven() {
 # The modules that a module is made of, itself the last.
 closure() {
     case "$1" in
-    zookeeper-server | saucr-model) echo saucr-core ;;
+    saucr-model) echo saucr-core ;;
+    zookeeper-server) printf '%s\n' saucr-core local-ensemble crash-framework ;;
     crash-framework) echo local-ensemble ;;
     benchmarks) printf '%s\n' saucr-core local-ensemble ycsb-binding ;;
     apache-tests) closure zookeeper-server ;;

@@ -74,9 +74,11 @@ final class MachineOptions {
 
     private static List<String> jvmFlags() {
         List<String> flags = new ArrayList<>(List.of("-Xmx384m"));
-        String root = System.getProperty(SystemOptions.ROOT);
-        if (root != null) {
-            flags.add("-D" + SystemOptions.ROOT + "=" + root);
+        for (String property : List.of(SystemOptions.ROOT, SystemOptions.HOME)) {
+            String value = System.getProperty(property);
+            if (value != null) {
+                flags.add("-D" + property + "=" + value);
+            }
         }
         return flags;
     }

@@ -18,10 +18,13 @@ final class SystemOptions {
     /** What {@code --distribution} takes. */
     static final String DISTRIBUTION =
             "Folder of an unpacked SAUCR distribution, for the system saucr. Default: the one that"
-                    + " this project has built.";
+                    + " this program is a part of, or that this project has built.";
 
-    /** System property that names the project's root folder, where the script knows it. */
+    /** System property that names the project's root folder: set by the source tree's script. */
     static final String ROOT = "saucr.root";
+
+    /** System property that names the folder of the distribution: set by the script in it. */
+    static final String HOME = "saucr.crash.distribution";
 
     @Option(
             names = "--stock",
@@ -58,8 +61,9 @@ final class SystemOptions {
     }
 
     /**
-     * The folder that was given, else that of the newest distribution that this project has built.
-     * Each build is unpacked into a folder of its own: servers of another run may use the last.
+     * The folder that was given, else that of the distribution that this program is a part of, else
+     * that of the newest one that this project has built. Each build is unpacked into a folder of
+     * its own: servers of another run may use the last.
      *
      * @param given null if none was
      * @throws IOException if there is none
@@ -67,6 +71,9 @@ final class SystemOptions {
     static Path distribution(Path given) throws IOException {
         if (given != null) {
             return given;
+        }
+        if (System.getProperty(HOME) != null) {
+            return Path.of(System.getProperty(HOME));
         }
         String root = System.getProperty(ROOT);
         Optional<Path> tarball =

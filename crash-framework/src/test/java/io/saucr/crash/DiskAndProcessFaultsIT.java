@@ -2,6 +2,8 @@ package io.saucr.crash;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -28,10 +30,29 @@ class DiskAndProcessFaultsIT {
         return CommandOutput.run(0, line);
     }
 
+    /** By the crash tester of the distribution, which tests that one if it is told no other. */
     @Test
-    void allProcessesDieAndNothingElseIsLost() {
-        assertThat(crash("replay", "--system", "saucr", "--order", "processes", "123>->123"))
-                .contains("1/1  CORRECT");
+    void allProcessesDieAndNothingElseIsLost() throws Exception {
+        Path link =
+                Files.createSymbolicLink(
+                        work.resolve("link"), distribution.resolve("bin/saucr-crash"));
+        Process tool =
+                new ProcessBuilder(
+                                link.toString(),
+                                "replay",
+                                "--system",
+                                "saucr",
+                                "--order",
+                                "processes",
+                                "123>->123")
+                        .directory(work.toFile())
+                        .redirectErrorStream(true)
+                        .start();
+        tool.getOutputStream().close();
+        String said = new String(tool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(tool.waitFor()).as(said).isZero();
+        assertThat(said).contains("1/1  CORRECT");
+        assertThat(work.resolve("saucr-crash-out/report.html")).exists();
     }
 
     @Test

@@ -19,6 +19,7 @@ class SystemOptionsTest {
     @AfterEach
     void forgetTheRoot() {
         System.clearProperty(SystemOptions.ROOT);
+        System.clearProperty(SystemOptions.HOME);
     }
 
     @Test
@@ -38,6 +39,14 @@ class SystemOptionsTest {
     void aFolderThatIsGivenIsTaken() throws Exception {
         System.setProperty(SystemOptions.ROOT, root.toString());
         build("3.9.5", 1000);
+        Path given = root.resolve("given");
+        assertThat(SystemOptions.distribution(given)).isEqualTo(given);
+    }
+
+    @Test
+    void theTesterOfADistributionTestsThatOne() throws Exception {
+        System.setProperty(SystemOptions.HOME, root.toString());
+        assertThat(SystemOptions.distribution(null)).isEqualTo(root);
         Path given = root.resolve("given");
         assertThat(SystemOptions.distribution(given)).isEqualTo(given);
     }
