@@ -17,6 +17,14 @@ public enum FlushCause {
     /** The server's own housekeeping: truncation, reloading, closing. */
     LOG;
 
+    /**
+     * Whether it goes with every pause of the clients and tells of nothing that went wrong or was
+     * ordered: then it is counted, but not told of one by one.
+     */
+    public boolean routine() {
+        return this == IDLE;
+    }
+
     /** As metrics and reports write it: lower case with underscores. */
     public String label() {
         return name().toLowerCase(Locale.ROOT);

@@ -48,7 +48,9 @@ public final class LogMetrics {
         flushes.get(cause).increment();
         flushNanos.add(nanos);
         flushTime.add(micros);
-        recentFlushes.add(cause.label(), reason, zxid, micros);
+        if (!cause.routine()) {
+            recentFlushes.add(cause.label(), reason, zxid, micros);
+        }
     }
 
     /** How often a file of the log was forced. */
@@ -78,8 +80,8 @@ public final class LogMetrics {
         return TimeUnit.NANOSECONDS.toMicros(flushNanos.sum());
     }
 
-    /** The last flushes with their reasons. */
-    RecentEvents recentFlushes() {
+    /** The last flushes that were no routine, with their reasons. */
+    public RecentEvents recentFlushes() {
         return recentFlushes;
     }
 }

@@ -38,7 +38,7 @@ public interface SaucrMXBean {
     /** The last switches of the mode, oldest first, each in one line. */
     List<String> getLastSwitches();
 
-    /** The last flushes, oldest first, each in one line. */
+    /** The last flushes that were no routine ("idle"), oldest first, each in one line. */
     List<String> getLastFlushes();
 
     /** How far the recovery is; empty if this process needed none. */

@@ -534,7 +534,8 @@ public final class SaucrTxnLog implements TxnLog {
                 if (durability.mayMarkOnDisk(covered, lastAppended())) {
                     writeOnDiskMarker(covered);
                     metrics.flushed(cause, reason, covered, System.nanoTime() - start);
-                    LOG.info(
+                    tell(
+                            cause,
                             "Flushed to disk through 0x{} in {} us: {}",
                             Long.toHexString(covered),
                             TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - start),
@@ -545,8 +546,17 @@ public final class SaucrTxnLog implements TxnLog {
                 markerLock.unlock();
             }
         }
-        LOG.info("Entries kept coming while flushing ({}): the markers still say fast", reason);
+        tell(cause, "Entries kept coming while flushing ({}): the markers still say fast", reason);
         return false;
+    }
+
+    /** What goes with every pause of the clients would hide what an operator has to see. */
+    private static void tell(FlushCause cause, String format, Object... values) {
+        if (cause.routine()) {
+            LOG.debug(format, values);
+        } else {
+            LOG.info(format, values);
+        }
     }
 
     /** Forces what has been appended, without a marker. */

@@ -413,6 +413,28 @@ class SaucrTxnLogTest {
     }
 
     @Test
+    void anIdleFlushIsCountedAndAnotherOneIsTold() throws Exception {
+        open(NEVER, "20ms");
+        write(FIRST, FAST);
+        Awaitility.await().atMost(PATIENCE).until(() -> metrics.flushes() == 1);
+        assertThat(metrics.flushesByCause()).containsEntry("idle", 1L);
+        assertThat(metrics.recentFlushes().all()).isEmpty();
+
+        snapLog.close();
+        open(NEVER, NEVER);
+        write(FIRST + 1, FAST);
+        log.flushAndMark(FlushCause.ELECTION, "looking for a leader");
+        assertThat(metrics.recentFlushes().all())
+                .singleElement()
+                .satisfies(
+                        flush -> {
+                            assertThat(flush.what()).isEqualTo("election");
+                            assertThat(flush.reason()).isEqualTo("looking for a leader");
+                            assertThat(flush.zxid()).isEqualTo(FIRST + 1);
+                        });
+    }
+
+    @Test
     void r11AnUnparkedBackgroundThreadForcesNothingBeforeItsTime() throws Exception {
         open(NEVER, NEVER);
         write(FIRST, FAST);
