@@ -5,9 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
-import org.apache.zookeeper.metrics.MetricsContext.DetailLevel;
 import org.apache.zookeeper.metrics.Summary;
-import org.apache.zookeeper.server.ServerMetrics;
 
 /**
  * Counts what a server's log does. Thread-safe; never reset, so that rates can be taken from
@@ -19,11 +17,7 @@ public final class LogMetrics {
     private final LongAdder flushNanos = new LongAdder();
     private final Map<FlushCause, LongAdder> flushes = new EnumMap<>(FlushCause.class);
     private final RecentEvents recentFlushes = new RecentEvents();
-    private final Summary flushTime =
-            ServerMetrics.getMetrics()
-                    .getMetricsProvider()
-                    .getRootContext()
-                    .getSummary("saucr_flush_time_us", DetailLevel.ADVANCED);
+    private final Summary flushTime = Exposition.ofThisProcess().summary(Metric.FLUSH_TIME);
 
     public LogMetrics() {
         for (FlushCause cause : FlushCause.values()) {

@@ -6,10 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
-import org.apache.zookeeper.metrics.MetricsContext;
-import org.apache.zookeeper.metrics.MetricsContext.DetailLevel;
 import org.apache.zookeeper.metrics.Summary;
-import org.apache.zookeeper.server.ServerMetrics;
 
 /**
  * What a server counts as a leader, across all epochs that it leads, and how long its recovery
@@ -28,9 +25,9 @@ public final class ReplicationMetrics {
             Supplier<Mode> mode, IntSupplier promptVoters, Supplier<List<VoterView>> followers) {}
 
     public ReplicationMetrics() {
-        MetricsContext root = ServerMetrics.getMetrics().getMetricsProvider().getRootContext();
-        switchTime = root.getSummary("saucr_mode_switch_time_us", DetailLevel.ADVANCED);
-        recoveryTime = root.getSummary("saucr_recovery_time_ms", DetailLevel.ADVANCED);
+        Exposition exposition = Exposition.ofThisProcess();
+        switchTime = exposition.summary(Metric.MODE_SWITCH_TIME);
+        recoveryTime = exposition.summary(Metric.RECOVERY_TIME);
     }
 
     /**

@@ -14,15 +14,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
-import org.apache.zookeeper.metrics.MetricsContext;
-import org.apache.zookeeper.server.ServerMetrics;
 import org.apache.zookeeper.server.ZooKeeperServer;
 import org.apache.zookeeper.server.admin.Commands;
 import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
 import org.apache.zookeeper.server.quorum.SaucrQuorumPeer;
 
 /**
- * What this server says of itself: gauges in ZooKeeper's metrics provider ({@code mntr},
+ * What this server says of itself: metrics in ZooKeeper's metrics provider ({@code mntr},
  * Prometheus), extra {@code mntr} lines while it does not serve, a bean beside ZooKeeper's own, and
  * the AdminServer's {@code /commands/saucr}. Thread-safe.
  */
@@ -39,6 +37,7 @@ final class SaucrStatus {
     private final ReplicationMetrics replication;
     private final Maintenance maintenance;
     private final SaucrBean bean;
+    private final Exposition exposition = Exposition.ofThisProcess();
 
     SaucrStatus(
             SaucrQuorumPeer peer,
@@ -62,7 +61,7 @@ final class SaucrStatus {
      */
     void publish() {
         published = this;
-        registerGauges();
+        showMetrics();
         Commands.registerCommand(new SaucrCommand(this));
         Commands.registerCommand(new EnsembleCommand(this));
         Commands.registerCommand(new PageCommand());
@@ -81,8 +80,9 @@ final class SaucrStatus {
     }
 
     /**
-     * Adds lines to {@code mntr}: what is no number, and while the server does not serve and
-     * ZooKeeper prints no metrics, what an operator needs then (R19).
+     * Adds lines to {@code mntr}: what is no number, what the metrics provider does not print
+     * there, and while the server does not serve and ZooKeeper prints no metrics, what an operator
+     * needs then (R19).
      */
     static void monitor(PrintWriter answer) {
         SaucrStatus status = published;
@@ -94,23 +94,25 @@ final class SaucrStatus {
             status.flat().forEach((key, value) -> answer.println("zk_" + key + "\t" + value));
         } else {
             status.view().forEach((key, value) -> answer.println("zk_" + key + "\t" + value));
+            status.exposition
+                    .countersForMntr()
+                    .forEach((key, value) -> answer.println("zk_" + key + "\t" + value));
         }
     }
 
-    private void registerGauges() {
-        MetricsContext root = ServerMetrics.getMetrics().getMetricsProvider().getRootContext();
-        root.registerGauge("saucr_mode", this::mode);
-        root.registerGauge("saucr_recovery_state", () -> peer.recovering() ? 1 : 0);
-        root.registerGauge("saucr_mode_switches", replication::modeSwitches);
-        root.registerGauge("saucr_flushes", log::flushes);
-        root.registerGauge("saucr_log_forces", log::forces);
-        root.registerGauge("saucr_fast_commits", replication::fastCommits);
-        root.registerGauge("saucr_slow_commits", replication::slowCommits);
-        root.registerGauge("saucr_prompt_voters", replication::promptVoters);
-        root.registerGauge("saucr_answers_needed", this::answersNeeded);
-        root.registerGauge("saucr_on_disk", () -> onDisk() ? 1 : 0);
-        root.registerGauge("saucr_pinned_slow", () -> maintenance.pinned() == null ? 0 : 1);
-        root.registerGaugeSet("saucr_flush_causes", log::flushesByCause);
+    private void showMetrics() {
+        exposition.show(Metric.MODE, this::mode);
+        exposition.show(Metric.RECOVERY_STATE, () -> peer.recovering() ? 1 : 0);
+        exposition.show(Metric.MODE_SWITCHES, replication::modeSwitches);
+        exposition.show(Metric.FLUSHES, log::flushes);
+        exposition.show(Metric.LOG_FORCES, log::forces);
+        exposition.show(Metric.FAST_COMMITS, replication::fastCommits);
+        exposition.show(Metric.SLOW_COMMITS, replication::slowCommits);
+        exposition.show(Metric.PROMPT_VOTERS, replication::promptVoters);
+        exposition.show(Metric.ANSWERS_NEEDED, this::answersNeeded);
+        exposition.show(Metric.ON_DISK, () -> onDisk() ? 1 : 0);
+        exposition.show(Metric.PINNED_SLOW, () -> maintenance.pinned() == null ? 0 : 1);
+        exposition.showByKey(Metric.FLUSH_CAUSES, log::flushesByCause);
     }
 
     /** Whether a crash now would lose nothing that was acknowledged. */

@@ -180,9 +180,9 @@ class VisibilityIT {
         String exposed = exposed();
         for (String summary :
                 List.of(
-                        "saucr_flush_time_us",
-                        "saucr_mode_switch_time_us",
-                        "saucr_recovery_time_ms")) {
+                        "saucr_flush_time_seconds",
+                        "saucr_mode_switch_time_seconds",
+                        "saucr_recovery_time_seconds")) {
             assertThat(exposed)
                     .contains(summary + "{quantile=\"0.99\",")
                     .contains(summary + "_count")
@@ -194,7 +194,7 @@ class VisibilityIT {
                 metrics.add(line.split("[ {]", 2)[0]);
             }
         }
-        assertThat(metrics).contains("saucr_mode", "saucr_pinned_slow", "saucr_flush_causes");
+        assertThat(metrics).contains("saucr_mode", "saucr_pinned_slow", "saucr_flush_causes_total");
 
         List<String> expressions = new ArrayList<>();
         String alerts = Files.readString(conf("saucr-alerts.yml"));
