@@ -6,6 +6,7 @@ import io.saucr.core.RecoveryMessage.LleAnswer;
 import io.saucr.core.RecoveryMessage.LleQuery;
 import io.saucr.core.RecoveryMessage.LostQuery;
 import io.saucr.ensemble.Ensemble;
+import io.saucr.ensemble.LoopbackHosting.Disk;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -27,6 +28,8 @@ import org.junit.jupiter.api.Test;
  */
 class LostDiskIT {
     private static final int LOSER = 1;
+    private static final int CRASHED = 2;
+    private static final int OTHER = 3;
     private static final int WRITES = 50;
 
     /** How a disk is damaged, and what the server must say about it when it starts. */
@@ -117,6 +120,82 @@ class LostDiskIT {
             ensemble.awaitServing();
             writes.assertAllOnEachOf(ensemble);
         }
+    }
+
+    /** The one that lives has everything, and the one that lost its memory has to be there, too. */
+    @Test
+    void r26ACrashBesideALostDiskInFastMode() throws Exception {
+        try (SaucrEnsemble ensemble = startWithJournal("lost-disk-and-crash-fast")) {
+            AckedWrites writes =
+                    new AckedWrites(ensemble.connect(ensemble.awaitFast()), "/writes", 16);
+            try (writes) {
+                writes.awaitMore(500);
+                for (int id : ensemble.all()) {
+                    ensemble.awaitMemoryAlone(id);
+                }
+                loseDiskAndPower(ensemble);
+            }
+            LocalTime restarted = SaucrEnsemble.now();
+            ensemble.restart(LOSER);
+            awaitWaitingForCrashed(ensemble);
+            ensemble.restart(CRASHED);
+            ensemble.awaitServing();
+            assertThat(ensemble.log(LOSER, restarted, "Recovered through")).isNotEmpty();
+            assertThat(ensemble.log(CRASHED, restarted, "Recovered through")).isNotEmpty();
+            writes.assertAllOnEachOf(ensemble);
+        }
+    }
+
+    /**
+     * A bare majority has the writes on disk. One of its disks is lost, the power of the other one
+     * fails, and the third server, which has none of the writes, is back first: with an empty
+     * server that votes it would be a majority.
+     */
+    @Test
+    void r26ACrashBesideALostDiskInSlowMode() throws Exception {
+        try (SaucrEnsemble ensemble = startWithJournal("lost-disk-and-crash-slow")) {
+            ensemble.kill(OTHER);
+            ensemble.awaitServing();
+            AckedWrites writes =
+                    AckedWrites.written(ensemble.connect(LOSER, CRASHED), "/writes", 16, 300);
+            loseDiskAndPower(ensemble);
+            LocalTime restarted = SaucrEnsemble.now();
+            ensemble.restart(LOSER, OTHER);
+            awaitWaitingForCrashed(ensemble);
+            ensemble.restart(CRASHED);
+            ensemble.awaitServing();
+            assertThat(ensemble.log(LOSER, restarted, "Recovered through")).isNotEmpty();
+            assertThat(ensemble.log(CRASHED, restarted, "Recovered through"))
+                    .as("what was acknowledged from disk is there")
+                    .isEmpty();
+            writes.assertAllOnEachOf(ensemble);
+        }
+    }
+
+    private static SaucrEnsemble startWithJournal(String name) throws Exception {
+        return SaucrEnsemble.start(
+                SaucrEnsemble.describeUnforced(name, 3).disk(Disk.SHIM_WITH_JOURNAL));
+    }
+
+    /** At one instant. */
+    private static void loseDiskAndPower(SaucrEnsemble ensemble) throws IOException {
+        ensemble.killAtOneInstant(LOSER, CRASHED);
+        delete(data(ensemble, LOSER), name -> true);
+        ensemble.shim(LOSER).replaced();
+        ensemble.shim(CRASHED).losePower(false);
+    }
+
+    /** Nobody serves meanwhile, although two of three servers run. */
+    private static void awaitWaitingForCrashed(SaucrEnsemble ensemble) {
+        SaucrEnsemble.await(
+                "the other server has been asked, and the one that crashed is waited for",
+                () -> {
+                    Map<String, String> said = ensemble.server(LOSER).mntr();
+                    return said.getOrDefault("zk_saucr_recovery_uncounted", "")
+                                    .equals("[" + OTHER + "]")
+                            && said.get("zk_saucr_recovery_missing").equals("[" + CRASHED + "]");
+                });
+        assertThat(ensemble.server(OTHER).role()).isNotIn("leader", "follower");
     }
 
     /**
