@@ -35,7 +35,7 @@ find_maven() {
 closure() {
     case "$1" in
     saucr-model) echo saucr-core ;;
-    zookeeper-server) printf '%s\n' saucr-core local-ensemble crash-framework ;;
+    zookeeper-server) printf '%s\n' saucr-core operator-tool local-ensemble crash-framework ;;
     crash-framework) echo local-ensemble ;;
     benchmarks) printf '%s\n' saucr-core local-ensemble ycsb-binding ;;
     apache-tests) closure zookeeper-server ;;

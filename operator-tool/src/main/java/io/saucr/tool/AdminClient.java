@@ -1,0 +1,170 @@
+package io.saucr.tool;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.saucr.tool.EndpointException.Reason;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.HttpURLConnection;
+import java.net.Proxy;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import javax.net.ssl.HttpsURLConnection;
+
+/** Questions and orders to the AdminServer of a server, over HTTP or HTTPS. Thread-safe. */
+final class AdminClient {
+    private static final int LONGEST_ANSWER = 16 << 20;
+    private static final int TOO_MANY_REQUESTS = 429;
+
+    private final Connection connection;
+
+    /** Made at the first answer: a start would pay for it. */
+    private static final class Json {
+        static final ObjectMapper MAPPER = new ObjectMapper();
+    }
+
+    AdminClient(Connection connection) {
+        this.connection = connection;
+    }
+
+    /**
+     * @throws EndpointException if it does not answer, does not know the command ({@code
+     *     UNKNOWN_COMMAND}), or refuses it
+     */
+    JsonNode get(Endpoint endpoint, String command, Deadline deadline) throws EndpointException {
+        try {
+            return answer(open(endpoint, command, deadline));
+        } catch (IOException e) {
+            throw EndpointException.of(e, deadline.patience());
+        }
+    }
+
+    /**
+     * Sends the body, in one piece.
+     *
+     * @throws EndpointException as {@link #get}
+     */
+    JsonNode post(Endpoint endpoint, String command, String body, Deadline deadline)
+            throws EndpointException {
+        try {
+            HttpURLConnection http = open(endpoint, command, deadline);
+            http.setRequestMethod("POST");
+            http.setDoOutput(true);
+            http.setRequestProperty("Content-Type", "text/plain; charset=utf-8");
+            http.getOutputStream().write(body.getBytes(StandardCharsets.UTF_8));
+            return answer(http);
+        } catch (IOException e) {
+            throw EndpointException.of(e, deadline.patience());
+        }
+    }
+
+    /** An answer that is no JSON, as it comes; closing it ends the connection. */
+    InputStream stream(Endpoint endpoint, String command, Deadline deadline)
+            throws EndpointException {
+        try {
+            HttpURLConnection http = open(endpoint, command, deadline);
+            String type = String.valueOf(http.getContentType());
+            if (http.getResponseCode() != HttpURLConnection.HTTP_OK || type.contains("json")) {
+                answer(http);
+                throw new EndpointException(
+                        Reason.REFUSED, "answers something else than was asked for");
+            }
+            return http.getInputStream();
+        } catch (IOException e) {
+            throw EndpointException.of(e, deadline.patience());
+        }
+    }
+
+    private HttpURLConnection open(Endpoint endpoint, String command, Deadline deadline)
+            throws IOException {
+        URI admin =
+                endpoint.admin()
+                        .orElseThrow(
+                                () ->
+                                        new EndpointException(
+                                                Reason.UNREACHABLE,
+                                                "its AdminServer is not to be asked (--admin none)"));
+        HttpURLConnection http =
+                (HttpURLConnection)
+                        URI.create(admin + "/" + command).toURL().openConnection(Proxy.NO_PROXY);
+        http.setConnectTimeout(deadline.millisLeft());
+        http.setReadTimeout(deadline.millisLeft());
+        http.setInstanceFollowRedirects(false);
+        http.setUseCaches(false);
+        if (http instanceof HttpsURLConnection https) {
+            https.setSSLSocketFactory(connection.adminTls().getSocketFactory());
+            if (!connection.verifiesHostnames()) {
+                https.setHostnameVerifier((host, session) -> true);
+            }
+        }
+        if (connection.auth().isPresent()) {
+            http.setRequestProperty("Authorization", connection.auth().get().header());
+        }
+        return http;
+    }
+
+    private static JsonNode answer(HttpURLConnection http) throws IOException {
+        int status = http.getResponseCode();
+        if (status >= 300 && status < 400) {
+            throw new EndpointException(
+                    Reason.UNREACHABLE,
+                    "sends elsewhere: "
+                            + http.getHeaderField("Location")
+                            + " (--admin-tls if it wants HTTPS)");
+        }
+        JsonNode body = body(http, status);
+        String error = body.path("error").asText("");
+        if (error.startsWith("Unknown command")) {
+            throw new EndpointException(Reason.UNKNOWN_COMMAND, "does not know this command");
+        }
+        if (error.contains("not currently serving")) {
+            throw new EndpointException(Reason.NOT_SERVING, "does not serve at present");
+        }
+        if (status == HttpURLConnection.HTTP_OK && (error.isEmpty() || error.equals("null"))) {
+            return body;
+        }
+        throw new EndpointException(Reason.REFUSED, refusal(status, error));
+    }
+
+    private static String refusal(int status, String error) {
+        return switch (status) {
+            case HttpURLConnection.HTTP_UNAUTHORIZED ->
+                    "wants credentials (--auth or --auth-file): " + error;
+            case HttpURLConnection.HTTP_FORBIDDEN ->
+                    "refuses: these credentials do not have all permissions on the node /, or the"
+                            + " command is turned off"
+                            + (error.isEmpty() ? "" : " (" + error + ")");
+            case TOO_MANY_REQUESTS ->
+                    "refuses: asked again too soon (admin.rateLimiterIntervalInMS, five minutes if"
+                            + " it is not set)";
+            case HttpURLConnection.HTTP_UNAVAILABLE ->
+                    "refuses: the command is turned off there (admin.snapshot.enabled,"
+                            + " admin.restore.enabled, serializeLastProcessedZxid.enabled)";
+            default -> "refuses, HTTP status " + status + (error.isEmpty() ? "" : ": " + error);
+        };
+    }
+
+    private static JsonNode body(HttpURLConnection http, int status) throws IOException {
+        byte[] bytes;
+        try (InputStream in = status < 400 ? http.getInputStream() : http.getErrorStream()) {
+            bytes = in == null ? new byte[0] : in.readNBytes(LONGEST_ANSWER);
+        }
+        if (bytes.length == 0 && status >= 400) {
+            return Json.MAPPER.createObjectNode();
+        }
+        try {
+            return Json.MAPPER.readTree(bytes);
+        } catch (JsonProcessingException e) {
+            if (status == HttpURLConnection.HTTP_NOT_FOUND) {
+                throw new EndpointException(
+                        Reason.UNREACHABLE, "has no commands of an AdminServer at this address");
+            }
+            if (status >= 400) {
+                return Json.MAPPER.createObjectNode();
+            }
+            throw new EndpointException(
+                    Reason.UNREACHABLE, "answers no JSON: this is no AdminServer");
+        }
+    }
+}

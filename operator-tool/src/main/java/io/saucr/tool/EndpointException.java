@@ -1,0 +1,118 @@
+package io.saucr.tool;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.NoRouteToHostException;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.Locale;
+import javax.net.ssl.SSLException;
+
+/**
+ * Why a server did not answer as it should. The message is a sentence without the server's name,
+ * for whoever prints it knows of which one it speaks.
+ */
+final class EndpointException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    /** What callers tell apart. */
+    enum Reason {
+        /** Nothing that speaks the protocol was reached. */
+        UNREACHABLE,
+        /** It answers, but does not know what it was asked. */
+        UNKNOWN_COMMAND,
+        /** It answers that it does not serve at present. */
+        NOT_SERVING,
+        /** It answers, and refuses. */
+        REFUSED
+    }
+
+    private final Reason reason;
+
+    EndpointException(Reason reason, String sentence) {
+        super(sentence);
+        this.reason = reason;
+    }
+
+    Reason reason() {
+        return reason;
+    }
+
+    /** No answer in time from a server that accepts connections. */
+    static EndpointException silent(Duration patience) {
+        return new EndpointException(
+                Reason.UNREACHABLE,
+                "accepts connections, but does not answer within " + Durations.readable(patience));
+    }
+
+    /**
+     * @param patience how long was waited, for time-outs
+     */
+    static EndpointException of(IOException cause, Duration patience) {
+        if (cause instanceof EndpointException known) {
+            return known;
+        }
+        EndpointException found =
+                new EndpointException(Reason.UNREACHABLE, sentence(cause, patience));
+        found.initCause(cause);
+        return found;
+    }
+
+    private static String sentence(IOException cause, Duration patience) {
+        String said = String.valueOf(cause.getMessage());
+        String lower = said.toLowerCase(Locale.ROOT);
+        if (cause instanceof SSLException) {
+            return tls(said, lower);
+        }
+        if (cause instanceof UnknownHostException) {
+            return "unknown host";
+        }
+        if (cause instanceof SocketTimeoutException) {
+            return lower.contains("connect")
+                    ? "accepts no connection within " + Durations.readable(patience)
+                    : silent(patience).getMessage();
+        }
+        if (cause instanceof ConnectException && lower.contains("refused")) {
+            return "refuses connections: nothing listens there";
+        }
+        if (cause instanceof NoRouteToHostException) {
+            return "no route to the host";
+        }
+        if (cause instanceof EOFException
+                || lower.contains("unexpected end of file")
+                || (cause instanceof SocketException && lower.contains("reset"))) {
+            return "closes the connection without an answer";
+        }
+        return said.isEmpty() ? cause.toString() : said;
+    }
+
+    private static String tls(String said, String lower) {
+        if (lower.contains("unable to find valid certification path")
+                || lower.contains("pkix")
+                || lower.contains("trustanchors")) {
+            return "TLS: its certificate is not trusted by the trust store (" + said + ")";
+        }
+        if (lower.contains("no subject alternative")
+                || lower.contains("no name matching")
+                || lower.contains("hostname")) {
+            return "TLS: its certificate is of another host (" + said + ")";
+        }
+        if (lower.contains("unsupported or unrecognized ssl message")) {
+            return "does not speak TLS there";
+        }
+        if (lower.contains("bad_certificate")
+                || lower.contains("certificate_required")
+                || lower.contains("certificate_unknown")) {
+            return "TLS: it does not accept the certificate of the key store, or wants one ("
+                    + said
+                    + ")";
+        }
+        if (lower.contains("remote host terminated the handshake")) {
+            return "TLS: it ends the handshake; it speaks no TLS there, or wants a certificate";
+        }
+        return "TLS: " + said;
+    }
+}

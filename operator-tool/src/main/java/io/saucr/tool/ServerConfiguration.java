@@ -1,0 +1,141 @@
+package io.saucr.tool;
+
+import java.io.IOException;
+import java.io.Reader;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.Set;
+
+/**
+ * A server's {@code zoo.cfg}, as far as it says where the server is reached from its own machine.
+ * Immutable.
+ */
+final class ServerConfiguration {
+    /** ZooKeeper's presets. */
+    static final int ADMIN_PORT = 8080;
+
+    static final String ADMIN_COMMANDS = "/commands";
+
+    private static final Set<String> ANY_ADDRESS =
+            Set.of("", "0.0.0.0", "::", "0:0:0:0:0:0:0:0", "*");
+
+    private final Path file;
+    private final Properties keys;
+
+    private ServerConfiguration(Path file, Properties keys) {
+        this.file = file;
+        this.keys = keys;
+    }
+
+    /**
+     * @throws IllegalArgumentException if there is no such file
+     */
+    static ServerConfiguration read(Path file) throws IOException {
+        return new ServerConfiguration(file, load(file, "--config "));
+    }
+
+    private static Properties load(Path file, String option) throws IOException {
+        if (!Files.isRegularFile(file) || !Files.isReadable(file)) {
+            throw new IllegalArgumentException(
+                    option + file + ": there is no such file that can be read");
+        }
+        Properties keys = new Properties();
+        try (Reader reader = Files.newBufferedReader(file)) {
+            keys.load(reader);
+        }
+        return keys;
+    }
+
+    private String value(String key) {
+        return keys.getProperty(key, "").strip();
+    }
+
+    /**
+     * Its port for clients, without TLS if it has one without; and its AdminServer, unless it has
+     * none.
+     *
+     * @throws IllegalArgumentException if there is no port for clients, or one that is none
+     */
+    Endpoint endpoint() throws IOException {
+        Endpoint.Address client = plainPort();
+        boolean tls = client == null;
+        if (tls) {
+            if (value("secureClientPort").isEmpty()) {
+                throw new IllegalArgumentException(
+                        file
+                                + ": there is no port for clients (clientPort, secureClientPort, or"
+                                + " ';port' in the line server.N of the id in dataDir/myid)");
+            }
+            client =
+                    new Endpoint.Address(
+                            host(value("secureClientPortAddress")), port("secureClientPort"));
+        }
+        return new Endpoint(client.host(), client.port(), tls, admin());
+    }
+
+    private Endpoint.Address plainPort() throws IOException {
+        if (!value("clientPort").isEmpty()) {
+            return new Endpoint.Address(host(value("clientPortAddress")), port("clientPort"));
+        }
+        Path idFile = Path.of(value("dataDir"), "myid");
+        if (!Files.isReadable(idFile)) {
+            return null;
+        }
+        String key = "server." + Files.readString(idFile).strip();
+        String line = value(key);
+        if (!value("dynamicConfigFile").isEmpty()) {
+            line =
+                    load(Path.of(value("dynamicConfigFile")), file + ": dynamicConfigFile ")
+                            .getProperty(key, line);
+        }
+        int client = line.indexOf(';');
+        if (client < 0) {
+            return null;
+        }
+        String place = line.substring(client + 1).split("\\|", 2)[0].strip();
+        if (place.matches("\\d+")) {
+            return new Endpoint.Address(host(""), Endpoint.port(place, file + ": " + key));
+        }
+        Endpoint.Address address = Endpoint.address(place, 0);
+        return new Endpoint.Address(host(address.host()), address.port());
+    }
+
+    private int port(String key) {
+        return Endpoint.port(value(key), file + ": " + key);
+    }
+
+    private static String host(String configured) {
+        return ANY_ADDRESS.contains(configured) ? "localhost" : configured;
+    }
+
+    private Optional<URI> admin() {
+        if (value("admin.enableServer").equalsIgnoreCase("false")) {
+            return Optional.empty();
+        }
+        int port = value("admin.serverPort").isEmpty() ? ADMIN_PORT : port("admin.serverPort");
+        String commands = value("admin.commandURL");
+        return Optional.of(
+                URI.create(
+                        (value("admin.forceHttps").equalsIgnoreCase("true")
+                                        ? "https://"
+                                        : "http://")
+                                + Endpoint.hostAndPort(host(value("admin.serverAddress")), port)
+                                + (commands.isEmpty() ? ADMIN_COMMANDS : commands)));
+    }
+
+    /** Its stores of keys and certificates, as properties of a client. */
+    Map<String, String> stores() {
+        Map<String, String> stores = new LinkedHashMap<>();
+        for (String key : keys.stringPropertyNames()) {
+            if (key.startsWith("ssl.")) {
+                stores.put("zookeeper." + key, value(key));
+            }
+        }
+        return stores;
+    }
+}

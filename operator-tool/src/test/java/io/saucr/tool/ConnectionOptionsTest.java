@@ -1,0 +1,116 @@
+package io.saucr.tool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Wrong options are refused before a server is asked, with exit code 2 and a sentence. */
+class ConnectionOptionsTest {
+    @TempDir Path folder;
+
+    private static Run health(String... options) {
+        List<String> arguments = new ArrayList<>(List.of("endpoint", "health"));
+        arguments.addAll(List.of(options));
+        return Run.of(arguments.toArray(String[]::new));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "--endpoints=zk1:x | 'x' is no port",
+                "--timeout=5 | '5' is no time limit",
+                "--admin=1,2,3 | --admin has 3 addresses for 1 endpoints",
+                "--admin=ftp://zk1 | is no URL of an AdminServer",
+                "--admin=99999 | '99999' is no port",
+                "--key-store=missing.p12 | --key-store missing.p12: there is no such file",
+                "--client-config=missing | --client-config missing: there is no such file",
+                "--config=missing | --config missing: there is no such file",
+                "--jaas=missing | --jaas missing: there is no such file",
+                "--auth-file=missing | --auth-file missing: there is no such file",
+                "--auth=digest | credentials are SCHEME:VALUE",
+                "--output=xml | expected one of [TABLE, JSON]",
+                "--unknown | Unknown option: '--unknown'",
+            })
+    void aWrongOptionIsNamed(String option, String message) {
+        Run run = health(option);
+        assertThat(run.exitCode()).isEqualTo(OperatorTool.USAGE);
+        assertThat(run.err()).contains(message).contains("'saucr endpoint health --help'");
+        assertThat(run.out()).isEmpty();
+    }
+
+    @Test
+    void optionsThatExcludeEachOtherAreRefused() throws Exception {
+        Path file = Files.writeString(folder.resolve("zoo.cfg"), "clientPort=1\n");
+        assertThat(health("--config", file.toString(), "--endpoints", "zk1:2181").err())
+                .contains("give either --config, or --endpoints and --admin");
+        assertThat(health("--auth-file", file.toString(), "--auth", "digest:a:b").err())
+                .contains("give either --auth or --auth-file");
+        assertThat(health("--endpoints=zk1:1,zk2:1", "--admin", "zk1:8080").err())
+                .contains("is the address of one AdminServer, and there are 2 endpoints");
+    }
+
+    @Test
+    void storesThatCannotBeUsedAreNamed() throws Exception {
+        Path file = Files.writeString(folder.resolve("keys.p12"), "no store");
+        assertThat(health("--tls", "--key-store", file.toString()).err())
+                .contains("key store " + file, "cannot be used");
+    }
+
+    @Test
+    void aJaasFileIsReadBeforeAServerIsAsked() throws Exception {
+        Path file =
+                Files.writeString(
+                        folder.resolve("jaas.conf"),
+                        "Client { org.apache.zookeeper.server.auth.DigestLoginModule required"
+                                + " username=\"u\" password=\"p\"; };\n");
+        assertThat(health("--jaas", file.toString(), "--jaas-section", "Other").err())
+                .contains("there is no section Other");
+        assertThat(health("--jaas", file.toString(), "--jaas-section", "Client").err())
+                .contains("DIGEST-MD5", "--no-fips");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "clientPort=2182 | http://localhost:8080/commands | localhost:2182 | false",
+                "clientPort=1;clientPortAddress=10.0.0.1;admin.serverPort=9 |"
+                        + " http://localhost:9/commands | 10.0.0.1:1 | false",
+                "secureClientPort=3;admin.forceHttps=true;admin.serverAddress=::1 |"
+                        + " https://[::1]:8080/commands | localhost:3 | true",
+                "clientPort=1;admin.enableServer=false | - | localhost:1 | false",
+                "clientPort=1;admin.commandURL=/zk | http://localhost:8080/zk | localhost:1 |"
+                        + " false",
+            },
+            quoteCharacter = '"')
+    void theServersOwnConfigurationSaysWhereItIs(
+            String keys, String admin, String name, boolean tls) throws Exception {
+        Files.writeString(folder.resolve("myid"), "7\n");
+        Path file =
+                Files.writeString(
+                        folder.resolve("zoo.cfg"),
+                        "dataDir=" + folder + "\n" + keys.replace(';', '\n'));
+        Endpoint endpoint = ServerConfiguration.read(file).endpoint();
+        assertThat(endpoint.admin().map(Object::toString).orElse("-")).isEqualTo(admin);
+        assertThat(endpoint.name()).isEqualTo(name);
+        assertThat(endpoint.tls()).isEqualTo(tls);
+    }
+
+    @Test
+    void aConfigurationWithoutAPortOfClientsIsRefused() throws Exception {
+        Path file = Files.writeString(folder.resolve("zoo.cfg"), "dataDir=" + folder + "\n");
+        assertThat(health("--config", file.toString()).err())
+                .contains("there is no port for clients");
+        Files.writeString(file, "clientPort=abc\n");
+        assertThat(health("--config", file.toString()).err())
+                .contains(file + ": clientPort", "'abc' is no port");
+    }
+}
