@@ -98,9 +98,10 @@ final class AdminClient {
                 https.setHostnameVerifier((host, session) -> true);
             }
         }
-        if (connection.auth().isPresent()) {
-            http.setRequestProperty("Authorization", connection.auth().get().header());
-        }
+        // Without credentials we are who our address says; some header there must be.
+        http.setRequestProperty(
+                "Authorization",
+                connection.auth().map(Connection.Credentials::header).orElse("ip self"));
         return http;
     }
 
@@ -129,12 +130,10 @@ final class AdminClient {
 
     private static String refusal(int status, String error) {
         return switch (status) {
-            case HttpURLConnection.HTTP_UNAUTHORIZED ->
-                    "wants credentials (--auth or --auth-file): " + error;
+            case HttpURLConnection.HTTP_UNAUTHORIZED -> "refuses the credentials: " + error;
             case HttpURLConnection.HTTP_FORBIDDEN ->
-                    "refuses: these credentials do not have all permissions on the node /, or the"
-                            + " command is turned off"
-                            + (error.isEmpty() ? "" : " (" + error + ")");
+                    "refuses: who orders this needs all permissions on the node / (--auth,"
+                            + " --auth-file)";
             case TOO_MANY_REQUESTS ->
                     "refuses: asked again too soon (admin.rateLimiterIntervalInMS, five minutes if"
                             + " it is not set)";

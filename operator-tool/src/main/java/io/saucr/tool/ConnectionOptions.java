@@ -54,10 +54,10 @@ final class ConnectionOptions {
             names = "--admin",
             split = ",",
             paramLabel = "ADDRESS",
-            defaultValue = "8080",
+            defaultValue = "${env:SAUCR_ADMIN:-8080}",
             description =
                     "Their AdminServers: one port for all of them, or for each endpoint a HOST:PORT or"
-                            + " a URL; none if they are not to be asked. Preset: 8080.")
+                            + " a URL; none if they are not to be asked. Else SAUCR_ADMIN, else 8080.")
     private List<String> admins;
 
     @Option(names = "--admin-tls", description = "The AdminServers speak HTTPS.")

@@ -20,6 +20,12 @@ import picocli.CommandLine.Spec;
         versionProvider = OperatorTool.Version.class,
         subcommands = {
             EndpointCommand.class,
+            ReplicationCommand.ModeCommand.class,
+            ReplicationCommand.ViewCommand.class,
+            ReplicationCommand.RecoveryCommand.class,
+            OrderCommand.Slow.class,
+            OrderCommand.Fast.class,
+            OrderCommand.Flush.class,
         },
         footer = {
             "",

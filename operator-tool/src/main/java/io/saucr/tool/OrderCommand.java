@@ -1,0 +1,150 @@
+package io.saucr.tool;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.saucr.tool.Asked.Answer;
+import io.saucr.tool.EndpointException.Reason;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/**
+ * {@code saucr slow}, {@code fast} and {@code flush}: the orders of docs/operating.md, given to the
+ * AdminServer of each endpoint.
+ */
+abstract class OrderCommand implements Callable<Integer> {
+    @Mixin private ConnectionOptions options;
+    @Mixin private Output output;
+
+    @Parameters(
+            arity = "0..1",
+            paramLabel = "REASON",
+            description = "For the servers' logs; else who ordered it with this tool.")
+    private String reason;
+
+    private final String order;
+
+    private OrderCommand(String order) {
+        this.order = order;
+    }
+
+    /** Slow mode. */
+    @Command(
+            name = "slow",
+            description = {
+                "Pins slow mode on each endpoint, and flushes: until 'fast' or the end of its process it",
+                "forces every write before it acknowledges it. On a leader that makes the ensemble slow;",
+                "on a follower it is about that server alone. To keep the ensemble slow whoever leads,",
+                "name every server. Exits with 1 if one did not do it."
+            })
+    static final class Slow extends OrderCommand {
+        Slow() {
+            super("pin");
+        }
+    }
+
+    /** The end of it. */
+    @Command(
+            name = "fast",
+            description = {
+                "Takes the pin to slow mode from each endpoint: the mode is the leader's choice again,",
+                "fast as soon as more than a bare majority answers promptly.",
+                "Exits with 1 if one did not do it."
+            })
+    static final class Fast extends OrderCommand {
+        Fast() {
+            super("unpin");
+        }
+    }
+
+    /** To the disk. */
+    @Command(
+            name = "flush",
+            description = {
+                "Makes each endpoint force its log to the disk now, and note that it is there.",
+                "Exits with 1 if one did not do it."
+            })
+    static final class Flush extends OrderCommand {
+        Flush() {
+            super("flush");
+        }
+    }
+
+    @Override
+    public Integer call() throws InterruptedException {
+        Connection connection = options.connection();
+        String why =
+                reason == null ? System.getProperty("user.name", "?") + " ran bin/saucr" : reason;
+        List<Answer<JsonNode>> answers =
+                Asked.all(
+                        connection.endpoints(),
+                        connection.patience(),
+                        (endpoint, deadline) -> give(endpoint, connection, why, deadline));
+        if (output.json()) {
+            print(answers);
+        } else {
+            List<List<String>> rows = new ArrayList<>();
+            rows.add(List.of("ENDPOINT", "DONE", "RESULT"));
+            for (Answer<JsonNode> answer : answers) {
+                rows.add(
+                        List.of(
+                                answer.endpoint().name(),
+                                answer.failed() ? "no" : "yes",
+                                result(answer)));
+            }
+            output.out().println(Output.table(rows));
+        }
+        return answers.stream().noneMatch(Answer::failed) ? OperatorTool.FINE : OperatorTool.FAILED;
+    }
+
+    private JsonNode give(Endpoint endpoint, Connection connection, String why, Deadline deadline)
+            throws EndpointException {
+        try {
+            return new AdminClient(connection).post(endpoint, "saucr/" + order, why, deadline);
+        } catch (EndpointException e) {
+            String place = endpoint.admin().map(uri -> "AdminServer " + uri + " ").orElse("");
+            throw new EndpointException(
+                    e.reason(),
+                    e.reason() == Reason.UNKNOWN_COMMAND
+                            ? place
+                                    + "knows no such order: this is a server of Apache's, or one with"
+                                    + " SAUCR off"
+                            : place
+                                    + e.getMessage()
+                                    + (e.reason() == Reason.NOT_SERVING
+                                            ? "; zkServer.sh "
+                                                    + order
+                                                    + " on its machine works meanwhile"
+                                            : ""));
+        }
+    }
+
+    private static String result(Answer<JsonNode> answer) {
+        if (answer.failed()) {
+            return answer.problem().getMessage();
+        }
+        JsonNode said = answer.answer();
+        String pin = said.path("pinnedSlow").asBoolean() ? "pinned slow" : "not pinned";
+        return said.has("result") ? pin + "; " + said.path("result").asText() : pin;
+    }
+
+    private void print(List<Answer<JsonNode>> answers) {
+        ArrayNode json = JsonNodeFactory.instance.arrayNode();
+        for (Answer<JsonNode> answer : answers) {
+            ObjectNode row = json.addObject();
+            row.put("endpoint", answer.endpoint().name());
+            row.put("done", !answer.failed());
+            if (answer.failed()) {
+                row.put("problem", answer.problem().getMessage());
+            } else {
+                row.set("answer", answer.answer());
+            }
+        }
+        output.print(json);
+    }
+}

@@ -1,0 +1,254 @@
+package io.saucr.tool;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code saucr mode}, {@code view} and {@code recovery}: how the servers replicate. */
+abstract class ReplicationCommand implements Callable<Integer> {
+    @Mixin private ConnectionOptions options;
+    @Mixin private Output output;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        Ensemble ensemble = Ensemble.ask(options.connection());
+        if (output.json()) {
+            output.print(json(ensemble));
+        } else {
+            print(ensemble, output);
+        }
+        return fine(ensemble) ? OperatorTool.FINE : OperatorTool.FAILED;
+    }
+
+    abstract void print(Ensemble ensemble, Output output);
+
+    abstract JsonNode json(Ensemble ensemble);
+
+    abstract boolean fine(Ensemble ensemble);
+
+    /** What a cell says of a server that did not tell, or that has nothing to tell. */
+    private static String silence(ServerStatus server) {
+        if (server.saucr() != null && server.saucr().off()) {
+            return "SAUCR is off: replicates as Apache's server";
+        }
+        String problem = server.problem();
+        return problem == null ? "-" : problem;
+    }
+
+    private static boolean tells(ServerStatus server) {
+        return server.saucr() != null && !server.saucr().off();
+    }
+
+    private static String ids(List<Long> ids) {
+        return ids.isEmpty()
+                ? "-"
+                : ids.stream().map(id -> Long.toString(id)).collect(Collectors.joining(","));
+    }
+
+    /** The mode. */
+    @Command(
+            name = "mode",
+            description = {
+                "Prints the mode of the ensemble, which is the leader's: fast, slow, off or unknown;",
+                "below it each server. Exits with 1 if the mode is unknown."
+            })
+    static final class ModeCommand extends ReplicationCommand {
+        @Option(names = "--brief", description = "Prints the mode alone.")
+        private boolean brief;
+
+        @Override
+        void print(Ensemble ensemble, Output output) {
+            output.out().println(ensemble.mode());
+            if (brief) {
+                return;
+            }
+            ensemble.leader()
+                    .map(leader -> lastSwitch(leader.json()))
+                    .filter(reason -> !reason.isEmpty())
+                    .ifPresent(reason -> output.out().println("because: " + reason));
+            List<List<String>> rows = new ArrayList<>();
+            rows.add(List.of("ENDPOINT", "ROLE", "MODE", "PINNED", "ON DISK", "PROBLEM"));
+            for (ServerStatus server : ensemble.servers()) {
+                boolean tells = tells(server);
+                rows.add(
+                        List.of(
+                                server.endpoint().name(),
+                                server.role(),
+                                server.mode(),
+                                tells ? server.saucr().pin().orElse("-") : "-",
+                                tells
+                                        ? server.saucr().json().path("onDisk").asBoolean()
+                                                ? "yes"
+                                                : "no"
+                                        : "-",
+                                silence(server)));
+            }
+            output.out().println(Output.table(rows));
+        }
+
+        private static String lastSwitch(JsonNode leader) {
+            JsonNode switches = leader.path("lastSwitches");
+            return switches.path(switches.size() - 1).path("reason").asText("");
+        }
+
+        @Override
+        JsonNode json(Ensemble ensemble) {
+            ObjectNode json = JsonNodeFactory.instance.objectNode();
+            json.put("mode", ensemble.mode());
+            ensemble.leader().ifPresent(leader -> json.put("because", lastSwitch(leader.json())));
+            ArrayNode servers = json.putArray("servers");
+            ensemble.servers().forEach(server -> servers.add(server.json()));
+            return json;
+        }
+
+        @Override
+        boolean fine(Ensemble ensemble) {
+            return !ensemble.mode().equals("unknown");
+        }
+    }
+
+    /** The views, and whom the leader hears. */
+    @Command(
+            name = "view",
+            description = {
+                "Prints whose acknowledgements from memory count (docs/recovery.md, Views), as each",
+                "server has it on its disk, and how the leader sees the others.",
+                "Exits with 1 if a server did not tell."
+            })
+    static final class ViewCommand extends ReplicationCommand {
+        @Override
+        void print(Ensemble ensemble, Output output) {
+            List<List<String>> rows = new ArrayList<>();
+            rows.add(
+                    List.of(
+                            "ENDPOINT",
+                            "ROLE",
+                            "MEMBERS",
+                            "SEALED AT",
+                            "ANSWERS NEEDED",
+                            "PROBLEM"));
+            for (ServerStatus server : ensemble.servers()) {
+                boolean tells = tells(server);
+                JsonNode view = tells ? server.saucr().json().path("view") : null;
+                rows.add(
+                        List.of(
+                                server.endpoint().name(),
+                                server.role(),
+                                tells ? ids(server.saucr().ids("view", "members")) : "-",
+                                tells ? view.path("zxid").asText("-") : "-",
+                                tells ? view.path("answersNeeded").asText("-") : "-",
+                                silence(server)));
+            }
+            output.out().println(Output.table(rows));
+            ensemble.leader().ifPresent(leader -> printFollowers(leader, output));
+        }
+
+        private static void printFollowers(SaucrState leader, Output output) {
+            JsonNode followers = leader.json().path("followers");
+            if (followers.isEmpty()) {
+                return;
+            }
+            output.out().println();
+            output.out().println("Leader: server " + leader.json().path("server").asText("?"));
+            List<List<String>> rows = new ArrayList<>();
+            rows.add(List.of("FOLLOWER", "VOTER", "SAUCR", "IN VIEW", "PROMPT", "SILENT"));
+            for (JsonNode follower : followers) {
+                rows.add(
+                        List.of(
+                                follower.path("server").asText("?"),
+                                yes(follower, "voter"),
+                                yes(follower, "situationAware"),
+                                yes(follower, "inView"),
+                                yes(follower, "prompt"),
+                                follower.path("silentMillis").asText("?") + " ms"));
+            }
+            output.out().println(Output.table(rows));
+        }
+
+        private static String yes(JsonNode row, String name) {
+            return row.path(name).asBoolean() ? "yes" : "no";
+        }
+
+        @Override
+        JsonNode json(Ensemble ensemble) {
+            ObjectNode json = JsonNodeFactory.instance.objectNode();
+            ArrayNode servers = json.putArray("servers");
+            for (ServerStatus server : ensemble.servers()) {
+                ObjectNode row = servers.addObject();
+                row.put("endpoint", server.endpoint().name());
+                row.put("role", server.role());
+                if (tells(server)) {
+                    row.set("view", server.saucr().json().path("view"));
+                }
+                row.put("problem", tells(server) ? null : silence(server));
+            }
+            ensemble.leader()
+                    .ifPresent(leader -> json.set("followers", leader.json().path("followers")));
+            return json;
+        }
+
+        @Override
+        boolean fine(Ensemble ensemble) {
+            return ensemble.servers().stream().allMatch(ReplicationCommand::tells);
+        }
+    }
+
+    /** Who recovers, and what that waits for. */
+    @Command(
+            name = "recovery",
+            description = {
+                "Prints of each server whether it recovers, how far it is, and whom it waits for",
+                "(docs/recovery.md). Exits with 1 if one recovers, or did not tell."
+            })
+    static final class RecoveryCommand extends ReplicationCommand {
+        @Override
+        void print(Ensemble ensemble, Output output) {
+            List<List<String>> rows = new ArrayList<>();
+            rows.add(List.of("ENDPOINT", "ROLE", "RECOVERY"));
+            for (ServerStatus server : ensemble.servers()) {
+                rows.add(List.of(server.endpoint().name(), server.role(), state(server)));
+            }
+            output.out().println(Output.table(rows));
+        }
+
+        private static String state(ServerStatus server) {
+            if (!tells(server)) {
+                return silence(server);
+            }
+            return server.saucr().recovers() ? server.saucr().recovery() : "complete";
+        }
+
+        @Override
+        JsonNode json(Ensemble ensemble) {
+            ArrayNode json = JsonNodeFactory.instance.arrayNode();
+            for (ServerStatus server : ensemble.servers()) {
+                ObjectNode row = json.addObject();
+                row.put("endpoint", server.endpoint().name());
+                row.put("role", server.role());
+                row.put("state", state(server));
+                if (tells(server)) {
+                    row.set("recovery", server.saucr().json().path("recovery"));
+                }
+            }
+            return json;
+        }
+
+        @Override
+        boolean fine(Ensemble ensemble) {
+            return ensemble.servers().stream()
+                    .allMatch(
+                            server ->
+                                    server.saucr() != null
+                                            && !server.saucr().recovers()
+                                            && (server.saucr().off() || server.serves()));
+        }
+    }
+}
