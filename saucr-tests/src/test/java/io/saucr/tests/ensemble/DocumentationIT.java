@@ -551,6 +551,16 @@ class DocumentationIT {
             }
         }
 
+        assertThat(
+                        project(
+                                "packaging/debian/build",
+                                "packaging/debian/build -o "
+                                        + folder
+                                        + " "
+                                        + Path.of(System.getProperty("saucr.distribution"))
+                                                .toAbsolutePath()))
+                .contains(folder + "/saucr-zookeeper_");
+
         project(
                 "bin/saucr-sim --count 100000 -n 5 --seed 1",
                 java(SimCommand.class) + " --count 200 -n 5 --seed 1");

@@ -1,0 +1,266 @@
+package io.saucr.server.dist;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The life of the Debian package on a machine: built, installed, run, upgraded, removed, installed
+ * again and purged, by dpkg, on a copy of this machine that is gone afterwards. systemd does not
+ * run there: the server is started as the unit says, as its user.
+ */
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class DebianPackageIT {
+    private static final Path PROJECT = Path.of("").toAbsolutePath().getParent();
+    private static final String NAME = "saucr-zookeeper";
+    private static final String PROGRAMS = "/usr/share/saucr-zookeeper/";
+    private static final String CONFIG = "/etc/saucr-zookeeper/";
+    private static final String DATA = "/var/lib/saucr-zookeeper";
+    private static final String LOGS = "/var/log/saucr-zookeeper";
+    private static final String UNIT = "/usr/lib/systemd/system/saucr-zookeeper.service";
+
+    @TempDir static Path folder;
+
+    private static IsolatedRoot machine;
+    private static String users;
+    private static int port;
+
+    @BeforeAll
+    static void prepare() throws Exception {
+        assumeTrue(
+                "root".equals(System.getProperty("user.name"))
+                        && Files.isExecutable(Path.of("/usr/bin/dpkg-deb")),
+                "packages are installed by root, on Debian");
+        users = Files.readString(Path.of("/etc/passwd"));
+        machine = new IsolatedRoot(Files.createDirectory(folder.resolve("machine")));
+        port = Scripts.freePort();
+    }
+
+    @AfterAll
+    static void theMachineIsAsItWas() throws Exception {
+        if (machine != null) {
+            machine.close();
+            assertThat(Path.of(PROGRAMS)).doesNotExist();
+            assertThat(Path.of("/etc/passwd")).hasContent(users);
+        }
+    }
+
+    private static Scripts.Result build(String... arguments) throws Exception {
+        List<String> command =
+                new ArrayList<>(List.of(PROJECT.resolve("packaging/debian/build").toString()));
+        command.addAll(Arrays.asList(arguments));
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String output = new String(process.getInputStream().readAllBytes(), UTF_8);
+        assertThat(process.waitFor(Scripts.LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        return new Scripts.Result(process.exitValue(), output);
+    }
+
+    /** Returns the package, as the machine sees it. */
+    private static String built(String version) throws Exception {
+        String tarball = System.getProperty("saucr.distribution");
+        Scripts.Result built = build("-o", folder.toString(), "-v", version, tarball);
+        assertThat(built.exitCode()).as(built.output()).isZero();
+        return machine.copy(folder.resolve(NAME + "_" + version + "_all.deb")).toString();
+    }
+
+    private static String status() throws Exception {
+        return machine.run("dpkg-query", "--show", "--showformat=${Status}", NAME).output();
+    }
+
+    private static String ownerAndMode(String path) throws Exception {
+        return machine.succeed("stat", "--format=%U %G %a", path).trim();
+    }
+
+    private static String read(String path) throws Exception {
+        return machine.succeed("cat", path);
+    }
+
+    private static boolean exists(String path) throws Exception {
+        return machine.run("test", "-e", path).exitCode() == 0;
+    }
+
+    /** The values of a key of the unit, in order. */
+    private static List<String> unit(String key) throws Exception {
+        return read(UNIT)
+                .lines()
+                .filter(line -> line.startsWith(key + "="))
+                .map(line -> line.substring(key.length() + 1))
+                .toList();
+    }
+
+    private static List<String> asTheUnitSays(String commandLine) throws Exception {
+        List<String> command =
+                new ArrayList<>(
+                        List.of(
+                                "setpriv",
+                                "--reuid=" + unit("User").get(0),
+                                "--regid=" + unit("Group").get(0),
+                                "--init-groups",
+                                "env"));
+        command.addAll(unit("Environment"));
+        command.addAll(List.of("ZK_SERVER_HEAP=128", "JVMFLAGS=-XX:TieredStopAtLevel=1"));
+        command.addAll(List.of(commandLine.split(" ")));
+        return command;
+    }
+
+    private static Process server() throws Exception {
+        IsolatedRoot.Started started = machine.start(asTheUnitSays(unit("ExecStart").get(0)));
+        String[] wait = asTheUnitSays(unit("ExecStartPost").get(0) + " 60").toArray(String[]::new);
+        IsolatedRoot.Result serves = machine.run(wait);
+        assertThat(serves.exitCode())
+                .as("%s%n%s", serves.output(), Files.readString(started.output()))
+                .isZero();
+        return started.process();
+    }
+
+    private static String client(String... arguments) throws Exception {
+        List<String> command =
+                new ArrayList<>(List.of(PROGRAMS + "bin/zkCli.sh", "-server", "127.0.0.1:" + port));
+        command.addAll(Arrays.asList(arguments));
+        return machine.succeed(command.toArray(String[]::new));
+    }
+
+    /** As systemd does: SIGTERM to the process that the unit has started. */
+    private static void stop(Process server) throws Exception {
+        String pid = read(DATA + "/zookeeper_server.pid").trim();
+        machine.succeed("kill", "-TERM", pid);
+        await().atMost(Scripts.LIMIT).until(() -> !server.isAlive());
+    }
+
+    @Test
+    @Order(1)
+    void aWrongCallIsRefused() throws Exception {
+        Scripts.Result version = build("-v", "first", System.getProperty("saucr.distribution"));
+        assertThat(version.exitCode()).isEqualTo(1);
+        assertThat(version.output()).contains("version 'first'", "allowed are a digit");
+        Scripts.Result none = build("/no/saucr-zookeeper-1-bin.tar.gz");
+        assertThat(none.exitCode()).isEqualTo(1);
+        assertThat(none.output()).contains("there is no file /no/");
+        Path other = Files.createFile(folder.resolve("zookeeper.tar.gz"));
+        assertThat(build(other.toString()).output()).contains("is not called saucr-zookeeper-");
+        assertThat(build("a", "b").output()).contains("one tarball at most");
+        assertThat(build("--sign").exitCode()).isEqualTo(2);
+    }
+
+    @Test
+    @Order(2)
+    void installed() throws Exception {
+        machine.succeed("dpkg", "--install", built("1.0"));
+        assertThat(status()).isEqualTo("install ok installed");
+        assertThat(machine.succeed("dpkg", "--verify", NAME)).isEmpty();
+        assertThat(machine.succeed("getent", "passwd", NAME)).endsWith(":/usr/sbin/nologin\n");
+        assertThat(ownerAndMode(DATA)).isEqualTo(NAME + " " + NAME + " 750");
+        assertThat(ownerAndMode(LOGS)).isEqualTo(NAME + " " + NAME + " 750");
+        assertThat(ownerAndMode(PROGRAMS + "lib")).isEqualTo("root root 755");
+        assertThat(read(CONFIG + "zoo.cfg"))
+                .contains("dataDir=" + DATA + "\n", "saucr.enabled=true");
+        assertThat(read(UNIT)).contains(PROGRAMS).doesNotContain("/opt/");
+        assertThat(unit("User")).containsExactly(NAME);
+        machine.succeed("systemd-analyze", "verify", "--man=no", UNIT);
+        assertThat(machine.succeed("/usr/bin/saucr-recovery", "--help")).contains("inspect");
+    }
+
+    @Test
+    @Order(3)
+    void theScriptsOfThePackageMayRunTwice() throws Exception {
+        machine.succeed("chmod", "700", DATA);
+        String scripts = "/var/lib/dpkg/info/saucr-zookeeper.";
+        machine.succeed(scripts + "postinst", "configure", "1.0");
+        assertThat(ownerAndMode(DATA)).as("the operator's choice").endsWith(" 700");
+        machine.succeed(scripts + "prerm", "upgrade", "1.1");
+        machine.succeed(scripts + "prerm", "upgrade", "1.1");
+        machine.succeed(scripts + "postrm", "upgrade", "1.1");
+        machine.succeed(scripts + "postinst", "configure", "1.0");
+    }
+
+    @Test
+    @Order(4)
+    void runAsTheUnitSays() throws Exception {
+        machine.succeed(
+                "sh",
+                "-c",
+                "printf '%s\\n' tickTime=500 admin.enableServer=false clientPortAddress=127.0.0.1 "
+                        + ("clientPort=" + port + " dataDir=" + DATA + " > " + CONFIG)
+                        + "zoo.cfg");
+        Process server = server();
+        assertThat(client("create", "/kept", "1")).contains("Created /kept");
+        stop(server);
+        assertThat(ownerAndMode(DATA + "/version-2")).startsWith(NAME + " ");
+    }
+
+    @Test
+    @Order(5)
+    void anUpgradeKeepsConfigurationAndData() throws Exception {
+        // As "zkServer.sh class-archive" leaves it.
+        machine.succeed("touch", PROGRAMS + "lib/server.jsa", PROGRAMS + "lib/server.jsa.txt");
+        machine.succeed("dpkg", "--install", built("1.1"));
+        assertThat(status()).isEqualTo("install ok installed");
+        assertThat(read(CONFIG + "zoo.cfg")).contains("clientPort=" + port);
+        assertThat(machine.succeed("ls", PROGRAMS + "lib")).doesNotContain("server.jsa");
+        Process server = server();
+        assertThat(client("ls", "/")).contains("kept");
+        stop(server);
+    }
+
+    @Test
+    @Order(6)
+    void removalKeepsConfigurationLogsAndData() throws Exception {
+        machine.succeed("touch", LOGS + "/zookeeper.log");
+        String output = machine.succeed("dpkg", "--remove", NAME);
+        assertThat(output).doesNotContain("not empty");
+        assertThat(status()).isEqualTo("deinstall ok config-files");
+        assertThat(exists(PROGRAMS)).isFalse();
+        assertThat(exists(UNIT)).isFalse();
+        assertThat(exists("/usr/bin/saucr-recovery")).isFalse();
+        assertThat(read(CONFIG + "zoo.cfg")).contains("clientPort=" + port);
+        assertThat(exists(LOGS + "/zookeeper.log")).isTrue();
+        assertThat(exists(DATA + "/version-2")).isTrue();
+    }
+
+    @Test
+    @Order(7)
+    void whatIsInstalledAgainHasItsData() throws Exception {
+        machine.succeed("dpkg", "--install", "/tmp/saucr-zookeeper_1.1_all.deb");
+        assertThat(read(CONFIG + "zoo.cfg")).contains("clientPort=" + port);
+        Process server = server();
+        assertThat(client("ls", "/")).contains("kept");
+        stop(server);
+    }
+
+    @Test
+    @Order(8)
+    void aPurgeKeepsTheDataAndSaysSo() throws Exception {
+        machine.succeed("touch", CONFIG + "zoo.cfg.dynamic.100000000");
+        assertThat(machine.succeed("dpkg", "--purge", NAME))
+                .contains("the data in " + DATA + " are kept", "rm -r " + DATA);
+        assertThat(machine.run("dpkg-query", "--show", NAME).exitCode()).isNotZero();
+        assertThat(exists(CONFIG)).isFalse();
+        assertThat(exists(LOGS)).isFalse();
+        assertThat(exists(DATA + "/version-2")).isTrue();
+        assertThat(machine.succeed("getent", "passwd", NAME)).isNotEmpty();
+    }
+
+    @Test
+    @Order(9)
+    void withoutDataAPurgeLeavesNoFolder() throws Exception {
+        machine.succeed("rm", "-r", DATA);
+        machine.succeed("dpkg", "--install", "/tmp/saucr-zookeeper_1.1_all.deb");
+        assertThat(machine.succeed("dpkg", "--purge", NAME)).doesNotContain("are kept");
+        assertThat(exists(DATA)).isFalse();
+    }
+}
