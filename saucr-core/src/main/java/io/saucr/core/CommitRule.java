@@ -411,6 +411,19 @@ public class CommitRule {
         return slot >= 0 && (voters & (1L << slot)) != 0;
     }
 
+    /** The voters of the current configuration, in ascending order. */
+    public long[] voterSids() {
+        long[] result = new long[voters()];
+        int count = 0;
+        for (int slot = 0; slot < slots; slot++) {
+            if ((voters & (1L << slot)) != 0) {
+                result[count++] = sids[slot];
+            }
+        }
+        Arrays.sort(result);
+        return result;
+    }
+
     /** Number of voters in the current configuration. */
     public int voters() {
         return Long.bitCount(voters);

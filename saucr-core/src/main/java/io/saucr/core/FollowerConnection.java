@@ -15,6 +15,12 @@ public final class FollowerConnection<C> {
 
     private volatile long heard;
 
+    // While this process slept nothing could be heard (H11): the time that stands in "heard"
+    // instead, and when something was heard indeed. Under the leader's lock.
+    private boolean excused;
+    private long excusedTo;
+    private long heardBefore;
+
     /** Whether the follower has everything up to UPTODATE and may count as prompt (H5). */
     boolean synced;
 
@@ -82,9 +88,31 @@ public final class FollowerConnection<C> {
         heard = now;
     }
 
-    /** When a packet last came in. */
+    /** When a packet last came in, or could have if this process had not slept (H11). */
     public long lastHeard() {
         return heard;
+    }
+
+    /** This process slept: the follower counts as heard at this time, unless it was later. */
+    void excuse(long at) {
+        long before = heard;
+        if (before - at >= 0) {
+            return;
+        }
+        heardBefore = lastPacket();
+        excused = true;
+        excusedTo = at;
+        heard = at;
+    }
+
+    /** For how long no packet has come in, nanoseconds. Under the leader's lock. */
+    public long silentNanos(long now) {
+        return now - lastPacket();
+    }
+
+    private long lastPacket() {
+        long last = heard;
+        return excused && last == excusedTo ? heardBefore : last;
     }
 
     boolean acksInTime(long now) {

@@ -101,6 +101,8 @@ public final class LeaderState<C, S> {
      */
     private long awakeThrough;
 
+    private final OwnPauses ownPauses;
+
     private boolean ownDiskLate;
     private long ownDiskLateSince;
 
@@ -169,6 +171,7 @@ public final class LeaderState<C, S> {
         this.progress = new AckProgress(detector.ackBoundNanos());
         this.own = progress.add();
         this.commits = progress.add();
+        this.ownPauses = new OwnPauses(detector.toleranceNanos() / 2);
         this.lastQuestion = now;
         this.lastConfirmation = now;
         this.lastBroadcast = now;
@@ -625,7 +628,7 @@ public final class LeaderState<C, S> {
     // ---- Turns of the mode (R5, R6) ----
 
     private void act(Decision decision, long now, Reason reason, long number) {
-        act(decision, now, decision == Decision.NONE ? "" : text(reason, number));
+        act(decision, now, decision == Decision.NONE ? "" : text(reason, number, now));
     }
 
     private void act(Decision decision, long now, String reason) {
@@ -656,13 +659,13 @@ public final class LeaderState<C, S> {
         }
     }
 
-    private String text(Reason reason, long number) {
+    private String text(Reason reason, long number, long now) {
         return switch (reason) {
             case PROMPT -> prompt(number);
-            case TOO_FEW_PROMPT -> "only " + prompt(number);
-            case ACKS_LATE -> "only " + prompt(number) + ", others acknowledge too late";
+            case TOO_FEW_PROMPT, ACKS_LATE -> "only " + prompt(number) + whoIsMissing(now);
             case GONE -> "the connection of server " + number + " is gone";
-            case ENTRY_WAITS -> "an entry has waited for " + millis(number) + " ms";
+            case ENTRY_WAITS ->
+                    "an entry has waited for " + millis(number) + " ms" + whoIsMissing(now);
             case DISK_SILENT -> "the leader's disk has not answered for " + millis(number) + " ms";
             case DRAINED -> "the last slow entry is on disk";
             case RECONFIGURATION -> "a reconfiguration is proposed";
@@ -676,6 +679,21 @@ public final class LeaderState<C, S> {
 
     private static long millis(long nanos) {
         return nanos / 1_000_000;
+    }
+
+    /** Who it was, and for how long; and whether it was this process, rather (H11). */
+    private String whoIsMissing(long now) {
+        MissingVoters missing = new MissingVoters();
+        missing.ownLog(own, now);
+        for (long sid : rule.voterSids()) {
+            FollowerConnection<C> follower = connectionOf(sid);
+            if (follower != null) {
+                missing.connected(follower, counts(follower, true), heard(follower, now), now);
+            } else if (sid != self) {
+                missing.notConnected(sid);
+            }
+        }
+        return missing.text(ownPauses, now);
     }
 
     // ---- Syncs (R22) ----
@@ -794,12 +812,13 @@ public final class LeaderState<C, S> {
      * H11: while the whole process stood still nobody could be heard, and nobody's acks were late.
      */
     private void excuseSleep(long now) {
+        ownPauses.awake(now - awakeThrough, now);
         if (!detector.overslept(awakeThrough, now)) {
             return;
         }
         for (int i = 0; i < connections.size(); i++) {
             FollowerConnection<C> each = connections.get(i);
-            each.heard(detector.heardBeforeSleep(each.lastHeard(), now));
+            each.excuse(detector.heardBeforeSleep(each.lastHeard(), now));
         }
         progress.stoodStill(now - awakeThrough, now);
         awakeThrough = now;

@@ -2,11 +2,14 @@ package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.saucr.tests.ensemble.SaucrEnsemble.LogLine;
 import java.time.Duration;
 import java.time.LocalTime;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -23,6 +26,7 @@ import org.junit.jupiter.api.TestMethodOrder;
 class PausedServersIT {
     private static final Duration HEARTBEAT = Duration.ofMillis(500);
     private static final Duration TOLERANCE = Duration.ofMillis(200);
+    private static final Duration PROMISED = HEARTBEAT.plus(TOLERANCE);
     private static final int SILENT_INTERVALS = 12;
     private static final int ROUNDS = 3;
 
@@ -76,9 +80,12 @@ class PausedServersIT {
                 for (int id : ensemble.running()) {
                     assertThat(ensemble.markers(id).crashedInFastMode()).isFalse();
                 }
-                LocalTime turned =
-                        ensemble.log(leader, before, "Turned to slow mode").get(0).time();
-                reactions.add(Duration.between(vanished, turned));
+                LogLine turned = ensemble.log(leader, before, "Turned to slow mode").get(0);
+                reactions.add(Duration.between(vanished, turned.time()));
+                assertThat(turned.text()).contains("only 3 of 5 voters are prompt: server");
+                for (int id : vanishing) {
+                    assertThat(silence(turned, id)).isGreaterThanOrEqualTo(PROMISED.toMillis());
+                }
                 ensemble.resume(vanishing);
                 assertThat(ensemble.awaitFast()).isEqualTo(leader);
                 writes.awaitMore(100);
@@ -90,9 +97,19 @@ class PausedServersIT {
             }
         }
         System.out.println("slow after two of five were paused: " + reactions);
-        Duration promised = HEARTBEAT.plus(TOLERANCE);
-        assertThat(Collections.min(reactions)).isLessThanOrEqualTo(promised.plus(WAKING_UP));
-        assertThat(Collections.max(reactions)).isLessThanOrEqualTo(promised.plus(BUSY));
+        assertThat(Collections.min(reactions)).isLessThanOrEqualTo(PROMISED.plus(WAKING_UP));
+        assertThat(Collections.max(reactions)).isLessThanOrEqualTo(PROMISED.plus(BUSY));
+    }
+
+    /** For how long the server was silent, milliseconds, as the line of a switch says. */
+    private static long silence(LogLine line, int id) {
+        return millis(line, "server " + id + " was silent for (\\d+) ms");
+    }
+
+    private static long millis(LogLine line, String pattern) {
+        Matcher matcher = Pattern.compile(pattern).matcher(line.text());
+        assertThat(matcher.find()).as("%s in %s", pattern, line.text()).isTrue();
+        return Long.parseLong(matcher.group(1));
     }
 
     @Test
@@ -150,6 +167,39 @@ class PausedServersIT {
 
     @Test
     @Order(4)
+    void h11ASwitchTellsThatTheLeaderItselfStoodStill() throws Exception {
+        int leader = ensemble.awaitFast();
+        List<Integer> followers = ensemble.followers();
+        Integer[] pausing = {leader, followers.get(0), followers.get(1)};
+        try (AckedWrites writes = new AckedWrites(ensemble.connect(leader), "/still", 8)) {
+            writes.awaitMore(100);
+            LocalTime paused = SaucrEnsemble.now();
+            ensemble.pause(pausing);
+            // Those who run miss their leader, so it stands still for longer than that takes.
+            for (int id : followers.subList(2, 4)) {
+                SaucrEnsemble.await(
+                        "server " + id + " tells of a silent leader",
+                        () -> !ensemble.log(id, paused, "the leader was silent for").isEmpty());
+            }
+            ensemble.resume(leader);
+            SaucrEnsemble.await(
+                    "slow mode",
+                    () -> !ensemble.log(leader, paused, "Turned to slow mode").isEmpty());
+            LogLine turned = ensemble.log(leader, paused, "Turned to slow mode").get(0);
+            long stoodStill =
+                    millis(turned, "this leader itself stood still for at least (\\d+) ms");
+            assertThat(stoodStill).isGreaterThanOrEqualTo(TOLERANCE.toMillis());
+            for (int id : followers.subList(0, 2)) {
+                assertThat(silence(turned, id)).isGreaterThanOrEqualTo(stoodStill);
+            }
+            ensemble.resume(followers.get(0), followers.get(1));
+            writes.awaitMore(100);
+            assertThat(ensemble.awaitFast()).isEqualTo(leader);
+        }
+    }
+
+    @Test
+    @Order(5)
     void r10AfterTooManySilentIntervalsFollowersLookForANewLeader() throws Exception {
         int first = ensemble.awaitFast();
         List<Integer> followers = ensemble.followers();

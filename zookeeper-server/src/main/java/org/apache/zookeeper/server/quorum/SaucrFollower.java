@@ -444,7 +444,7 @@ final class SaucrFollower extends Follower {
                 long since = Math.max(heard(now), excused);
                 int silent = wokeUp ? 1 : detector.silentIntervals(since, now);
                 if (silent > reactedTo) {
-                    react(silent);
+                    react(silent, wokeUp ? now - planned : 0);
                 }
                 reactedTo = silent;
                 int next = log.claimsOnDisk() ? missedBeforeElection : silent + 1;
@@ -495,7 +495,10 @@ final class SaucrFollower extends Follower {
         return true;
     }
 
-    private void react(int silentIntervals) {
+    /**
+     * @param pauseNanos for how long this process stood still, 0 if it did not (H11)
+     */
+    private void react(int silentIntervals, long pauseNanos) {
         switch (detector.reaction(silentIntervals, missedBeforeElection)) {
             case NONE -> {}
             case FLUSH -> {
@@ -504,8 +507,13 @@ final class SaucrFollower extends Follower {
                     log.flushAndMark(
                             FlushCause.SILENT_LEADER,
                             "the leader was silent for "
-                                    + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - heard)
-                                    + " ms");
+                                    + TimeUnit.NANOSECONDS.toMillis(now - heard)
+                                    + " ms"
+                                    + (pauseNanos > 0
+                                            ? "; this server itself stood still for at least "
+                                                    + TimeUnit.NANOSECONDS.toMillis(pauseNanos)
+                                                    + " ms"
+                                            : ""));
                 }
             }
             case LOOK_FOR_LEADER -> {

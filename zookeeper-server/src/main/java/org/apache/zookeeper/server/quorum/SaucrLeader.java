@@ -972,7 +972,7 @@ final class SaucrLeader extends Leader
                             state.inView(each),
                             state.counts(each),
                             state.answersInTime(each, now),
-                            TimeUnit.NANOSECONDS.toMillis(now - each.lastHeard())));
+                            TimeUnit.NANOSECONDS.toMillis(each.silentNanos(now))));
         }
         return views;
     }
