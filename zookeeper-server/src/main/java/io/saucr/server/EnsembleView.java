@@ -2,33 +2,75 @@ package io.saucr.server;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
+import java.net.ConnectException;
 import java.net.URI;
 import java.net.http.HttpClient;
+import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.channels.UnresolvedAddressException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
-import org.apache.zookeeper.server.quorum.QuorumPeer.QuorumServer;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /**
  * Asks the other AdminServers of the ensemble for their status. Only servers of the configuration
  * are asked, all at once, for at most one second, and at most twice a second however often this
  * server is asked. Thread-safe.
+ *
+ * <p>Every status names the server that gives it, and goes to that one, wherever it was found:
+ * where an AdminServer is, is configured by hand or guessed, and on a host with several of them
+ * easily wrong.
  */
 final class EnsembleView {
+    private static final Duration CONNECT_PATIENCE = Duration.ofMillis(500);
     private static final Duration PATIENCE = Duration.ofSeconds(1);
     private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    private final SaucrStatus status;
+    /**
+     * A server of the configuration.
+     *
+     * @param address host and port where its AdminServer should be; not used for this server itself
+     * @param quorumAddresses its addresses for the other servers, HOST:PORT
+     */
+    record Member(long id, String address, Collection<String> quorumAddresses) {
+        /** Hosts have several names, ports have one number. */
+        private Set<String> quorumPorts() {
+            return ports(quorumAddresses);
+        }
+
+        private static Set<String> ports(Collection<?> addresses) {
+            return addresses.stream()
+                    .map(address -> address.toString().replaceFirst(".*:", ""))
+                    .collect(Collectors.toSet());
+        }
+    }
+
+    /** What came from one address: a status, or what is wrong. */
+    private record Found(Member asked, Map<?, ?> status, String problem) {
+        long server() {
+            return ((Number) status.get("server")).longValue();
+        }
+
+        boolean isFrom(Member member) {
+            return status != null && server() == member.id();
+        }
+    }
+
+    private final long self;
+    private final Supplier<Map<String, Object>> ownStatus;
+    private final Supplier<List<Member>> members;
     private HttpClient client;
     private List<Map<String, Object>> answer;
     private long answeredNanos;
@@ -38,101 +80,179 @@ final class EnsembleView {
         static final ObjectMapper MAPPER = new ObjectMapper();
     }
 
-    EnsembleView(SaucrStatus status) {
-        this.status = status;
+    /**
+     * @param self the id of this server
+     * @param ownStatus what this server says of itself
+     * @param members all servers of the configuration, this one included
+     */
+    EnsembleView(
+            long self, Supplier<Map<String, Object>> ownStatus, Supplier<List<Member>> members) {
+        this.self = self;
+        this.ownStatus = ownStatus;
+        this.members = members;
     }
 
     /**
-     * One map for each server, by id: {@code server}, {@code address}, and {@code status} or {@code
-     * error}.
+     * One map for each server, by id: {@code server}, {@code address}, {@code status} if it is
+     * known, {@code error} if it is not, and {@code warning} if it was not found where it should
+     * be, or somebody else was found there.
      */
     synchronized List<Map<String, Object>> servers() {
         if (answer == null || System.nanoTime() - answeredNanos > FRESH_NANOS) {
-            answer = ask();
+            answer = ask(members.get());
             answeredNanos = System.nanoTime();
         }
         return answer;
     }
 
-    private List<Map<String, Object>> ask() {
-        long self = status.peer().getMyId();
-        Map<Long, CompletableFuture<Map<String, Object>>> asked = new TreeMap<>();
-        new TreeMap<>(status.peer().getView())
-                .forEach(
-                        (id, server) ->
-                                asked.put(
-                                        id,
-                                        id == self
-                                                ? CompletableFuture.completedFuture(
-                                                        answered(id, "", status.full()))
-                                                : ask(id, address(id, server))));
+    private List<Map<String, Object>> ask(List<Member> all) {
+        Map<Long, Member> byId = new TreeMap<>();
+        all.forEach(member -> byId.put(member.id(), member));
+        List<CompletableFuture<Found>> asked =
+                byId.values().stream()
+                        .filter(member -> member.id() != self)
+                        .map(member -> ask(member, byId))
+                        .toList();
+        List<Found> found = asked.stream().map(CompletableFuture::join).toList();
         List<Map<String, Object>> result = new ArrayList<>();
-        asked.values().forEach(each -> result.add(each.join()));
+        for (Member member : byId.values()) {
+            result.add(member.id() == self ? own() : row(member, found));
+        }
         return result;
     }
 
-    private CompletableFuture<Map<String, Object>> ask(long id, String address) {
+    private Map<String, Object> own() {
+        Map<String, Object> row = new LinkedHashMap<>();
+        row.put("server", self);
+        row.put("address", "");
+        row.put("status", ownStatus.get());
+        return row;
+    }
+
+    private Map<String, Object> row(Member member, List<Found> found) {
+        Map<String, Object> row = new LinkedHashMap<>();
+        row.put("server", member.id());
+        row.put("address", member.address());
+        Found there =
+                found.stream()
+                        .filter(each -> each.asked().equals(member))
+                        .findFirst()
+                        .orElseThrow();
+        if (there.isFrom(member)) {
+            row.put("status", there.status());
+            return row;
+        }
+        String problem =
+                there.status() == null
+                        ? there.problem()
+                        : "server "
+                                + there.server()
+                                + " answers there, not server "
+                                + member.id()
+                                + ": saucr.adminServers of server "
+                                + self
+                                + " must say where server "
+                                + member.id()
+                                + " has its AdminServer";
+        found.stream()
+                .filter(each -> each.isFrom(member))
+                .findFirst()
+                .ifPresentOrElse(
+                        elsewhere -> {
+                            row.put("status", elsewhere.status());
+                            row.put(
+                                    "warning",
+                                    problem + "; found at " + elsewhere.asked().address());
+                        },
+                        () -> row.put("error", problem));
+        return row;
+    }
+
+    private CompletableFuture<Found> ask(Member member, Map<Long, Member> byId) {
+        CompletableFuture<HttpResponse<String>> exchange;
         try {
-            HttpRequest request =
-                    HttpRequest.newBuilder(URI.create(address)).timeout(PATIENCE).build();
-            return client().sendAsync(request, HttpResponse.BodyHandlers.ofString())
-                    .thenApply(response -> read(id, address, response))
-                    .exceptionally(e -> silent(id, address, e));
+            URI uri =
+                    URI.create(
+                            "http://"
+                                    + member.address()
+                                    + System.getProperty("zookeeper.admin.commandURL", "/commands")
+                                    + "/saucr");
+            exchange =
+                    client().sendAsync(
+                                    HttpRequest.newBuilder(uri).build(),
+                                    HttpResponse.BodyHandlers.ofString());
         } catch (IllegalArgumentException e) {
-            return CompletableFuture.completedFuture(silent(id, address, e));
+            return CompletableFuture.completedFuture(new Found(member, null, e.getMessage()));
         }
+        // The request's own timeout would end with the head of the answer.
+        return exchange.copy()
+                .orTimeout(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)
+                .whenComplete((got, error) -> exchange.cancel(true))
+                .thenApply(got -> read(member, got, byId))
+                .exceptionally(error -> new Found(member, null, readable(error)));
     }
 
-    private Map<String, Object> read(long id, String address, HttpResponse<String> response) {
+    private static Found read(Member asked, HttpResponse<String> response, Map<Long, Member> byId) {
+        Map<?, ?> status = Map.of();
         try {
-            return answered(id, address, Json.MAPPER.readValue(response.body(), Map.class));
+            if (response.statusCode() == 200
+                    && Json.MAPPER.readValue(response.body(), Object.class)
+                            instanceof Map<?, ?> map) {
+                status = map;
+            }
         } catch (IOException e) {
-            throw new CompletionException("no JSON, HTTP status " + response.statusCode(), e);
+            // No JSON; below.
         }
+        if (!(status.get("server") instanceof Number id)) {
+            return new Found(
+                    asked,
+                    null,
+                    "what answers there is no server with SAUCR (HTTP status "
+                            + response.statusCode()
+                            + ")");
+        }
+        Member member = byId.get(id.longValue());
+        if (member == null) {
+            return new Found(
+                    asked, null, "server " + id + " answers there, which is not of this ensemble");
+        }
+        // Servers of another ensemble have the same ids. Older releases do not say their addresses.
+        if (status.get("quorumAddresses") instanceof Collection<?> addresses
+                && !Member.ports(addresses).equals(member.quorumPorts())) {
+            return new Found(
+                    asked,
+                    null,
+                    "a server "
+                            + id
+                            + " of another ensemble answers there: its quorum address is "
+                            + addresses
+                            + ", not "
+                            + member.quorumAddresses());
+        }
+        return new Found(asked, status, null);
     }
 
-    private static Map<String, Object> answered(long id, String address, Object status) {
-        Map<String, Object> result = of(id, address);
-        result.put("status", status);
-        return result;
-    }
-
-    private static Map<String, Object> silent(long id, String address, Throwable error) {
+    private static String readable(Throwable error) {
         Throwable cause =
                 error instanceof CompletionException && error.getCause() != null
                         ? error.getCause()
                         : error;
-        Map<String, Object> result = of(id, address);
-        result.put("error", cause.toString());
-        return result;
-    }
-
-    private static Map<String, Object> of(long id, String address) {
-        Map<String, Object> result = new LinkedHashMap<>();
-        result.put("server", id);
-        result.put("address", address);
-        return result;
-    }
-
-    /**
-     * As configured; else the host of the other's election address, with this server's own port.
-     */
-    private String address(long id, QuorumServer server) {
-        String configured = status.settings().adminServers().get(id);
-        String hostAndPort = configured == null ? guessed(server) : configured;
-        return "http://"
-                + hostAndPort
-                + System.getProperty("zookeeper.admin.commandURL", "/commands")
-                + "/saucr";
-    }
-
-    private static String guessed(QuorumServer server) {
-        InetSocketAddress election = server.electionAddr.getOne();
-        InetAddress resolved = election.getAddress();
-        String host = resolved == null ? election.getHostString() : resolved.getHostAddress();
-        return (host.contains(":") ? "[" + host + "]" : host)
-                + ":"
-                + Integer.getInteger("zookeeper.admin.serverPort", 8080);
+        if (cause instanceof HttpConnectTimeoutException) {
+            return "no connection within " + CONNECT_PATIENCE.toMillis() + " ms";
+        }
+        if (cause instanceof TimeoutException) {
+            return "it takes connections, but does not answer within "
+                    + PATIENCE.toMillis()
+                    + " ms";
+        }
+        if (cause instanceof ConnectException) {
+            return cause.getCause() instanceof UnresolvedAddressException
+                    ? "the host has no address"
+                    : "nothing listens there";
+        }
+        return cause instanceof IOException
+                ? "what answers there does not speak HTTP: " + cause.getMessage()
+                : cause.toString();
     }
 
     private HttpClient client() {
@@ -140,7 +260,7 @@ final class EnsembleView {
             client =
                     HttpClient.newBuilder()
                             .version(HttpClient.Version.HTTP_1_1)
-                            .connectTimeout(PATIENCE)
+                            .connectTimeout(CONNECT_PATIENCE)
                             .build();
         }
         return client;

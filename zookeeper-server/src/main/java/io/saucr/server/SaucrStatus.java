@@ -17,6 +17,7 @@ import java.util.stream.Collectors;
 import org.apache.zookeeper.server.ZooKeeperServer;
 import org.apache.zookeeper.server.admin.Commands;
 import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
+import org.apache.zookeeper.server.quorum.MultipleAddresses;
 import org.apache.zookeeper.server.quorum.SaucrQuorumPeer;
 
 /**
@@ -136,6 +137,14 @@ final class SaucrStatus {
         return replication;
     }
 
+    /** HOST:PORT of each of a server's addresses. */
+    static List<String> addresses(MultipleAddresses addresses) {
+        return addresses.getAllAddresses().stream()
+                .map(address -> address.getHostString() + ":" + address.getPort())
+                .sorted()
+                .toList();
+    }
+
     /** leading, following, observing, leaderelection or recovering. */
     String role() {
         return peer.recovering() ? "recovering" : peer.getServerState();
@@ -237,6 +246,7 @@ final class SaucrStatus {
         result.put("server", peer.getMyId());
         result.put("role", role());
         result.put("leader", peer.getLeaderId());
+        result.put("quorumAddresses", addresses(peer.getQuorumAddress()));
         result.put("mode", mode() == 1 ? "fast" : "slow");
         result.put("pinnedSlow", pinnedSlow());
         result.put("promptSet", promptSet());

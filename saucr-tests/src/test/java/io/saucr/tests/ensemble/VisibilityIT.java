@@ -37,6 +37,9 @@ class VisibilityIT {
     private static final String SLOW_EVENTS =
             "document.querySelectorAll('#timeline .event.slow').length";
 
+    private static final String FLUSHES =
+            "document.querySelectorAll('#timeline .event.flush').length";
+
     private static final Set<String> PROMQL =
             Set.of("by", "on", "and", "or", "unless", "without", "ignoring", "bool", "offset");
 
@@ -51,7 +54,9 @@ class VisibilityIT {
                 SaucrEnsemble.start(
                         AdminServer.describe("visibility", VOTERS)
                                 .set("saucr.heartbeatInterval", "2s")
-                                .set("saucr.fastModeConfirmations", "1"));
+                                .set("saucr.fastModeConfirmations", "1")
+                                // So that a flush that is ordered has something to do.
+                                .set("saucr.idleFlush", "1h"));
     }
 
     @AfterAll
@@ -70,51 +75,63 @@ class VisibilityIT {
         assertThat(page.headers().firstValue("Content-Type").orElseThrow()).startsWith("text/html");
         assertThat(page.body()).as("no assets").doesNotContain("src=", "href=", "url(", "import");
 
-        try (AckedWrites writes = new AckedWrites(ensemble.connect(leader), "/page", 4);
-                Browser browser =
-                        new Browser(
-                                BuiltDistribution.target().resolve("browser"),
-                                admin.url("saucr/ui"),
-                                1280,
-                                900)) {
+        try (Browser browser = browse(admin)) {
             SaucrEnsemble.await(
-                    "fast mode of all on the page",
-                    () -> shows(browser, "#mode", "fast") && rows(browser, "fast") == VOTERS);
+                    "fast mode on the page",
+                    () -> shows(browser, "#mode", "fast") && rows(browser, "fast") == 1);
+            // A follower of a fast leader may have logged slow entries only. That is no trouble.
+            assertThat(rows(browser, "slow")).isZero();
+            assertThat(
+                            browser.evaluate("document.querySelectorAll('#servers .mode').length")
+                                    .asInt())
+                    .isEqualTo(1);
+            assertThat(row(browser, follower)).contains("following", "logged ");
             assertThat(browser.text())
                     .contains(
                             "Server "
                                     + leader
-                                    + " leads; prompt: 1, 2, 3 of 3 servers; sealed view: 1, 2, 3.");
+                                    + " leads; prompt: 1, 2, 3 of 3 servers; sealed view: 1, 2, 3."
+                                    + " Asked: server "
+                                    + leader
+                                    + ".");
             long shown = updates(browser);
+            try (AckedWrites writes = new AckedWrites(ensemble.connect(leader), "/page", 4)) {
 
-            // Not loaded anew from here on.
-            ensemble.losePower(follower);
-            exposeToPrometheus(follower);
+                // Not loaded anew from here on.
+                ensemble.losePower(follower);
+                exposeToPrometheus(follower);
+                ensemble.server(follower).configure("saucr.adminServers", swapped(follower));
+                SaucrEnsemble.await(
+                        "slow mode and the dead server on the page",
+                        () ->
+                                shows(browser, "#mode", "slow")
+                                        && shows(browser, pill(follower), "unreachable")
+                                        && browser.evaluate(SLOW_EVENTS).asInt() > 0);
+                writes.awaitMore(20);
+                ensemble.restart(follower);
+                ensemble.awaitServing();
+                ensemble.awaitFast();
+                SaucrEnsemble.await(
+                        "fast mode of all again",
+                        () ->
+                                shows(browser, "#mode", "fast")
+                                        && rows(browser, "fast") == 1
+                                        && rows(browser, "unreachable") == 0);
+                writes.stop();
+            }
+            assertThat(admin.post("saucr/flush", "digest admin:secret", "for the page").status())
+                    .isEqualTo(200);
             SaucrEnsemble.await(
-                    "slow mode and the dead server on the page",
-                    () ->
-                            shows(browser, "#mode", "slow")
-                                    && shows(
-                                            browser,
-                                            "tr[data-server='" + follower + "'] .mode",
-                                            "unreachable")
-                                    && browser.evaluate(SLOW_EVENTS).asInt() > 0);
-            writes.awaitMore(20);
-            ensemble.restart(follower);
-            ensemble.awaitServing();
-            ensemble.awaitFast();
-            SaucrEnsemble.await(
-                    "fast mode of all again",
-                    () -> shows(browser, "#mode", "fast") && rows(browser, "fast") == VOTERS);
-            writes.stop();
-            SaucrEnsemble.await(
-                    "the switches with their reasons, and flushes",
+                    "the switches and the flush with their reasons",
                     () -> {
-                        String text = browser.text();
-                        return text.contains("turned to slow")
-                                && text.contains("server " + follower)
-                                && text.contains("turned to fast")
-                                && text.contains("flushed");
+                        String events =
+                                browser.evaluate("document.querySelector('#events').innerText")
+                                        .asText();
+                        return events.contains("turned to slow")
+                                && events.contains("server " + follower)
+                                && events.contains("turned to fast")
+                                && events.contains("for the page")
+                                && browser.evaluate(FLUSHES).asInt() > 0;
                     });
             assertThat(updates(browser)).isGreaterThan(shown + 2);
             byte[] picture = browser.screenshot();
@@ -123,9 +140,67 @@ class VisibilityIT {
         }
     }
 
+    /**
+     * Three AdminServers on one host, and the one that is asked has the entries of the other two
+     * swapped. Every row shows its own server or none.
+     */
     @Test
     @Order(2)
-    void theAdminServerTellsSwitchesWithReasonAndDuration() throws Exception {
+    void thePageTakesNoServerForAnother() throws Exception {
+        int leader = ensemble.awaitFast();
+        int asked = prometheus;
+        assertThat(asked).isNotEqualTo(leader);
+        int third = 1 + 2 + 3 - leader - asked;
+        try (Browser browser = browse(new AdminServer(ensemble.server(asked)))) {
+            SaucrEnsemble.await(
+                    "both, found where the other one should be",
+                    () ->
+                            row(browser, leader)
+                                            .contains(
+                                                    third + " answers there, not server " + leader)
+                                    && row(browser, leader).contains("leading")
+                                    && row(browser, third)
+                                            .contains(
+                                                    leader + " answers there, not server " + third)
+                                    && row(browser, third).contains("following"));
+            assertThat(rows(browser, "fast")).isEqualTo(1);
+            assertThat(rows(browser, "unreachable")).isZero();
+
+            ensemble.pause(third);
+            SaucrEnsemble.await(
+                    "the hung server",
+                    () ->
+                            row(browser, leader).contains("takes connections, but does not answer")
+                                    && row(browser, leader).contains("leading")
+                                    && shows(browser, pill(third), "unreachable"));
+            ensemble.resume(third);
+            SaucrEnsemble.await("its return", () -> row(browser, third).contains("following"));
+
+            ensemble.kill(third);
+            SaucrEnsemble.await(
+                    "the dead server",
+                    () ->
+                            row(browser, leader).contains("nothing listens there")
+                                    && row(browser, leader).contains("leading")
+                                    && row(browser, third).contains("not server " + third)
+                                    && shows(browser, pill(third), "unreachable"));
+            ensemble.restart(third);
+            ensemble.awaitServing();
+
+            ensemble.pause(asked);
+            SaucrEnsemble.await(
+                    "that the page knows that it is old",
+                    () ->
+                            shows(browser, "#mode", "unknown")
+                                    && browser.text().contains("has not answered since"));
+            ensemble.resume(asked);
+            SaucrEnsemble.await("the page again", () -> shows(browser, "#mode", "fast"));
+        }
+    }
+
+    @Test
+    @Order(3)
+    void theAdminServerTellsSwitchesAndFlushesWithReasonAndDuration() throws Exception {
         int leader = ensemble.awaitFast();
         AdminServer admin = new AdminServer(ensemble.server(leader));
         JsonNode status = admin.saucr();
@@ -143,11 +218,19 @@ class VisibilityIT {
                             assertThat(event.get("reason").asText()).contains("server");
                             assertThat(event.get("micros").asLong()).isPositive();
                         });
+        assertThat(status.get("lastFlushes"))
+                .anySatisfy(
+                        event -> assertThat(event.get("reason").asText()).contains("for the page"))
+                .allSatisfy(
+                        event -> {
+                            assertThat(event.get("reason").asText()).isNotEmpty();
+                            assertThat(event.get("micros").asLong()).isNotNegative();
+                        });
     }
 
     /** What goes with every pause of the clients is counted, and fills neither log nor list. */
     @Test
-    @Order(3)
+    @Order(4)
     void writesNowAndThenLeaveTheLogQuiet() throws Exception {
         int leader = ensemble.awaitFast();
         AdminServer admin = new AdminServer(ensemble.server(leader));
@@ -175,7 +258,7 @@ class VisibilityIT {
     }
 
     @Test
-    @Order(4)
+    @Order(5)
     void prometheusHasTheSummariesAndEveryMetricOfAlertsAndDashboardExists() throws Exception {
         String exposed = exposed();
         for (String summary :
@@ -218,7 +301,7 @@ class VisibilityIT {
 
     /** Every alert of the rules is explained to operators. */
     @Test
-    @Order(5)
+    @Order(6)
     void theGuideExplainsEveryAlertAndEveryMetric() throws Exception {
         String guide = Files.readString(BuiltDistribution.home().resolve("docs/operating.md"));
         Matcher alert =
@@ -245,6 +328,33 @@ class VisibilityIT {
             }
         }
         return result;
+    }
+
+    private static Browser browse(AdminServer admin) throws Exception {
+        return new Browser(
+                BuiltDistribution.target().resolve("browser"), admin.url("saucr/ui"), 1280, 900);
+    }
+
+    /** For {@code saucr.adminServers} of one server: the others' entries, each for the other. */
+    private static String swapped(int id) {
+        int first = id == 1 ? 2 : 1;
+        int second = 1 + 2 + 3 - id - first;
+        return first + "=" + adminAddress(second) + "," + second + "=" + adminAddress(first);
+    }
+
+    private static String adminAddress(int id) {
+        return "127.0.0.1:" + ensemble.server(id).address().adminPort();
+    }
+
+    private static String pill(int id) {
+        return "tr[data-server='" + id + "'] .mode";
+    }
+
+    /** What the row of a server says. */
+    private static String row(Browser browser, int id) throws Exception {
+        return browser.evaluate(
+                        "document.querySelector(\"tr[data-server='" + id + "']\")?.innerText")
+                .asText();
     }
 
     private static boolean shows(Browser browser, String selector, String text) throws Exception {
