@@ -19,7 +19,8 @@ import java.util.TreeMap;
  *
  * @param role leader, follower, observer; "looking" when it answers without serving, "starting"
  *     when its process runs without answering, "down" when there is no process
- * @param mode "fast" or "slow"
+ * @param mode of a leader, "fast" or "slow", which is the ensemble's; of another server, "pinned"
+ *     if slow mode is pinned there, else unknown: what it logged last says nothing of the ensemble
  * @param recovery "recovered" or "recovering"
  * @param lastZxid the last zxid that is in its log, else the last that it has applied
  * @param lle its map of the last entry that each server may have logged, equal values together
@@ -31,7 +32,9 @@ public record ServerReport(
     public static final String SLOW = "slow";
 
     private static final String DOWN = "down";
+    private static final String PINNED = "pinned";
     private static final String STARTING = "starting";
+    private static final String LEADER = "leader";
     private static final String LOOKING = "looking";
 
     private static final Duration ANSWER_LIMIT = Duration.ofSeconds(2);
@@ -67,10 +70,13 @@ public record ServerReport(
             return new ServerReport(server.id(), STARTING, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN);
         }
         Map<String, String> monitor = FourLetterWord.table(answer);
+        String role = monitor.getOrDefault("zk_server_state", LOOKING);
         return new ServerReport(
                 server.id(),
-                monitor.getOrDefault("zk_server_state", LOOKING),
-                choose(monitor.get("zk_saucr_mode"), SLOW, FAST),
+                role,
+                role.equals(LEADER)
+                        ? choose(monitor.get("zk_saucr_mode"), SLOW, FAST)
+                        : choose(monitor.get("zk_saucr_pinned_slow"), UNKNOWN, PINNED),
                 choose(monitor.get("zk_saucr_recovery_state"), "recovered", "recovering"),
                 UNKNOWN,
                 UNKNOWN);
@@ -83,11 +89,11 @@ public record ServerReport(
 
     /** True when the server has a role in an ensemble that serves. */
     public boolean serves() {
-        return role.equals("leader") || role.equals("follower") || role.equals("observer");
+        return role.equals(LEADER) || role.equals("follower") || role.equals("observer");
     }
 
     public boolean leads() {
-        return role.equals("leader");
+        return role.equals(LEADER);
     }
 
     /** The JSON answer of an admin server's command; a missing node when there is none. */

@@ -16,7 +16,9 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "status",
         mixinStandardHelpOptions = true,
-        description = "Shows role, mode, recovery state, last zxid and LLE of each server.")
+        description =
+                "Shows role, recovery state, last zxid and LLE of each server, and the mode, which is"
+                        + " the leader's.")
 final class StatusCommand implements Callable<Integer> {
     private static final String CLEAR_SCREEN = "\033[H\033[2J";
 

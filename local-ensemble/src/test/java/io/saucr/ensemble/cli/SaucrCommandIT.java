@@ -46,7 +46,11 @@ class SaucrCommandIT extends StateFolder {
 
         CommandRun status = saucr("status");
         assertThat(status.exitCode()).isZero();
-        assertThat(status.out().lines().filter(line -> line.contains("follower"))).hasSize(2);
+        // The mode is the leader's; that of a follower would be what it logged last.
+        assertThat(status.out().lines().filter(line -> line.contains("follower")))
+                .hasSize(2)
+                .noneMatch(line -> line.contains("slow") || line.contains("fast"));
+        assertThat(status.out()).containsPattern("leader +(slow|fast)");
 
         CommandRun again = saucr("up");
         assertThat(again.exitCode()).isZero();
