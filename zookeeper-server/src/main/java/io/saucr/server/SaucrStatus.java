@@ -66,6 +66,7 @@ final class SaucrStatus {
         Commands.registerCommand(new SaucrCommand(this));
         Commands.registerCommand(new EnsembleCommand(this));
         Commands.registerCommand(new PageCommand());
+        Commands.registerCommand(new LogCommand(txnSnapLog));
         for (MaintenanceCommand.Order order : MaintenanceCommand.Order.values()) {
             Commands.registerCommand(new MaintenanceCommand(order, maintenance));
         }
