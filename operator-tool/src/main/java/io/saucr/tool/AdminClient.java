@@ -6,10 +6,14 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.saucr.tool.EndpointException.Reason;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.HttpRetryException;
 import java.net.HttpURLConnection;
 import java.net.Proxy;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import javax.net.ssl.HttpsURLConnection;
 
 /** Questions and orders to the AdminServer of a server, over HTTP or HTTPS. Thread-safe. */
@@ -59,18 +63,63 @@ final class AdminClient {
         }
     }
 
-    /** An answer that is no JSON, as it comes; closing it ends the connection. */
-    InputStream stream(Endpoint endpoint, String command, Deadline deadline)
+    /**
+     * An answer that is no JSON.
+     *
+     * @param in it, as it comes; a server that is silent for longer than the patience is an error
+     * @param zxid that it begins at, hexadecimal with 0x; null if the server does not tell
+     * @param bytes that it should have; -1 if the server does not tell
+     */
+    record Download(InputStream in, String zxid, long bytes) implements AutoCloseable {
+        @Override
+        public void close() throws IOException {
+            in.close();
+        }
+    }
+
+    /**
+     * Asks for a file.
+     *
+     * @throws EndpointException as {@link #get}
+     */
+    Download download(Endpoint endpoint, String command, Deadline deadline)
             throws EndpointException {
         try {
             HttpURLConnection http = open(endpoint, command, deadline);
-            String type = String.valueOf(http.getContentType());
-            if (http.getResponseCode() != HttpURLConnection.HTTP_OK || type.contains("json")) {
+            int status = http.getResponseCode();
+            if (status != HttpURLConnection.HTTP_OK
+                    || String.valueOf(http.getContentType()).contains("json")) {
                 answer(http);
-                throw new EndpointException(
-                        Reason.REFUSED, "answers something else than was asked for");
+                throw new EndpointException(Reason.REFUSED, "answers no file");
             }
-            return http.getInputStream();
+            return new Download(
+                    http.getInputStream(),
+                    http.getHeaderField("last_zxid"),
+                    http.getHeaderFieldLong("snapshot_size", -1));
+        } catch (IOException e) {
+            throw EndpointException.of(e, deadline.patience());
+        }
+    }
+
+    /**
+     * Sends a file.
+     *
+     * @throws EndpointException as {@link #get}
+     */
+    JsonNode upload(Endpoint endpoint, String command, Path file, Deadline deadline)
+            throws EndpointException {
+        try {
+            HttpURLConnection http = open(endpoint, command, deadline);
+            http.setRequestMethod("POST");
+            http.setDoOutput(true);
+            http.setRequestProperty("Content-Type", "application/octet-stream");
+            http.setFixedLengthStreamingMode(Files.size(file));
+            try (OutputStream out = http.getOutputStream()) {
+                Files.copy(file, out);
+            }
+            return answer(http);
+        } catch (HttpRetryException e) {
+            throw new EndpointException(Reason.REFUSED, refusal(e.responseCode(), ""));
         } catch (IOException e) {
             throw EndpointException.of(e, deadline.patience());
         }

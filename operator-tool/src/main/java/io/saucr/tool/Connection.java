@@ -33,6 +33,8 @@ record Connection(
         Optional<Credentials> auth) {
     static final Duration PATIENCE = Duration.ofSeconds(5);
 
+    private static final Duration SILENCE = Duration.ofMinutes(1);
+
     /** What proves to a server who we are, as {@code addauth} takes it. */
     record Credentials(String scheme, String value) {
         /**
@@ -56,6 +58,11 @@ record Connection(
     /** For questions: as given, else five seconds. */
     Duration patience() {
         return timeout.orElse(PATIENCE);
+    }
+
+    /** How long a server may be silent while it takes a snapshot: as given, else a minute. */
+    Duration silence() {
+        return timeout.orElse(SILENCE);
     }
 
     ZKClientConfig client(Endpoint endpoint) {

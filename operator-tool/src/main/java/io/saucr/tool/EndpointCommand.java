@@ -173,7 +173,7 @@ final class EndpointCommand implements Runnable {
      *
      * @throws EndpointException with what is wrong, and what the server does instead, if it tells
      */
-    private static long check(Endpoint endpoint, Connection connection, Deadline deadline)
+    static long check(Endpoint endpoint, Connection connection, Deadline deadline)
             throws EndpointException, InterruptedException {
         try {
             FourLetterWord.srvr(endpoint, connection, deadline);

@@ -11,6 +11,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The command {@code bin/saucr}. */
 @Command(
@@ -26,6 +27,8 @@ import picocli.CommandLine.Spec;
             OrderCommand.Slow.class,
             OrderCommand.Fast.class,
             OrderCommand.Flush.class,
+            SnapshotCommand.class,
+            BackupCommand.class,
         },
         footer = {
             "",
@@ -124,7 +127,19 @@ public final class OperatorTool implements Runnable {
     private static int wrongUsage(ParameterException problem, String[] args) {
         CommandLine command = problem.getCommandLine();
         String name = command.getCommandSpec().qualifiedName();
-        command.getErr().println("saucr: " + problem.getMessage());
+        boolean unknown =
+                problem instanceof UnmatchedArgumentException
+                        && !command.getSubcommands().isEmpty();
+        command.getErr()
+                .println(
+                        "saucr: "
+                                + (unknown
+                                        ? "there is no command '"
+                                                + ((UnmatchedArgumentException) problem)
+                                                        .getUnmatched()
+                                                        .get(0)
+                                                + "'"
+                                        : problem.getMessage()));
         if (command.getSubcommands().isEmpty()) {
             command.getErr().println("'" + name + " --help' shows its options.");
         } else {

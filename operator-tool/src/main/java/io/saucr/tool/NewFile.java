@@ -1,0 +1,168 @@
+package io.saucr.tool;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Comparator;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * A file, or a folder with files, that appears under its name when it is whole and on the disk, and
+ * never in the place of something else. Until then it has a name of its own beside that one; if the
+ * process is told to end meanwhile, that is removed. Used by one thread.
+ */
+final class NewFile implements Closeable {
+    private final Path target;
+    private final Path partial;
+    private final Thread remover;
+
+    private NewFile(Path target, boolean folder) throws IOException {
+        this.target = target.toAbsolutePath();
+        requireNone();
+        this.partial =
+                this.target.resolveSibling(
+                        this.target.getFileName() + ".partial-" + ProcessHandle.current().pid());
+        // All data of the ensemble: nobody else's to read.
+        if (folder) {
+            Files.createDirectory(partial, permissions("rwx------"));
+        } else {
+            Files.createFile(partial, permissions("rw-------"));
+        }
+        this.remover = new Thread(this::removePartial, "remove what is not whole");
+        Runtime.getRuntime().addShutdownHook(remover);
+    }
+
+    /**
+     * @throws IOException if there is something of that name, or no folder that it could be in
+     */
+    static NewFile file(Path target) throws IOException {
+        return new NewFile(target, false);
+    }
+
+    /** The same for a folder. */
+    static NewFile folder(Path target) throws IOException {
+        return new NewFile(target, true);
+    }
+
+    private static FileAttribute<Set<PosixFilePermission>> permissions(String text) {
+        return PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(text));
+    }
+
+    private void requireNone() throws IOException {
+        if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
+            throw new FileAlreadyExistsException(target.toString());
+        }
+        if (!Files.isDirectory(target.getParent())) {
+            throw new NoSuchFileException(
+                    target.getParent().toString(), null, "there is no such folder");
+        }
+    }
+
+    /** Where it is written meanwhile. */
+    Path partial() {
+        return partial;
+    }
+
+    /** Copies everything into a file that exists or is made now, and forces it to the disk. */
+    static long write(InputStream from, Path file) throws IOException {
+        try (FileChannel channel =
+                FileChannel.open(
+                        file,
+                        StandardOpenOption.CREATE,
+                        StandardOpenOption.TRUNCATE_EXISTING,
+                        StandardOpenOption.WRITE)) {
+            OutputStream out = Channels.newOutputStream(channel);
+            long bytes = from.transferTo(out);
+            channel.force(true);
+            return bytes;
+        }
+    }
+
+    /** Gives it its name. Its files must be forced already. */
+    void commit() throws IOException {
+        if (Files.isDirectory(partial)) {
+            force(partial);
+            requireNone();
+            Files.move(partial, target);
+        } else {
+            // A rename would replace what has come to that name since; a link does not.
+            try {
+                Files.createLink(target, partial);
+                Files.delete(partial);
+            } catch (FileAlreadyExistsException e) {
+                throw e;
+            } catch (UnsupportedOperationException | FileSystemException e) {
+                // This file system has no links.
+                requireNone();
+                Files.move(partial, target);
+            }
+        }
+        force(target.getParent());
+    }
+
+    /** Makes the names in a folder last. */
+    static void force(Path folder) throws IOException {
+        try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+            channel.force(true);
+        }
+    }
+
+    /** Removes what is not whole. */
+    @Override
+    public void close() {
+        removePartial();
+        try {
+            Runtime.getRuntime().removeShutdownHook(remover);
+        } catch (IllegalStateException e) {
+            // The process ends and runs it anyway.
+        }
+    }
+
+    private void removePartial() {
+        if (!Files.exists(partial, LinkOption.NOFOLLOW_LINKS)) {
+            return;
+        }
+        try (Stream<Path> files = Files.walk(partial)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(file);
+            }
+        } catch (IOException e) {
+            // It stays, under a name that says what it is.
+        }
+    }
+
+    /** What an error of this class, or of the disk, means to the user. */
+    static FailureException failure(Path target, IOException cause) {
+        if (cause instanceof FileAlreadyExistsException) {
+            return new FailureException(
+                    cause.getMessage() + " is there already; it is not replaced", cause);
+        }
+        if (cause instanceof UnusableFileException || cause instanceof EndpointException) {
+            return new FailureException(cause.getMessage(), cause);
+        }
+        String said = String.valueOf(cause.getMessage());
+        return new FailureException(
+                "cannot write "
+                        + target
+                        + ": "
+                        + (cause instanceof AccessDeniedException
+                                ? said + ": permission denied"
+                                : said),
+                cause);
+    }
+}

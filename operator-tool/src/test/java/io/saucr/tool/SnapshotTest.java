@@ -1,0 +1,124 @@
+package io.saucr.tool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import org.apache.zookeeper.server.DataTree;
+import org.apache.zookeeper.server.persistence.SnapStream.StreamMode;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Snapshots that ZooKeeper's own class has written, and what may have become of them. */
+class SnapshotTest {
+    private static final int NODES = 3;
+    private static final int OF_EVERY_TREE = 4;
+
+    @TempDir Path folder;
+    private DataTree tree;
+    private Path file;
+
+    @BeforeEach
+    void write() throws Exception {
+        tree = Snapshots.tree(NODES);
+        file = Snapshots.write(tree, folder.resolve("any.name"), StreamMode.CHECKED);
+    }
+
+    private Path with(byte[] content) throws Exception {
+        return Files.write(folder.resolve("changed"), content);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = StreamMode.class,
+            names = {"CHECKED", "GZIP", "SNAPPY"})
+    void aSnapshotIsReadHoweverItIsCompressed(StreamMode mode) throws Exception {
+        Path compressed = Snapshots.write(tree, folder.resolve("other"), mode);
+        Snapshot snapshot = Snapshot.read(compressed);
+        assertThat(snapshot.kind()).isEqualTo(Snapshot.Kind.EXACT);
+        assertThat(snapshot.zxid()).isEqualTo(Snapshots.FIRST + NODES - 1);
+        assertThat(snapshot.digest()).isEqualTo(tree.getTreeDigest());
+        assertThat(snapshot.nodes()).isEqualTo(NODES + OF_EVERY_TREE);
+        assertThat(snapshot.ephemerals()).isEqualTo(1);
+        assertThat(snapshot.sessions()).isEqualTo(1);
+        assertThat(snapshot.dataBytes()).isEqualTo(NODES * 6L);
+        assertThat(snapshot.bytes()).isEqualTo(Files.size(compressed));
+        assertThat(snapshot.fileName()).isEqualTo("snapshot.100000003" + mode.getFileExtension());
+    }
+
+    @Test
+    void whatIsNoStateOfAnyMomentIsFuzzy() throws Exception {
+        // As if a write had come into the part of the tree that was written before.
+        tree.getNode("/n1").stat.setMzxid(Snapshots.FIRST + NODES + 5);
+        Path fuzzy = Snapshots.write(tree, folder.resolve("fuzzy"), StreamMode.CHECKED);
+        assertThat(Snapshot.read(fuzzy).kind()).isEqualTo(Snapshot.Kind.FUZZY);
+    }
+
+    @Test
+    void everyCutIsNoticed() throws Exception {
+        byte[] whole = Files.readAllBytes(file);
+        int tree = whole.length - 54;
+        for (int length = 0; length < whole.length; length++) {
+            Path cut = with(Arrays.copyOf(whole, length));
+            if (length == tree || length == tree + 33) {
+                // Older servers end here; what such a file lacks is only what tells more of it.
+                continue;
+            }
+            assertThatThrownBy(() -> Snapshot.read(cut))
+                    .as("%d of %d bytes", length, whole.length)
+                    .isInstanceOf(UnusableFileException.class)
+                    .hasMessageContaining(cut.toString());
+        }
+    }
+
+    @Test
+    void everyChangedByteIsNoticed() throws Exception {
+        byte[] whole = Files.readAllBytes(file);
+        for (int at = 0; at < whole.length; at++) {
+            byte[] changed = whole.clone();
+            changed[at] ^= 0x40;
+            Path path = with(changed);
+            assertThatThrownBy(() -> Snapshot.read(path))
+                    .as("byte %d of %d", at, whole.length)
+                    .isInstanceOf(UnusableFileException.class);
+        }
+    }
+
+    @Test
+    void whatFollowsItsEndIsNoticed() throws Exception {
+        byte[] whole = Files.readAllBytes(file);
+        Path longer = with(Arrays.copyOf(whole, whole.length + 1));
+        assertThatThrownBy(() -> Snapshot.read(longer))
+                .isInstanceOf(UnusableFileException.class)
+                .hasMessageContaining("there is something behind its end");
+    }
+
+    @Test
+    void aForeignFileIsNamed() throws Exception {
+        Path text = with("a text".repeat(100).getBytes(StandardCharsets.UTF_8));
+        assertThat(Run.of("snapshot", "status", text.toString()).err())
+                .contains(text + ": it is no snapshot of a ZooKeeper server");
+        assertThat(Run.of("snapshot", "status", folder.resolve("none").toString()).err())
+                .contains("none: there is no such file");
+        assertThat(Run.of("snapshot", "status", folder.toString()).err())
+                .contains(folder + ": it is no backup: backup.json is missing");
+    }
+
+    @Test
+    void statusTellsForPeopleAndForPrograms() {
+        Run table = Run.of("snapshot", "status", file.toString());
+        assertThat(table.exitCode()).isZero();
+        assertThat(table.out())
+                .containsPattern("zxid +0x100000003")
+                .containsPattern("kind +exact")
+                .containsPattern("nodes +7");
+        assertThat(Run.of("snapshot", "status", "-o", "json", file.toString()).out())
+                .contains("\"zxid\" : \"0x100000003\"", "\"nodes\" : 7");
+    }
+}
