@@ -21,26 +21,57 @@ final class Documentation {
     private static final int INDENTED = 4;
     private static final Set<String> SHELL = Set.of("", "sh");
     private static final String FENCE = "```";
+
+    /** Whose commands build upon each other, and are run by a test of their own. */
+    private static final String SECURITY = "security.md";
+
     private static final Pattern COMMENT = Pattern.compile("(^|\\s+)#(\\s.*)?$");
     private static final Pattern CONTINUED = Pattern.compile(" *\\\\\n *");
     private static final Pattern METRIC = Pattern.compile("`(?:zk_)?(saucr_\\w+)`");
 
+    private final Path root;
     private final List<Path> pages = new ArrayList<>();
+
+    /** A fenced block of a page: the word behind the fence, and the lines. */
+    record Block(String language, String text) {}
 
     /**
      * @param root the project's folder
      */
     Documentation(Path root) throws IOException {
+        this.root = root;
         pages.add(root.resolve("README.md"));
         try (Stream<Path> files = Files.list(root.resolve("docs"))) {
             files.filter(file -> file.toString().endsWith(".md")).sorted().forEach(pages::add);
         }
     }
 
-    /** All commands, each once. */
+    /** The blocks of the security guide, in its order. */
+    List<Block> securityGuide() throws IOException {
+        List<Block> blocks = new ArrayList<>();
+        String language = null;
+        StringBuilder text = new StringBuilder();
+        for (String line : Files.readAllLines(root.resolve("docs").resolve(SECURITY))) {
+            if (!line.startsWith(FENCE)) {
+                text.append(line).append('\n');
+            } else if (language == null) {
+                language = line.substring(FENCE.length());
+                text.setLength(0);
+            } else {
+                blocks.add(new Block(language, text.toString()));
+                language = null;
+            }
+        }
+        return blocks;
+    }
+
+    /** All commands of the other pages, each once. */
     Set<String> commands() throws IOException {
         Set<String> commands = new TreeSet<>();
         for (Path page : pages) {
+            if (page.endsWith(SECURITY)) {
+                continue;
+            }
             String text = CONTINUED.matcher(Files.readString(page)).replaceAll(" ");
             commands.addAll(commands(text.lines().toList()));
         }

@@ -19,13 +19,13 @@ import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -40,9 +40,10 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Runs every shell command of README.md and docs/*.md as it stands, apart from the places that it
- * names, or in a smaller variant that is given here. The last test fails if a page has a command
- * that this class does not know, or this class one that no page shows. One ensemble serves all of
- * them: that of {@code ./saucr up}, with the keys of a sample configuration.
+ * names, or in a smaller variant that is given here; {@link SecurityGuideIT} runs those of one
+ * page. The last test fails if a page has a command that this class does not know, or this class
+ * one that no page shows. One ensemble serves all of them: that of {@code ./saucr up}, with the
+ * keys of a sample configuration.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class DocumentationIT {
@@ -50,7 +51,6 @@ class DocumentationIT {
     private static final String SAMPLE = "conf/samples/lan-3.cfg";
     private static final Set<Integer> SERVERS = Set.of(1, 2, 3);
     private static final int PORT_BASE = 23_100;
-    private static final long SECONDS = 180;
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String TAR =
             "tar xzf saucr-zookeeper-<version>-bin.tar.gz && cd saucr-zookeeper-<version>";
@@ -146,15 +146,7 @@ class DocumentationIT {
 
     private static String shell(Path directory, Map<String, String> variables, String command)
             throws IOException, InterruptedException {
-        // A server that is started keeps a pipe open, but not a file.
-        Path output = Files.createTempFile(folder, "output", ".txt");
-        ProcessBuilder builder =
-                new ProcessBuilder("bash", "-o", "pipefail", "-c", command)
-                        .directory(directory.toFile())
-                        .redirectInput(Path.of("/dev/null").toFile())
-                        .redirectErrorStream(true)
-                        .redirectOutput(output.toFile());
-        Map<String, String> environment = builder.environment();
+        Map<String, String> environment = new HashMap<>();
         environment.put("JAVA_HOME", System.getProperty("java.home"));
         environment.put("ZK_SERVER_HEAP", "128");
         environment.put(
@@ -163,12 +155,9 @@ class DocumentationIT {
         environment.put("JVMFLAGS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto");
         environment.put("SAUCR_BENCH_JVMFLAGS", "-XX:TieredStopAtLevel=1 -Xms32m");
         environment.putAll(variables);
-        Process process = builder.start();
-        boolean ended = process.waitFor(SECONDS, TimeUnit.SECONDS);
-        String text = Files.readString(output);
-        assertThat(ended).as("%s%n%s", command, text).isTrue();
-        assertThat(process.exitValue()).as("%s%n%s", command, text).isZero();
-        return text;
+        Shell.Result result = new Shell(folder).run(directory, environment, command);
+        assertThat(result.status()).as("%s%n%s", command, result.output()).isZero();
+        return result.output();
     }
 
     private static String java(Class<?> program) {
