@@ -199,6 +199,7 @@ class DebianPackageIT {
                         + "zoo.cfg");
         Process server = server();
         assertThat(client("create", "/kept", "1")).contains("Created /kept");
+        machine.succeed("saucr", "endpoint", "health", "--endpoints", "127.0.0.1:" + port);
         stop(server);
         assertThat(ownerAndMode(DATA + "/version-2")).startsWith(NAME + " ");
     }
