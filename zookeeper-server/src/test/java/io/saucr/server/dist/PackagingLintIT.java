@@ -1,0 +1,176 @@
+package io.saucr.server.dist;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * The files of {@code packaging} read by the programs that their users have: hadolint, the schemas
+ * of Kubernetes, yamllint, shellcheck. Each of them must find a mistake that is put in, too. They
+ * are installed by pip, below {@code target}.
+ */
+class PackagingLintIT {
+    private static final Path PACKAGING = Path.of("").toAbsolutePath().resolveSibling("packaging");
+    private static final Path REQUIREMENTS =
+            Path.of("src/test/python/requirements.txt").toAbsolutePath();
+    private static final Path PROGRAMS = Path.of("target/lint").toAbsolutePath();
+    private static final long SECONDS = 120;
+
+    @TempDir Path folder;
+
+    @BeforeAll
+    static void install() throws Exception {
+        Path done = PROGRAMS.resolve("requirements.txt");
+        if (Files.exists(done) && Files.mismatch(done, REQUIREMENTS) == -1) {
+            return;
+        }
+        Scripts.Result installed =
+                run(
+                        "python3",
+                        "-m",
+                        "pip",
+                        "install",
+                        "--quiet",
+                        "--disable-pip-version-check",
+                        "--upgrade",
+                        "--target",
+                        PROGRAMS.toString(),
+                        "-r",
+                        REQUIREMENTS.toString());
+        assertThat(installed.exitCode())
+                .as("%s%nif pip is missing, install python3-pip", installed.output())
+                .isZero();
+        Files.copy(REQUIREMENTS, done);
+    }
+
+    private static Scripts.Result run(String... command) throws IOException, InterruptedException {
+        Path output = Files.createTempFile("lint", ".txt");
+        try {
+            ProcessBuilder builder =
+                    new ProcessBuilder(command)
+                            .redirectErrorStream(true)
+                            .redirectOutput(output.toFile());
+            builder.environment().put("PYTHONPATH", PROGRAMS.toString());
+            Process process = builder.start();
+            boolean ended = process.waitFor(SECONDS, TimeUnit.SECONDS);
+            process.destroyForcibly();
+            String said = Files.readString(output);
+            assertThat(ended).as(said).isTrue();
+            return new Scripts.Result(process.exitValue(), said);
+        } finally {
+            Files.delete(output);
+        }
+    }
+
+    private static void passes(String... command) throws Exception {
+        Scripts.Result result = run(command);
+        assertThat(result.exitCode()).as(result.output()).isZero();
+    }
+
+    /** The same with a mistake: the file that the last word names is changed. */
+    private void finds(String mistake, String right, String wrong, String... command)
+            throws Exception {
+        Path file = Path.of(command[command.length - 1]);
+        Path changed = folder.resolve(file.getFileName());
+        String text = Files.readString(file);
+        assertThat(text).contains(right);
+        Files.writeString(changed, text.replace(right, wrong));
+        String[] instead = command.clone();
+        instead[command.length - 1] = changed.toString();
+        Scripts.Result result = run(instead);
+        assertThat(result.exitCode()).as(result.output()).isNotZero();
+        assertThat(result.output()).contains(mistake);
+    }
+
+    private static String[] words(List<String> first, Object... rest) {
+        List<String> all = new ArrayList<>(first);
+        Stream.of(rest).map(Object::toString).forEach(all::add);
+        return all.toArray(String[]::new);
+    }
+
+    private static Object[] manifests() throws IOException {
+        try (Stream<Path> files = Files.list(PACKAGING.resolve("kubernetes"))) {
+            Object[] found = files.sorted().toArray();
+            assertThat(found).hasSizeGreaterThan(1);
+            return found;
+        }
+    }
+
+    @Test
+    void theDockerfile() throws Exception {
+        List<String> hadolint = List.of(PROGRAMS.resolve("bin/hadolint").toString(), "--no-color");
+        Path file = PACKAGING.resolve("docker/Dockerfile");
+        passes(words(hadolint, file));
+        finds("DL3007", "bookworm-slim\n# Debian", "latest\n# Debian", words(hadolint, file));
+    }
+
+    /**
+     * The oldest release whose fields the manifests use, and the newest that there are schemas of.
+     */
+    @ParameterizedTest
+    @ValueSource(strings = {"1.27", "1.37"})
+    void theManifestsAreWhatKubernetesTakes(String release) throws Exception {
+        List<String> validate =
+                List.of("python3", "-m", "kubernetes_validate", "--strict", "-k", release);
+        passes(words(validate, manifests()));
+        finds(
+                "podManagmentPolicy",
+                "podManagementPolicy",
+                "podManagmentPolicy",
+                words(validate, PACKAGING.resolve("kubernetes/statefulset.yaml")));
+        finds(
+                "'one' is not of type",
+                "replicas: 3",
+                "replicas: one",
+                words(validate, PACKAGING.resolve("kubernetes/statefulset.yaml")));
+    }
+
+    @Test
+    void theFormOfTheManifests() throws Exception {
+        List<String> yamllint =
+                List.of(
+                        "python3",
+                        "-m",
+                        "yamllint",
+                        "--strict",
+                        "-d",
+                        "{extends: default, rules: {document-start: disable, line-length: {max: 120}}}");
+        passes(words(yamllint, manifests()));
+        finds(
+                "duplication of key",
+                "serviceName:",
+                "replicas:",
+                words(yamllint, PACKAGING.resolve("kubernetes/statefulset.yaml")));
+    }
+
+    @Test
+    void theScripts() throws Exception {
+        List<String> shellcheck = List.of(PROGRAMS.resolve("bin/shellcheck").toString());
+        Path entry = PACKAGING.resolve("docker/docker-entrypoint.sh");
+        passes(
+                words(
+                        shellcheck,
+                        Stream.concat(
+                                        Stream.of(entry),
+                                        Stream.of(
+                                                        "build",
+                                                        "postinst",
+                                                        "postrm",
+                                                        "prerm",
+                                                        "zookeeper-env.sh")
+                                                .map(PACKAGING.resolve("debian")::resolve))
+                                .toArray()));
+        finds("SC2086", "-- \"$1\")\" !=", "-- $1)\" !=", words(shellcheck, entry));
+    }
+}
