@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,9 +15,11 @@ import java.util.concurrent.TimeUnit;
 /**
  * This machine's own files, with a layer of memory above them: programs that run here see and
  * change what looks like the machine, and it stays as it was. Processes end, and the layer is gone,
- * when this is closed, or when the JVM ends in whatever way. The network is the machine's.
+ * when this is closed, or when the JVM ends in whatever way.
  */
 final class IsolatedRoot implements AutoCloseable {
+    private static final String SCRIPT = "isolated-root.sh";
+
     private final Path folder;
     private final Path root;
     private final Process holder;
@@ -27,37 +30,19 @@ final class IsolatedRoot implements AutoCloseable {
     /**
      * Needs root's rights.
      *
-     * @param folder empty; what the namespace mounts is mounted here, and nobody else sees it
+     * @param folder empty, and with nothing else beside it; what is mounted in it nobody else sees
+     * @param system "systemd" if it is to run here as on a machine that has started, with a network
+     *     of its own; else "" for nothing, and the network of the machine
      */
-    IsolatedRoot(Path folder) throws IOException {
+    IsolatedRoot(Path folder, String system) throws IOException {
         this.folder = folder;
         root = folder.resolve("root");
-        String script =
-                """
-                set -e
-                mount -t tmpfs none '%1$s'
-                mkdir '%1$s/changed' '%1$s/work' '%1$s/root'
-                mount -t overlay none -o lowerdir=/,upperdir='%1$s/changed',workdir='%1$s/work' '%1$s/root'
-                mount --rbind /dev '%1$s/root/dev'
-                mount -t proc none '%1$s/root/proc'
-                mount -t tmpfs none '%1$s/root/run'
-                mount -t tmpfs none '%1$s/root/tmp'
-                echo ready
-                exec cat
-                """
-                        .formatted(folder);
+        Path script = folder.resolveSibling(SCRIPT);
+        try (InputStream resource = IsolatedRoot.class.getResourceAsStream(SCRIPT)) {
+            Files.copy(resource, script);
+        }
         holder =
-                new ProcessBuilder(
-                                "unshare",
-                                "--mount",
-                                "--pid",
-                                "--fork",
-                                "--kill-child=KILL",
-                                "--propagation",
-                                "private",
-                                "sh",
-                                "-c",
-                                script)
+                new ProcessBuilder("sh", script.toString(), folder.toString(), system)
                         .redirectErrorStream(true)
                         .start();
         BufferedReader said = holder.inputReader(StandardCharsets.UTF_8);
@@ -111,10 +96,25 @@ final class IsolatedRoot implements AutoCloseable {
     record Started(Process process, Path output) {}
 
     private Started outside(List<String> command) throws IOException {
-        long first = holder.children().findFirst().orElseThrow().pid();
+        long first =
+                holder.children()
+                        .filter(child -> child.info().command().orElse("").endsWith("/unshare"))
+                        .flatMap(ProcessHandle::children)
+                        .findFirst()
+                        .orElseThrow()
+                        .pid();
         List<String> line =
                 new ArrayList<>(
-                        List.of("nsenter", "--target", Long.toString(first), "--mount", "--pid"));
+                        List.of(
+                                "nsenter",
+                                "--target",
+                                Long.toString(first),
+                                "--mount",
+                                "--pid",
+                                "--net",
+                                "--uts",
+                                "--ipc",
+                                "--cgroup"));
         line.addAll(command);
         // Beside the folder: what is in it is hidden for us, and in it for them.
         Path output = Files.createTempFile(folder.getParent(), "output", ".txt");
