@@ -4,9 +4,18 @@ import io.saucr.crash.history.EdnHistory;
 import io.saucr.crash.history.History;
 import io.saucr.crash.history.LinearizabilityChecker;
 import io.saucr.crash.history.LinearizabilityChecker.Answer;
+import io.saucr.crash.history.LinearizabilityChecker.Judgement;
+import io.saucr.crash.history.LinearizabilityChecker.Result;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -14,15 +23,23 @@ import picocli.CommandLine.Parameters;
 /** {@code saucr-crash check}. */
 @Command(
         name = "check",
-        description = "Checks saved histories of registers for linearizability.",
+        description =
+                "Checks saved histories of registers for linearizability: those of this program,"
+                        + " and Jepsen's. Each register is checked by itself; a read of nil fits"
+                        + " anywhere, as in Knossos.",
         mixinStandardHelpOptions = true,
         footer = {
             "",
-            "Exit status: 0 all linearizable; 1 unreadable, or not decided; 2 wrong usage; 3 one is"
-                    + " not linearizable."
+            "Exit status: 0 all linearizable; 1 one is unreadable, or not decided; 2 wrong usage; 3"
+                    + " one is not linearizable."
         })
 final class CheckCommand implements Callable<Integer> {
-    @Parameters(arity = "1..*", description = "Histories in Jepsen's format (EDN).")
+    @CommandLine.Spec private CommandLine.Model.CommandSpec spec;
+
+    @Parameters(
+            arity = "1..*",
+            paramLabel = "FILE",
+            description = "Histories in Jepsen's format (history.edn).")
     private List<Path> files;
 
     @Option(
@@ -34,36 +51,149 @@ final class CheckCommand implements Callable<Integer> {
     private int configurations;
 
     @Option(
-            names = "--split",
+            names = "--initial",
+            paramLabel = "VALUE",
+            defaultValue = "nil",
             description =
-                    "Folder: also write each register's history there, one file each, as Knossos'"
-                            + " model cas-register reads it.")
+                    "What each register holds before the first write, as EDN. Default:"
+                            + " ${DEFAULT-VALUE}.")
+    private String initial;
+
+    @Option(
+            names = "--split",
+            paramLabel = "DIR",
+            description =
+                    "Folder, new or empty: also write each register's history there, one file each,"
+                            + " as Knossos' model cas-register reads it. Of several histories each"
+                            + " gets a folder in it.")
     private Path split;
 
     @Override
     public Integer call() throws Exception {
-        int status = 0;
+        LinearizabilityChecker checker;
+        try {
+            checker = LinearizabilityChecker.of(configurations, initial);
+        } catch (IllegalArgumentException e) {
+            throw new CommandLine.ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
+        Map<Path, Path> folders = folders();
+        boolean violated = false;
+        boolean undecided = false;
         for (Path file : files) {
-            History history = EdnHistory.read(file);
-            LinearizabilityChecker.Result result =
-                    new LinearizabilityChecker(configurations).check(history);
-            System.out.printf(
-                    "%s: %s, %d registers, %d configurations%n",
-                    file,
-                    result.answer().toString().toLowerCase(java.util.Locale.ROOT).replace('_', ' '),
-                    history.operations().size(),
-                    result.configurations());
-            if (result.answer() == Answer.NOT_LINEARIZABLE) {
-                System.out.println("  register " + result.key() + ", no order of:");
-                result.evidence().forEach(call -> System.out.println("    " + call));
-                status = CrashCommand.STATUS_LOST;
-            } else if (result.answer() == Answer.UNKNOWN && status == 0) {
-                status = 1;
-            }
-            if (split != null) {
-                EdnHistory.writeRegisters(history, split);
+            try {
+                Answer answer = check(file, checker, folders.get(file));
+                violated |= answer == Answer.NOT_LINEARIZABLE;
+                undecided |= answer == Answer.UNKNOWN;
+            } catch (NoSuchFileException e) {
+                System.err.println(file + ": there is no such file");
+                undecided = true;
+            } catch (IOException e) {
+                // The other histories are checked all the same.
+                System.err.println(named(file, e.getMessage()));
+                undecided = true;
+            } catch (OutOfMemoryError e) {
+                long megabytes = Runtime.getRuntime().maxMemory() >> 20;
+                System.err.println(
+                        file
+                                + ": not decided: it needs more than the "
+                                + megabytes
+                                + " MB that this JVM may take");
+                undecided = true;
             }
         }
-        return status;
+        return violated ? CrashCommand.STATUS_LOST : undecided ? 1 : 0;
+    }
+
+    private static String named(Path file, String message) {
+        return message != null && message.startsWith(file.toString())
+                ? message
+                : file + ": cannot be read: " + message;
+    }
+
+    /**
+     * Where each history's registers go; empty if they go nowhere.
+     *
+     * @throws IOException if something could be written over
+     */
+    private Map<Path, Path> folders() throws IOException {
+        Map<Path, Path> folders = new HashMap<>();
+        if (split == null) {
+            return folders;
+        }
+        if (Files.exists(split)) {
+            if (!Files.isDirectory(split)) {
+                throw new IOException("--split " + split + ": that is a file, not a folder");
+            }
+            try (Stream<Path> content = Files.list(split)) {
+                if (content.findAny().isPresent()) {
+                    throw new IOException(
+                            "--split " + split + ": the folder is not empty; name a new one");
+                }
+            }
+        }
+        for (Path file : files) {
+            String name = file.getFileName().toString().replaceFirst("\\.edn$", "");
+            Path folder = files.size() == 1 ? split : split.resolve(name);
+            if (folders.containsValue(folder)) {
+                throw new IOException(
+                        "--split "
+                                + split
+                                + ": two histories are called "
+                                + name
+                                + "; split them one by one");
+            }
+            folders.put(file, folder);
+        }
+        return folders;
+    }
+
+    private static Answer check(Path file, LinearizabilityChecker checker, Path folder)
+            throws IOException {
+        History history = EdnHistory.read(file);
+        Result result = checker.check(history);
+        if (result.registers().isEmpty()) {
+            throw new IOException(file + ": there is no call on a register in it");
+        }
+        System.out.println(file + ": " + summary(result));
+        for (Judgement judgement : result.registers()) {
+            if (judgement.answer() == Answer.NOT_LINEARIZABLE) {
+                System.out.println("  " + judgement.name() + ", no order of its calls fits:");
+                judgement.explanation().forEach(line -> System.out.println("    " + line));
+            } else if (judgement.answer() == Answer.UNKNOWN) {
+                System.out.println(
+                        "  "
+                                + judgement.name()
+                                + ", not decided: given up after "
+                                + judgement.configurations()
+                                + " configurations; --configurations allows more");
+            }
+        }
+        if (folder != null) {
+            EdnHistory.writeRegisters(history, folder);
+            System.out.println("  its registers are in " + folder);
+        }
+        return result.answer();
+    }
+
+    private static String summary(Result result) {
+        int bad = result.with(Answer.NOT_LINEARIZABLE).size();
+        int undecided = result.with(Answer.UNKNOWN).size();
+        String registers = count(result.registers().size(), "register");
+        String verdict =
+                switch (result.answer()) {
+                    case LINEARIZABLE -> "linearizable, " + registers;
+                    case NOT_LINEARIZABLE -> "not linearizable, " + bad + " of " + registers;
+                    case UNKNOWN -> "not decided, " + undecided + " of " + registers;
+                };
+        int calls = result.registers().stream().mapToInt(j -> j.register().calls()).sum();
+        return verdict
+                + "; "
+                + count(calls, "call")
+                + ", "
+                + count(result.configurations(), "configuration");
+    }
+
+    private static String count(long count, String what) {
+        return count + " " + what + (count == 1 ? "" : "s");
     }
 }

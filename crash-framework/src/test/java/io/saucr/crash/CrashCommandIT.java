@@ -113,12 +113,19 @@ class CrashCommandIT {
         }
         Path split = work.resolve("registers");
         CommandOutput.of(0, "check", history.toString(), "--split", split.toString())
-                .contains(": linearizable");
+                .contains(": linearizable, ");
         assertThat(split.resolve("register-0.edn")).isNotEmptyFile();
-        Path bad = Path.of("src/test/resources/io/saucr/crash/history/bad/stale-read.edn");
-        CommandOutput.of(3, "check", history.toString(), bad.toString())
-                .contains("stale-read.edn: not linearizable")
-                .contains("register 0, no order of");
+        assertThat(Files.readAllLines(split.resolve("register-0.edn")).get(0))
+                .endsWith(":type :invoke, :process 0, :f :write, :value 0}");
+        List<String> faults =
+                Files.readAllLines(history).stream()
+                        .filter(text -> text.contains(":process :nemesis"))
+                        .map(text -> text.replaceFirst(".*:type", ""))
+                        .toList();
+        assertThat(faults).isNotEmpty();
+        for (int i = 0; i < faults.size(); i += 2) {
+            assertThat(faults.get(i + 1)).isEqualTo(faults.get(i));
+        }
     }
 
     @Test

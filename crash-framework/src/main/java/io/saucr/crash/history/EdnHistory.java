@@ -1,29 +1,34 @@
 package io.saucr.crash.history;
 
+import io.saucr.crash.history.Edn.Keyword;
+import io.saucr.crash.history.Edn.Tagged;
 import io.saucr.crash.history.RegisterCall.CompareAndSet;
 import io.saucr.crash.history.RegisterCall.Read;
 import io.saucr.crash.history.RegisterCall.Write;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
+import java.nio.charset.MalformedInputException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.stream.Collectors;
-import us.bpsm.edn.EdnException;
-import us.bpsm.edn.Keyword;
-import us.bpsm.edn.parser.Parseable;
-import us.bpsm.edn.parser.Parser;
-import us.bpsm.edn.parser.Parsers;
+import java.util.Set;
 
 /**
  * Histories as Jepsen writes them: one EDN map a line with {@code :index :time :type :process :f
  * :value}. The functions are {@code :read}, {@code :write} and {@code :cas}; a value is {@code
  * [register value]}, as {@code jepsen.independent} has it, and for cas {@code [register [old
  * new]]}. Faults have the process {@code :nemesis}. Stateless.
+ *
+ * <p>Jepsen's own histories are read as well: with other keys, operations that were printed as
+ * records, one register whose values name no register, all in one vector; without indices (then
+ * they are the places, from 0) and times. The value of an answer counts for {@code :ok} only.
  */
 public final class EdnHistory {
     private EdnHistory() {}
@@ -32,7 +37,7 @@ public final class EdnHistory {
     public static void write(History history, Path file) throws IOException {
         try (BufferedWriter writer = Files.newBufferedWriter(file)) {
             for (HistoryEvent event : history.events()) {
-                writer.write(line(event, true));
+                writer.write(line(event, event.index(), true));
                 writer.write('\n');
             }
         }
@@ -42,24 +47,27 @@ public final class EdnHistory {
      * Each register's part as a history of its own, without the register in its values: what
      * Knossos' {@code cas-register} reads. Indices begin at 0 in each.
      *
-     * @param folder gets {@code register-N.edn}
+     * @param folder gets {@code register-KEY.edn}; made if it does not exist
+     * @throws java.nio.file.FileAlreadyExistsException rather than to replace a file
      */
     public static void writeRegisters(History history, Path folder) throws IOException {
         Files.createDirectories(folder);
-        for (int key : history.operations().keySet()) {
+        Set<String> names = new HashSet<>();
+        for (Register register : history.registers()) {
+            String name = fileName(register.key());
+            // Of keys that differ in other characters only.
+            String own = name;
+            for (int i = 2; !names.add(own); i++) {
+                own = name + "-" + i;
+            }
             try (BufferedWriter writer =
-                    Files.newBufferedWriter(folder.resolve("register-" + key + ".edn"))) {
+                    Files.newBufferedWriter(
+                            folder.resolve(own + ".edn"), StandardOpenOption.CREATE_NEW)) {
                 int index = 0;
                 for (HistoryEvent event : history.events()) {
-                    if (event instanceof HistoryEvent.Client client && client.call().key() == key) {
-                        HistoryEvent own =
-                                new HistoryEvent.Client(
-                                        index++,
-                                        client.timeNanos(),
-                                        client.type(),
-                                        client.process(),
-                                        client.call());
-                        writer.write(line(own, false));
+                    if (event instanceof HistoryEvent.Client client
+                            && client.call().key().equals(register.key())) {
+                        writer.write(line(event, index++, false));
                         writer.write('\n');
                     }
                 }
@@ -67,117 +75,228 @@ public final class EdnHistory {
         }
     }
 
-    private static String line(HistoryEvent event, boolean withKey) {
+    private static String fileName(Object key) {
+        return key.equals(RegisterCall.THE_ONLY_KEY)
+                ? "register"
+                : "register-" + Edn.print(key).replaceAll("[^A-Za-z0-9_.-]+", "_");
+    }
+
+    private static String line(HistoryEvent event, int index, boolean withKey) {
         String what;
         if (event instanceof HistoryEvent.Client client) {
-            String value = value(client.call());
+            RegisterCall call = client.call();
+            boolean keyed = withKey && !call.key().equals(RegisterCall.THE_ONLY_KEY);
+            String value = Edn.print(value(call));
             what =
                     String.format(
                             Locale.ROOT,
                             ":type :%s, :process %d, :f :%s, :value %s",
                             client.type(),
                             client.process(),
-                            function(client.call()),
-                            withKey ? "[" + client.call().key() + " " + value + "]" : value);
+                            function(call),
+                            keyed ? "[" + Edn.print(call.key()) + " " + value + "]" : value);
         } else {
             HistoryEvent.Nemesis nemesis = (HistoryEvent.Nemesis) event;
             what =
-                    String.format(
-                            Locale.ROOT,
-                            ":type :info, :process :nemesis, :f :%s, :value [%s]",
-                            nemesis.fault(),
-                            nemesis.servers().stream()
-                                    .map(String::valueOf)
-                                    .collect(Collectors.joining(" ")));
+                    ":type :info, :process :nemesis, :f :"
+                            + nemesis.fault()
+                            + ", :value "
+                            + nemesis.value();
         }
-        return "{:index " + event.index() + ", :time " + event.timeNanos() + ", " + what + "}";
+        return "{:index " + index + ", :time " + event.timeNanos() + ", " + what + "}";
     }
 
     private static String function(RegisterCall call) {
         return call instanceof Read ? "read" : call instanceof Write ? "write" : "cas";
     }
 
-    private static String value(RegisterCall call) {
+    private static Object value(RegisterCall call) {
         if (call instanceof CompareAndSet cas) {
-            return "[" + number(cas.expected()) + " " + number(cas.value()) + "]";
+            List<Object> change = new ArrayList<>();
+            Collections.addAll(change, cas.expected(), cas.value());
+            return change;
         }
-        return number(call instanceof Read read ? read.value() : call.written().orElseThrow());
-    }
-
-    private static String number(long value) {
-        return value == RegisterCall.NIL
-                ? "nil"
-                : value == RegisterCall.ABSENT ? ":absent" : Long.toString(value);
+        return call instanceof Read read ? read.value() : call.after(null);
     }
 
     /**
      * @throws IOException if the file cannot be read, or holds no such history; the message names
-     *     file and event
+     *     file and line
      */
     public static History read(Path file) throws IOException {
-        List<HistoryEvent> events = new ArrayList<>();
-        try (BufferedReader reader = Files.newBufferedReader(file)) {
-            Parseable text = Parsers.newParseable(reader);
-            Parser parser = Parsers.newParser(Parsers.defaultConfiguration());
-            Object next = parser.nextValue(text);
-            while (next != Parser.END_OF_INPUT) {
-                events.add(event((Map<?, ?>) next));
-                next = parser.nextValue(text);
+        try (BufferedReader source = Files.newBufferedReader(file)) {
+            EdnReader reader = new EdnReader(source);
+            Operations operations = new Operations();
+            int inVector = 0;
+            try {
+                Object next = reader.next();
+                while (next != EdnReader.END) {
+                    if (next instanceof List<?> all) {
+                        for (Object operation : all) {
+                            inVector++;
+                            operations.add(operation);
+                        }
+                        inVector = 0;
+                    } else {
+                        operations.add(next);
+                    }
+                    next = reader.next();
+                }
+                return new History(operations.events);
+            } catch (EdnReader.SyntaxException | IllegalArgumentException e) {
+                throw new IOException(
+                        file
+                                + ", line "
+                                + reader.line()
+                                + (inVector > 0 ? ", operation " + inVector + " of the vector" : "")
+                                + ": "
+                                + e.getMessage(),
+                        e);
             }
-            return new History(events);
-        } catch (EdnException
-                | ClassCastException
-                | IllegalArgumentException
-                | NullPointerException
-                | IndexOutOfBoundsException e) {
+        } catch (MalformedInputException e) {
             throw new IOException(
-                    file + ", event " + events.size() + ": no event of a history of registers", e);
+                    file + ": no text in UTF-8; of Jepsen's files, history.edn is one", e);
         }
     }
 
-    private static HistoryEvent event(Map<?, ?> map) {
-        int index = Math.toIntExact((Long) get(map, "index"));
-        long time = (Long) get(map, "time");
-        Object value = get(map, "value");
-        String function = name(get(map, "f"));
-        if (get(map, "process") instanceof Keyword) {
-            List<Integer> servers = new ArrayList<>();
-            for (Object server : (List<?>) value) {
-                servers.add(Math.toIntExact((Long) server));
+    /** The operations of a file, one after the other. */
+    private static final class Operations {
+        final List<HistoryEvent> events = new ArrayList<>();
+        private final CallsUnderWay calls = new CallsUnderWay();
+        private Boolean keyed;
+
+        /**
+         * @throws IllegalArgumentException if this is no operation of a register, or not here
+         */
+        void add(Object operation) {
+            Object inner = operation instanceof Tagged tagged ? tagged.value() : operation;
+            if (!(inner instanceof Map<?, ?> map)) {
+                throw wrong(operation, "is no operation, which is a map with :type, :process, :f");
             }
-            return new HistoryEvent.Nemesis(index, time, function, servers);
-        }
-        List<?> pair = (List<?>) value;
-        int key = Math.toIntExact((Long) pair.get(0));
-        RegisterCall call;
-        switch (function) {
-            case "read" -> call = new Read(key, number(pair.get(1)));
-            case "write" -> call = new Write(key, number(pair.get(1)));
-            case "cas" -> {
-                List<?> change = (List<?>) pair.get(1);
-                call = new CompareAndSet(key, number(change.get(0)), number(change.get(1)));
+            HistoryEvent before = events.isEmpty() ? null : events.get(events.size() - 1);
+            int index = before == null ? 0 : before.index() + 1;
+            if (get(map, "index") != null) {
+                int given = integer(map, "index");
+                if (given < index) {
+                    throw wrong(given, "is :index after " + (index - 1));
+                }
+                index = given;
             }
-            default -> throw new IllegalArgumentException(function);
+            Object time = get(map, "time");
+            long nanos = time instanceof Long given ? given : 0;
+            Object process = get(map, "process");
+            if (process instanceof Long) {
+                client(map, index, nanos);
+            } else if (process instanceof Keyword || process instanceof String) {
+                Object function = get(map, "f");
+                events.add(
+                        new HistoryEvent.Nemesis(
+                                index,
+                                nanos,
+                                function instanceof Keyword name
+                                        ? name.name()
+                                        : Edn.print(function),
+                                Edn.print(get(map, "value"))));
+            } else {
+                throw wrong(process, "is :process, expected a number or :nemesis");
+            }
         }
-        return new HistoryEvent.Client(
-                index,
-                time,
-                HistoryEvent.Type.valueOf(name(get(map, "type")).toUpperCase(Locale.ROOT)),
-                Math.toIntExact((Long) get(map, "process")),
-                call);
-    }
 
-    private static Object get(Map<?, ?> map, String key) {
-        return map.get(Keyword.newKeyword(key));
-    }
+        private void client(Map<?, ?> map, int index, long nanos) {
+            HistoryEvent.Type type = type(get(map, "type"));
+            int process = integer(map, "process");
+            String function = function(get(map, "f"));
+            HistoryEvent.Client asked = calls.of(process);
+            RegisterCall call =
+                    asked != null
+                                    && (type == HistoryEvent.Type.FAIL
+                                            || type == HistoryEvent.Type.INFO)
+                            ? same(asked.call(), function)
+                            : call(function, get(map, "value"));
+            HistoryEvent.Client event = new HistoryEvent.Client(index, nanos, type, process, call);
+            calls.next(event);
+            events.add(event);
+        }
 
-    private static String name(Object keyword) {
-        return ((Keyword) keyword).getName();
-    }
+        private static RegisterCall same(RegisterCall asked, String function) {
+            if (!EdnHistory.function(asked).equals(function)) {
+                throw wrong(
+                        new Keyword(function),
+                        "is :f of an answer to :" + EdnHistory.function(asked));
+            }
+            return asked;
+        }
 
-    private static long number(Object value) {
-        return value == null
-                ? RegisterCall.NIL
-                : value instanceof Keyword ? RegisterCall.ABSENT : (Long) value;
+        private RegisterCall call(String function, Object printed) {
+            Object given = printed instanceof Tagged tagged ? tagged.value() : printed;
+            boolean cas = function.equals("cas");
+            if (keyed == null) {
+                // The first call tells: [register value], or [register [old new]].
+                keyed =
+                        given instanceof List<?> pair
+                                && pair.size() == 2
+                                && (!cas || pair.get(1) instanceof List<?>);
+            }
+            Object key = RegisterCall.THE_ONLY_KEY;
+            Object value = given;
+            if (keyed) {
+                List<?> pair = pair(given, "[register " + (cas ? "[old new]]" : "value]"));
+                key = pair.get(0);
+                value = pair.get(1);
+                if (key == null) {
+                    throw wrong(given, "is :value without a register");
+                }
+            }
+            if (cas) {
+                List<?> change = pair(value, "[old new]");
+                return new CompareAndSet(key, change.get(0), change.get(1));
+            }
+            if (!keyed && value instanceof List<?>) {
+                throw wrong(value, "is :value, as if of a register among others");
+            }
+            return function.equals("read") ? new Read(key, value) : new Write(key, value);
+        }
+
+        private static List<?> pair(Object value, String expected) {
+            if (value instanceof List<?> pair && pair.size() == 2) {
+                return pair;
+            }
+            throw wrong(value, "is :value, expected " + expected);
+        }
+
+        private static HistoryEvent.Type type(Object type) {
+            for (HistoryEvent.Type possible : HistoryEvent.Type.values()) {
+                if (new Keyword(possible.toString()).equals(type)) {
+                    return possible;
+                }
+            }
+            throw wrong(type, "is :type, expected :invoke, :ok, :fail or :info");
+        }
+
+        private static String function(Object function) {
+            if (function instanceof Keyword keyword
+                    && Set.of("read", "write", "cas").contains(keyword.name())) {
+                return keyword.name();
+            }
+            throw wrong(function, "is :f, expected :read, :write or :cas: no call on a register");
+        }
+
+        private static int integer(Map<?, ?> map, String key) {
+            Object value = get(map, key);
+            if (value instanceof Long number && number >= 0 && number < Integer.MAX_VALUE) {
+                return number.intValue();
+            }
+            throw wrong(value, "is :" + key + ", expected a number from 0 to 2147483646");
+        }
+
+        private static Object get(Map<?, ?> map, String key) {
+            return map.get(new Keyword(key));
+        }
+
+        private static IllegalArgumentException wrong(Object value, String what) {
+            String printed = Edn.print(value);
+            String shown = printed.length() > 60 ? printed.substring(0, 60) + "..." : printed;
+            return new IllegalArgumentException(shown + " " + what);
+        }
     }
 }

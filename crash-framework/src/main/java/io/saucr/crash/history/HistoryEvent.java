@@ -1,11 +1,10 @@
 package io.saucr.crash.history;
 
-import java.util.List;
 import java.util.Locale;
 
 /** One line of a history, in the order in which they happened. */
 public sealed interface HistoryEvent {
-    /** From 0, without gaps. */
+    /** Grows from event to event; without gaps from 0 in what this program records. */
     int index();
 
     /** Nanoseconds since the history began, of the monotonic clock. */
@@ -37,15 +36,11 @@ public sealed interface HistoryEvent {
             implements HistoryEvent {}
 
     /**
-     * A fault, or its end; Jepsen's type INFO, process {@code :nemesis}.
+     * A fault or its end is about to be brought about, or has been: Jepsen's type INFO, process
+     * {@code :nemesis}, and two events each.
      *
      * @param fault a keyword without the colon
-     * @param servers whom it is about
+     * @param value what it is about, as EDN; a vector of servers in what this program records
      */
-    record Nemesis(int index, long timeNanos, String fault, List<Integer> servers)
-            implements HistoryEvent {
-        public Nemesis {
-            servers = List.copyOf(servers);
-        }
-    }
+    record Nemesis(int index, long timeNanos, String fault, String value) implements HistoryEvent {}
 }

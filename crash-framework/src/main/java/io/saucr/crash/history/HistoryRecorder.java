@@ -1,5 +1,6 @@
 package io.saucr.crash.history;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -36,8 +37,26 @@ public final class HistoryRecorder {
         add(HistoryEvent.Type.INFO, process, call);
     }
 
-    public synchronized void nemesis(String fault, List<Integer> servers) {
-        events.add(new HistoryEvent.Nemesis(events.size(), time(), fault, servers));
+    /** What a nemesis does to servers. */
+    public interface Deed {
+        void run() throws IOException;
+    }
+
+    /**
+     * A fault or its end: written down before it is brought about, and once more after that.
+     *
+     * @param fault a keyword without the colon
+     * @param servers whom it is about
+     */
+    public void nemesis(String fault, List<Integer> servers, Deed deed) throws IOException {
+        String value = Edn.print(servers);
+        add(fault, value);
+        deed.run();
+        add(fault, value);
+    }
+
+    private synchronized void add(String fault, String value) {
+        events.add(new HistoryEvent.Nemesis(events.size(), time(), fault, value));
     }
 
     private void add(HistoryEvent.Type type, int process, RegisterCall call) {

@@ -1,30 +1,39 @@
 package io.saucr.crash.history;
 
+import io.saucr.crash.history.RegisterCall.CompareAndSet;
+import io.saucr.crash.history.RegisterCall.Read;
+import java.io.IOException;
+import java.io.StringReader;
+import java.nio.IntBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.BitSet;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Decides whether a history of registers is linearizable, each register by itself: Wing and Gong's
  * search over the orders that real time allows, with Lowe's memory of the configurations (calls
- * that took effect, value) that led nowhere.
+ * that took effect, value) that led nowhere. A read without a value fits anywhere, as in Knossos.
  *
  * <p>Memory is bounded by the number of configurations that it remembers per register; where they
- * do not suffice it says {@link Answer#UNKNOWN}, never a guess. A history that is not linearizable
- * is named as such even if another register is unknown. Stateless between calls.
+ * do not suffice it says {@link Answer#UNKNOWN}, never a guess. Stateless between calls.
  */
 public final class LinearizabilityChecker {
     /** How many configurations are remembered by default; one takes about 200 bytes. */
     public static final int DEFAULT_CONFIGURATIONS = 400_000;
 
-    private final int mostConfigurations;
+    /** Values that an explanation can use; there may be as many as calls of unknown outcome. */
+    private static final int MOST_VALUES_KEPT = 100;
 
-    /** What the checker says of a history. */
+    private final int mostConfigurations;
+    private final Object initial;
+
+    /** What the checker says of a register, or of all. */
     public enum Answer {
         LINEARIZABLE,
         NOT_LINEARIZABLE,
@@ -33,14 +42,67 @@ public final class LinearizabilityChecker {
     }
 
     /**
-     * @param key of the register that decided; -1 if all are linearizable
-     * @param configurations that were looked at, of all registers
-     * @param evidence of a history that is not linearizable: the calls that could not be brought
-     *     into an order together with those before them
+     * @param configurations that were looked at
+     * @param explanation sentences that say what does not fit; empty unless it is NOT_LINEARIZABLE
      */
-    public record Result(Answer answer, int key, long configurations, List<String> evidence) {
+    public record Judgement(
+            Register register, Answer answer, long configurations, List<String> explanation) {
+        public Judgement {
+            explanation = List.copyOf(explanation);
+        }
+
+        /** Such as "register 7 (150 calls)". */
+        public String name() {
+            return register.name()
+                    + " ("
+                    + register.calls()
+                    + (register.calls() == 1 ? " call)" : " calls)");
+        }
+    }
+
+    /** What is said of a history: of each of its registers. */
+    public record Result(List<Judgement> registers) {
         public Result {
-            evidence = List.copyOf(evidence);
+            registers = List.copyOf(registers);
+        }
+
+        /** The worst of the registers' answers; a violation is worse than an unknown one. */
+        public Answer answer() {
+            return !with(Answer.NOT_LINEARIZABLE).isEmpty()
+                    ? Answer.NOT_LINEARIZABLE
+                    : with(Answer.UNKNOWN).isEmpty() ? Answer.LINEARIZABLE : Answer.UNKNOWN;
+        }
+
+        /** The registers of which this is said. */
+        public List<Judgement> with(Answer answer) {
+            return registers.stream().filter(judgement -> judgement.answer() == answer).toList();
+        }
+
+        /** One line that names each register that is not linearizable or not decided. */
+        public String summary() {
+            Answer answer = answer();
+            if (answer == Answer.LINEARIZABLE) {
+                return "linearizable";
+            }
+            List<Judgement> worst = with(answer);
+            return (answer == Answer.UNKNOWN ? "not decided: " : "not linearizable: ")
+                    + worst.size()
+                    + " of "
+                    + registers.size()
+                    + (registers.size() == 1 ? " register: " : " registers: ")
+                    + worst.stream().map(Judgement::name).collect(Collectors.joining(", "));
+        }
+
+        /** Of each register that is not linearizable, what does not fit, in words. */
+        public List<String> evidence() {
+            return with(Answer.NOT_LINEARIZABLE).stream()
+                    .map(bad -> bad.name() + ": " + String.join("; ", bad.explanation()))
+                    .toList();
+        }
+
+        /** All that were looked at. */
+        public long configurations() {
+            return registers.stream().mapToLong(Judgement::configurations).sum();
         }
     }
 
@@ -48,31 +110,60 @@ public final class LinearizabilityChecker {
      * @param mostConfigurations that are remembered per register, at least 1
      */
     public LinearizabilityChecker(int mostConfigurations) {
+        this(mostConfigurations, null);
+    }
+
+    /**
+     * @param mostConfigurations that are remembered per register, at least 1
+     * @param initial what each register holds before the first write; null for nothing
+     */
+    LinearizabilityChecker(int mostConfigurations, Object initial) {
         if (mostConfigurations < 1) {
             throw new IllegalArgumentException(mostConfigurations + " configurations");
         }
         this.mostConfigurations = mostConfigurations;
+        this.initial = initial;
+    }
+
+    /**
+     * @param mostConfigurations that are remembered per register, at least 1
+     * @param initial what each register holds before the first write, as EDN
+     * @throws IllegalArgumentException if it is not one value of EDN, or there are no
+     *     configurations
+     */
+    public static LinearizabilityChecker of(int mostConfigurations, String initial) {
+        EdnReader reader = new EdnReader(new StringReader(initial));
+        try {
+            Object value = reader.next();
+            if (value != EdnReader.END && reader.next() == EdnReader.END) {
+                return new LinearizabilityChecker(mostConfigurations, value);
+            }
+        } catch (IOException e) {
+            throw new IllegalArgumentException(
+                    "initial value " + initial + ": " + e.getMessage(), e);
+        }
+        throw new IllegalArgumentException("initial value " + initial + ": expected one value");
     }
 
     /** Judges all registers. */
     public Result check(History history) {
-        long configurations = 0;
-        int unknown = -1;
-        for (Map.Entry<Integer, List<RegisterOperation>> register :
-                history.operations().entrySet()) {
-            Search search = new Search(relevant(register.getValue()));
+        List<Judgement> judgements = new ArrayList<>();
+        for (Register register : history.registers()) {
+            Search search = new Search(relevant(register.operations()));
             Answer answer = search.run();
-            configurations += search.seen.size();
-            if (answer == Answer.NOT_LINEARIZABLE) {
-                return new Result(answer, register.getKey(), configurations, search.evidence());
-            }
-            if (answer == Answer.UNKNOWN) {
-                unknown = register.getKey();
-            }
+            List<String> explanation =
+                    answer == Answer.NOT_LINEARIZABLE
+                            ? new Contradiction(
+                                            history,
+                                            register,
+                                            initial,
+                                            search.stuck,
+                                            search.heldWhenStuck)
+                                    .sentences()
+                            : List.of();
+            judgements.add(new Judgement(register, answer, search.seen.size(), explanation));
         }
-        return unknown < 0
-                ? new Result(Answer.LINEARIZABLE, -1, configurations, List.of())
-                : new Result(Answer.UNKNOWN, unknown, configurations, List.of());
+        return new Result(judgements);
     }
 
     /**
@@ -83,16 +174,21 @@ public final class LinearizabilityChecker {
     private static List<RegisterOperation> relevant(List<RegisterOperation> operations) {
         List<RegisterOperation> kept = operations;
         while (true) {
-            Set<Long> seen = new HashSet<>();
+            Set<Object> required = new HashSet<>();
             for (RegisterOperation operation : kept) {
-                operation.call().required().ifPresent(seen::add);
+                if (operation.call() instanceof Read read) {
+                    required.add(read.value());
+                } else if (operation.call() instanceof CompareAndSet cas) {
+                    required.add(cas.expected());
+                }
             }
             List<RegisterOperation> fewer =
                     kept.stream()
                             .filter(
                                     operation ->
                                             operation.returned() != RegisterOperation.NEVER
-                                                    || seen.contains(written(operation)))
+                                                    || required.contains(
+                                                            operation.call().after(null)))
                             .toList();
             if (fewer.size() == kept.size()) {
                 return fewer;
@@ -101,12 +197,13 @@ public final class LinearizabilityChecker {
         }
     }
 
-    private static long written(RegisterOperation operation) {
-        return operation.call().written().orElse(RegisterCall.NIL);
-    }
-
-    /** Which calls took effect, and the value after them. */
-    private record Configuration(BitSet done, long value) {}
+    /**
+     * Which calls took effect, and the value after them.
+     *
+     * @param last of these calls, by invocation
+     * @param without earlier calls that did not: few, however long the history is
+     */
+    private record Configuration(int last, IntBuffer without, Object value) {}
 
     /** A call or a return in the list of events that are still to be explained. */
     private static final class Entry {
@@ -157,17 +254,20 @@ public final class LinearizabilityChecker {
         private final List<RegisterOperation> operations;
         private final Set<Configuration> seen = new HashSet<>();
         private final Entry head = new Entry(-1, false);
-        private final BitSet done;
-        private long value = RegisterCall.NIL;
-        private int furthest = -1;
-        private Set<Integer> stuckWith = Set.of();
+        private Object value = initial;
+        private int last = -1;
 
-        /** A step of the present order, and the value before it. */
-        private record Step(Entry call, long valueBefore) {}
+        /** The latest return that no order got past: of this operation. */
+        private RegisterOperation stuck;
+
+        /** What the register holds just before that, in every order that gets so far. */
+        private Set<Object> heldWhenStuck = Set.of();
+
+        /** A step of the present order, and what was before it. */
+        private record Step(Entry call, Object valueBefore, int lastBefore) {}
 
         Search(List<RegisterOperation> operations) {
             this.operations = operations;
-            done = new BitSet(operations.size());
             List<Entry> entries = new ArrayList<>();
             for (int i = 0; i < operations.size(); i++) {
                 Entry call = new Entry(i, false);
@@ -178,11 +278,11 @@ public final class LinearizabilityChecker {
                 }
             }
             entries.sort((a, b) -> Integer.compare(place(a), place(b)));
-            Entry last = head;
+            Entry end = head;
             for (Entry entry : entries) {
-                last.next = entry;
-                entry.previous = last;
-                last = entry;
+                end.next = entry;
+                entry.previous = end;
+                end = entry;
             }
         }
 
@@ -204,25 +304,20 @@ public final class LinearizabilityChecker {
             Entry entry = head.next;
             while (open > 0) {
                 if (entry != null && !entry.isReturn) {
-                    long before = value;
                     RegisterCall call = operations.get(entry.operation).call();
-                    if (call.required().orElse(value) == value) {
-                        value = call.written().orElse(value);
-                        done.flip(entry.operation);
-                        if (seen.add(new Configuration((BitSet) done.clone(), value))) {
-                            if (seen.size() > mostConfigurations) {
-                                return Answer.UNKNOWN;
-                            }
-                            steps.push(new Step(entry, before));
-                            entry.lift();
-                            open -= entry.partner == null ? 0 : 1;
-                            entry = head.next;
-                            continue;
+                    if (call.fits(value) && seen.add(configurationWith(entry, call.after(value)))) {
+                        if (seen.size() > mostConfigurations) {
+                            return Answer.UNKNOWN;
                         }
-                        done.flip(entry.operation);
-                        value = before;
+                        steps.push(new Step(entry, value, last));
+                        value = call.after(value);
+                        last = Math.max(last, entry.operation);
+                        entry.lift();
+                        open -= entry.partner == null ? 0 : 1;
+                        entry = head.next;
+                    } else {
+                        entry = entry.next;
                     }
-                    entry = entry.next;
                 } else {
                     if (entry != null) {
                         remember(entry);
@@ -232,7 +327,7 @@ public final class LinearizabilityChecker {
                     }
                     Step step = steps.pop();
                     value = step.valueBefore();
-                    done.flip(step.call().operation);
+                    last = step.lastBefore();
                     step.call().unlift();
                     open += step.call().partner == null ? 0 : 1;
                     entry = step.call().next;
@@ -241,23 +336,32 @@ public final class LinearizabilityChecker {
             return Answer.LINEARIZABLE;
         }
 
-        /**
-         * Remembers the latest return that no order got past, and the calls that were open then.
-         */
-        private void remember(Entry stuck) {
-            int place = place(stuck);
-            if (place > furthest) {
-                furthest = place;
-                Set<Integer> open = new HashSet<>();
-                for (Entry e = head.next; e != stuck; e = e.next) {
-                    open.add(e.operation);
+        /** What comes of one more call. */
+        private Configuration configurationWith(Entry call, Object after) {
+            int latest = Math.max(last, call.operation);
+            int count = 0;
+            int[] without = new int[4];
+            for (Entry e = head.next; e != null && e.operation < latest; e = e.next) {
+                if (!e.isReturn && e != call) {
+                    if (count == without.length) {
+                        without = Arrays.copyOf(without, 2 * count);
+                    }
+                    without[count++] = e.operation;
                 }
-                stuckWith = open;
             }
+            return new Configuration(latest, IntBuffer.wrap(Arrays.copyOf(without, count)), after);
         }
 
-        List<String> evidence() {
-            return stuckWith.stream().sorted().map(i -> operations.get(i).toString()).toList();
+        /** Remembers the latest return that no order got past, and what the register held. */
+        private void remember(Entry entry) {
+            RegisterOperation operation = operations.get(entry.operation);
+            if (stuck == null || operation.returned() > stuck.returned()) {
+                stuck = operation;
+                heldWhenStuck = new LinkedHashSet<>();
+            }
+            if (operation.equals(stuck) && heldWhenStuck.size() < MOST_VALUES_KEPT) {
+                heldWhenStuck.add(value);
+            }
         }
     }
 }

@@ -1,55 +1,58 @@
 package io.saucr.crash.history;
 
-import java.util.OptionalLong;
+import java.util.Objects;
 
 /**
- * What a client asks of one register. Values are natural numbers; {@link #NIL} stands for the value
- * before the first write, {@link #ABSENT} for a register that the system does not know although it
- * was created.
+ * What a client asks of one register. Keys and values are values of EDN; those of this program's
+ * own histories are natural numbers ({@code Long}). A register that was never written holds null,
+ * which is EDN's {@code nil}.
  */
 public sealed interface RegisterCall {
-    /** As EDN: {@code nil}. */
-    long NIL = -1;
+    /**
+     * As EDN {@code :absent}: the system does not know the register although it was created. No
+     * linearizable history holds a read of it.
+     */
+    Object ABSENT = new Edn.Keyword("absent");
 
-    /** As EDN: {@code :absent}. No linearizable history holds a read of it. */
-    long ABSENT = -2;
+    /** The key in histories of one register, whose values name none. */
+    Object THE_ONLY_KEY = new Edn.Keyword("the-only-register");
 
     /** Which register. */
-    int key();
+    Object key();
 
-    /** The value that the register must have for the call to take effect; empty if any will do. */
-    OptionalLong required();
+    /** Whether the call can take effect on a register that holds this value. */
+    boolean fits(Object held);
 
-    /** The value that it leaves; empty if it changes nothing. */
-    OptionalLong written();
+    /** What a register holds after the call that held this before. */
+    Object after(Object held);
 
     /**
-     * @param value what was read; NIL as long as it is not known
+     * @param value what was read; null if that is not known, so that any value fits
      */
-    record Read(int key, long value) implements RegisterCall {
+    record Read(Object key, Object value) implements RegisterCall {
         @Override
-        public OptionalLong required() {
-            return OptionalLong.of(value);
+        public boolean fits(Object held) {
+            return value == null || value.equals(held);
         }
 
         @Override
-        public OptionalLong written() {
-            return OptionalLong.empty();
+        public Object after(Object held) {
+            return held;
         }
     }
 
     /**
      * @param value what is written
      */
-    record Write(int key, long value) implements RegisterCall {
+    record Write(Object key, Object value) implements RegisterCall {
         @Override
-        public OptionalLong required() {
-            return OptionalLong.empty();
+        public boolean fits(Object held) {
+            return true;
         }
 
         @Override
-        public OptionalLong written() {
-            return OptionalLong.of(value);
+        public Object after(Object held) {
+            return value;
         }
     }
 
@@ -57,15 +60,15 @@ public sealed interface RegisterCall {
      * @param expected the value that the register must have
      * @param value what is written then
      */
-    record CompareAndSet(int key, long expected, long value) implements RegisterCall {
+    record CompareAndSet(Object key, Object expected, Object value) implements RegisterCall {
         @Override
-        public OptionalLong required() {
-            return OptionalLong.of(expected);
+        public boolean fits(Object held) {
+            return Objects.equals(expected, held);
         }
 
         @Override
-        public OptionalLong written() {
-            return OptionalLong.of(value);
+        public Object after(Object held) {
+            return value;
         }
     }
 }

@@ -1,5 +1,9 @@
 package io.saucr.crash.history;
 
+import io.saucr.crash.history.RegisterCall.CompareAndSet;
+import io.saucr.crash.history.RegisterCall.Read;
+import io.saucr.crash.history.RegisterCall.Write;
+
 /**
  * A call on a register with its place in real time.
  *
@@ -18,15 +22,32 @@ public record RegisterOperation(int process, int called, int returned, RegisterC
         return Integer.compare(called, other.called);
     }
 
+    /** Whether it left this value, if it took effect. */
+    boolean wrote(Object value) {
+        return !(call instanceof Read) && java.util.Objects.equals(call.after(null), value);
+    }
+
+    /** Such as "events 4 to 5". */
+    String events() {
+        return returned == NEVER ? "event " + called : "events " + called + " to " + returned;
+    }
+
+    /** Such as "the write of 3 by process 1 (events 4 to 5)". */
     @Override
     public String toString() {
-        return "process "
-                + process
-                + ", events "
-                + called
-                + " to "
-                + (returned == NEVER ? "?" : Integer.toString(returned))
-                + ": "
-                + call;
+        String what;
+        if (call instanceof Read read) {
+            what = "the read of " + Edn.print(read.value());
+        } else if (call instanceof Write write) {
+            what = "the write of " + Edn.print(write.value());
+        } else {
+            CompareAndSet cas = (CompareAndSet) call;
+            what =
+                    "the compare-and-set from "
+                            + Edn.print(cas.expected())
+                            + " to "
+                            + Edn.print(cas.value());
+        }
+        return what + " by process " + process + " (" + events() + ")";
     }
 }

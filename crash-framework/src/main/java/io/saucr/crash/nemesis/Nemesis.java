@@ -2,6 +2,7 @@ package io.saucr.crash.nemesis;
 
 import io.saucr.crash.fault.FaultBackend;
 import io.saucr.crash.history.HistoryRecorder;
+import io.saucr.crash.nemesis.NemesisOutcome.Injected;
 import io.saucr.crash.nemesis.NemesisOutcome.Refusal;
 import io.saucr.ensemble.Ensemble;
 import io.saucr.ensemble.Explanation;
@@ -57,10 +58,11 @@ final class Nemesis {
     private final Set<Integer> down = new TreeSet<>();
 
     private final List<Refusal> refusals = new ArrayList<>();
+    private final List<Injected> injected = new ArrayList<>();
 
     /**
      * @param disksMayGoWithAll whether one may lose its disk while the others' processes are dead
-     * @param start of {@link System#nanoTime} from which the times of refusals count
+     * @param start of {@link System#nanoTime} from which the times of faults and refusals count
      * @param end of {@link System#nanoTime} after which no fault begins
      */
     Nemesis(
@@ -154,8 +156,23 @@ final class Nemesis {
     }
 
     private void refuses(ServerProcess server) throws IOException, InterruptedException {
-        long millis = (System.nanoTime() - start) / 1_000_000;
-        refusals.add(new Refusal(millis, server.id(), Explanation.of(server)));
+        refusals.add(new Refusal(millis(), server.id(), Explanation.of(server)));
+    }
+
+    private long millis() {
+        return (System.nanoTime() - start) / 1_000_000;
+    }
+
+    /** Brings about a fault or its end, and writes it down. */
+    private void inject(String fault, List<Integer> ids, HistoryRecorder.Deed deed)
+            throws IOException {
+        injected.add(new Injected(millis(), fault, ids));
+        recorder.nemesis(fault, ids, deed);
+    }
+
+    /** Faults and their ends, in order. */
+    List<Injected> injected() {
+        return List.copyOf(injected);
     }
 
     /** Servers that did not serve although nothing of this nemesis' kept them from it. */
@@ -204,27 +221,33 @@ final class Nemesis {
         Set<Integer> others = new TreeSet<>();
         ensemble.servers().forEach(server -> others.add(server.id()));
         others.removeAll(few);
-        recorder.nemesis("partition", few);
-        backend.partition(List.of(new TreeSet<>(few), others));
+        inject("partition", few, () -> backend.partition(List.of(new TreeSet<>(few), others)));
     }
 
     private void heal() throws IOException {
-        backend.heal();
-        recorder.nemesis("heal", List.of());
+        inject("heal", List.of(), backend::heal);
     }
 
     private void pause() throws IOException, InterruptedException {
         int count = 1 + random.nextInt(random.nextBoolean() ? minority() : plan.servers());
         List<Integer> ids = shuffled().subList(0, count);
-        recorder.nemesis("pause", ids);
-        for (int id : ids) {
-            ensemble.server(id).pause();
-        }
+        inject(
+                "pause",
+                ids,
+                () -> {
+                    for (int id : ids) {
+                        ensemble.server(id).pause();
+                    }
+                });
         hold(100, 7000);
-        for (int id : ids) {
-            ensemble.server(id).resume();
-        }
-        recorder.nemesis("resume", ids);
+        inject(
+                "resume",
+                ids,
+                () -> {
+                    for (int id : ids) {
+                        ensemble.server(id).resume();
+                    }
+                });
     }
 
     private void crash(FaultKind kind) throws IOException, InterruptedException {
@@ -245,14 +268,18 @@ final class Nemesis {
     }
 
     private void crashAtOnce(FaultKind kind, List<Integer> ids) throws IOException {
-        recorder.nemesis(kind.toString(), ids);
         List<ServerProcess> servers = ids.stream().map(ensemble::server).toList();
         down.addAll(ids);
-        if (kind == FaultKind.POWER_CUT) {
-            backend.powerCut(servers);
-        } else {
-            servers.forEach(ServerProcess::kill);
-        }
+        inject(
+                kind.toString(),
+                ids,
+                () -> {
+                    if (kind == FaultKind.POWER_CUT) {
+                        backend.powerCut(servers);
+                    } else {
+                        servers.forEach(ServerProcess::kill);
+                    }
+                });
     }
 
     private void restart() throws IOException, InterruptedException {
@@ -267,11 +294,15 @@ final class Nemesis {
     }
 
     private void start(List<ServerProcess> servers) throws IOException {
-        for (ServerProcess server : servers) {
-            server.start();
-            down.remove(server.id());
-        }
-        recorder.nemesis("start", servers.stream().map(ServerProcess::id).toList());
+        inject(
+                "start",
+                servers.stream().map(ServerProcess::id).toList(),
+                () -> {
+                    for (ServerProcess server : servers) {
+                        server.start();
+                        down.remove(server.id());
+                    }
+                });
     }
 
     private void partitionAndPowerCut() throws IOException, InterruptedException {
@@ -297,16 +328,24 @@ final class Nemesis {
 
     private void slowDisk() throws IOException, InterruptedException {
         List<Integer> ids = shuffled().subList(0, 1 + random.nextInt(plan.servers()));
-        recorder.nemesis("slow-disk", ids);
-        for (int id : ids) {
-            backend.shim(id)
-                    .delay(Duration.ofMillis(random.nextInt((int) MOST_DELAY.toMillis() + 1)));
-        }
+        inject(
+                "slow-disk",
+                ids,
+                () -> {
+                    for (int id : ids) {
+                        int millis = random.nextInt((int) MOST_DELAY.toMillis() + 1);
+                        backend.shim(id).delay(Duration.ofMillis(millis));
+                    }
+                });
         hold(500, 6000);
-        for (int id : ids) {
-            backend.shim(id).delay(Duration.ZERO);
-        }
-        recorder.nemesis("fast-disk", ids);
+        inject(
+                "fast-disk",
+                ids,
+                () -> {
+                    for (int id : ids) {
+                        backend.shim(id).delay(Duration.ZERO);
+                    }
+                });
     }
 
     /**
@@ -317,10 +356,14 @@ final class Nemesis {
         List<ServerProcess> running =
                 ensemble.servers().stream().filter(ServerProcess::isAlive).toList();
         List<Integer> ids = running.stream().map(ServerProcess::id).toList();
-        recorder.nemesis(FaultKind.ALL_PROCESSES.toString(), ids);
         down.addAll(ids);
-        Signal.KILL.send(running.stream().map(ServerProcess::pid).toList());
-        running.forEach(ServerProcess::kill);
+        inject(
+                FaultKind.ALL_PROCESSES.toString(),
+                ids,
+                () -> {
+                    Signal.KILL.send(running.stream().map(ServerProcess::pid).toList());
+                    running.forEach(ServerProcess::kill);
+                });
     }
 
     private void allProcesses() throws IOException, InterruptedException {
@@ -333,29 +376,37 @@ final class Nemesis {
         List<Integer> ids = shuffled().subList(0, 1 + random.nextInt(minority()));
         WriteError error = random.nextBoolean() ? WriteError.NO_SPACE : WriteError.IO;
         int writes = 1 + random.nextInt(MOST_REFUSED_WRITES);
-        recorder.nemesis(FaultKind.REFUSED_WRITE.toString(), ids);
-        for (int id : ids) {
-            backend.shim(id).refuseWrites(writes, error);
-        }
+        inject(
+                FaultKind.REFUSED_WRITE.toString(),
+                ids,
+                () -> {
+                    for (int id : ids) {
+                        backend.shim(id).refuseWrites(writes, error);
+                    }
+                });
         hold(500, 4000);
-        for (int id : ids) {
-            backend.shim(id).refuseWrites(0, error);
-        }
-        recorder.nemesis("mended-disk", ids);
+        inject(
+                "mended-disk",
+                ids,
+                () -> {
+                    for (int id : ids) {
+                        backend.shim(id).refuseWrites(0, error);
+                    }
+                });
     }
 
     private void hungDisk() throws IOException, InterruptedException {
         int count = 1 + random.nextInt(random.nextBoolean() ? minority() : plan.servers());
         List<Integer> ids = shuffled().subList(0, count);
-        recorder.nemesis(FaultKind.HUNG_DISK.toString(), ids);
-        for (int id : ids) {
-            backend.shim(id).hang(true);
-        }
+        inject(FaultKind.HUNG_DISK.toString(), ids, () -> hang(ids, true));
         hold(1000, 8000);
+        inject("mended-disk", ids, () -> hang(ids, false));
+    }
+
+    private void hang(List<Integer> ids, boolean hangs) throws IOException {
         for (int id : ids) {
-            backend.shim(id).hang(false);
+            backend.shim(id).hang(hangs);
         }
-        recorder.nemesis("mended-disk", ids);
     }
 
     private void lose(FaultKind kind) throws IOException, InterruptedException {
@@ -373,13 +424,17 @@ final class Nemesis {
             lost = awaitServing(Set.of(victim), left);
         }
         if (lost) {
-            recorder.nemesis(kind.toString(), List.of(victim));
             Path disk = backend.dataDirectory(victim);
             Path folder = kind == FaultKind.LOST_LOG ? NemesisRunner.logs(disk) : disk;
-            backend.lose(victim, folder);
-            if (folderStays) {
-                Files.createDirectories(folder);
-            }
+            inject(
+                    kind.toString(),
+                    List.of(victim),
+                    () -> {
+                        backend.lose(victim, folder);
+                        if (folderStays) {
+                            Files.createDirectories(folder);
+                        }
+                    });
         }
         hold(0, 2000);
         restart();

@@ -62,9 +62,11 @@ public final class NemesisCampaign implements Workbench.Kind<NemesisPlan, Nemesi
     @Override
     public NemesisOutcome run(NemesisPlan plan, FaultBackend machines, Path work)
             throws IOException, InterruptedException {
-        String name = key(plan).replaceAll("[^A-Za-z0-9]+", "-");
-        return NemesisRunner.run(
-                system, plan, machines, work, histories.resolve(name + ".edn"), checker);
+        return NemesisRunner.run(system, plan, machines, work, history(key(plan)), checker);
+    }
+
+    private Path history(String key) {
+        return histories.resolve(key.replaceAll("[^A-Za-z0-9]+", "-") + ".edn");
     }
 
     @Override
@@ -75,7 +77,7 @@ public final class NemesisCampaign implements Workbench.Kind<NemesisPlan, Nemesi
     @Override
     public String words(NemesisOutcome outcome) {
         return String.format(
-                "%-16s %s seed %d: %d ok, %d failed, %d unknown, %d faults, checked in %d ms%s",
+                "%-16s %s seed %d: %d ok, %d failed, %d unknown, %d faults, checked in %d ms%s; %s",
                 outcome.verdict(),
                 outcome.system(),
                 outcome.seed(),
@@ -84,6 +86,7 @@ public final class NemesisCampaign implements Workbench.Kind<NemesisPlan, Nemesi
                 outcome.unknown(),
                 outcome.injected().size(),
                 outcome.checkMillis(),
-                outcome.reason().isEmpty() ? "" : "; " + outcome.reason());
+                outcome.reason().isEmpty() ? "" : "; " + outcome.reason(),
+                history(outcome.key()));
     }
 }

@@ -7,7 +7,7 @@ import java.util.List;
  *
  * @param faults the kinds that were drawn from
  * @param reason why, where the verdict is not LINEARIZABLE
- * @param evidence of a violation: calls that fit into no order
+ * @param evidence of a violation: of each register that has one, what does not fit, in words
  * @param ok calls that took effect
  * @param failed calls that took none
  * @param unknown calls without an answer

@@ -1,7 +1,5 @@
 package io.saucr.crash.nemesis;
 
-import static java.util.concurrent.TimeUnit.NANOSECONDS;
-
 import io.saucr.crash.campaign.SystemUnderTest;
 import io.saucr.crash.fault.FaultBackend;
 import io.saucr.crash.history.EdnHistory;
@@ -9,6 +7,7 @@ import io.saucr.crash.history.History;
 import io.saucr.crash.history.HistoryEvent;
 import io.saucr.crash.history.HistoryRecorder;
 import io.saucr.crash.history.LinearizabilityChecker;
+import io.saucr.crash.history.LinearizabilityChecker.Answer;
 import io.saucr.crash.nemesis.NemesisOutcome.Verdict;
 import io.saucr.ensemble.Ensemble;
 import io.saucr.ensemble.Explanation;
@@ -17,17 +16,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.apache.zookeeper.CreateMode;
-import org.apache.zookeeper.KeeperException.Code;
-import org.apache.zookeeper.ZooDefs;
-import org.apache.zookeeper.ZooKeeper;
 
 /**
  * One run: new servers, registers that are durable before the first fault, clients and faults for a
@@ -57,7 +47,7 @@ public final class NemesisRunner {
     /**
      * @param work for the servers' folders, also those of {@code backend}, which is closed at the
      *     end
-     * @param history gets the history, checked or not
+     * @param history gets the history, checked or not, also if the run fails
      * @throws IOException if the servers do not even serve before the first fault, or the back end
      *     or a client fails
      */
@@ -81,10 +71,13 @@ public final class NemesisRunner {
                 server.configure("dataLogDir", logs.toString());
             }
             NemesisRunner run = new NemesisRunner(system, plan, backend, ensemble);
-            String unavailable = run.run();
-            History recorded = run.recorder.history();
-            EdnHistory.write(recorded, history);
-            return run.judge(recorded, unavailable, history, checker);
+            String unavailable;
+            try {
+                unavailable = run.run();
+            } finally {
+                EdnHistory.write(run.recorder.history(), history);
+            }
+            return run.judge(unavailable, history, checker);
         }
     }
 
@@ -137,44 +130,13 @@ public final class NemesisRunner {
         return readAll(registers);
     }
 
-    /**
-     * Creates the nodes of the registers. Tries again when a connection is lost, because the
-     * servers may still be electing.
-     */
-    @SuppressWarnings("try") // close() may be interrupted like everything else here
     private void createRegisters(int count) throws IOException, InterruptedException {
         long deadline = System.nanoTime() + START_PATIENCE.toNanos();
-        try (ZooKeeper client =
-                new ZooKeeper(
-                        ensemble.connectString(), RegisterClient.SESSION_MILLIS, event -> {})) {
-            List<Integer> missing = new ArrayList<>();
+        try (RegisterClient client =
+                new RegisterClient(ensemble.connectString(), recorder, processes)) {
             for (int key = 0; key < count; key++) {
-                missing.add(key);
+                client.create(key, deadline);
             }
-            while (!missing.isEmpty()) {
-                Map<Integer, CompletableFuture<Code>> answers = new LinkedHashMap<>();
-                for (int key : missing) {
-                    CompletableFuture<Code> answer = new CompletableFuture<>();
-                    answers.put(key, answer);
-                    client.create(
-                            RegisterClient.path(key),
-                            new byte[0],
-                            ZooDefs.Ids.OPEN_ACL_UNSAFE,
-                            CreateMode.PERSISTENT,
-                            (status, path, context, name) -> answer.complete(Code.get(status)),
-                            null);
-                }
-                for (Map.Entry<Integer, CompletableFuture<Code>> answer : answers.entrySet()) {
-                    Code code = answer.getValue().get(deadline - System.nanoTime(), NANOSECONDS);
-                    if (code == Code.OK || code == Code.NODEEXISTS) {
-                        missing.remove(answer.getKey());
-                    } else if (code != Code.CONNECTIONLOSS || System.nanoTime() > deadline) {
-                        throw new IOException("a register was not created: " + code);
-                    }
-                }
-            }
-        } catch (ExecutionException | TimeoutException e) {
-            throw new IOException("registers were not created", e);
         }
     }
 
@@ -195,39 +157,20 @@ public final class NemesisRunner {
         return "";
     }
 
-    private NemesisOutcome judge(
-            History recorded, String unavailable, Path file, LinearizabilityChecker checker) {
+    private NemesisOutcome judge(String unavailable, Path file, LinearizabilityChecker checker) {
         long millis = (System.nanoTime() - start) / 1_000_000;
+        History recorded = recorder.history();
         long begin = System.nanoTime();
         LinearizabilityChecker.Result result = checker.check(recorded);
         final long checkMillis = (System.nanoTime() - begin) / 1_000_000;
-        Verdict verdict;
-        String reason;
-        switch (result.answer()) {
-            case NOT_LINEARIZABLE -> {
-                verdict = Verdict.NOT_LINEARIZABLE;
-                reason = "register " + result.key() + " has no order of its calls";
-            }
-            case UNKNOWN -> {
-                verdict = Verdict.UNKNOWN;
-                reason = "register " + result.key() + " needs too many configurations";
-            }
-            default -> {
-                verdict = unavailable.isEmpty() ? Verdict.LINEARIZABLE : Verdict.UNAVAILABLE;
-                reason = unavailable;
-            }
-        }
-        List<NemesisOutcome.Injected> injected =
-                recorded.events().stream()
-                        .filter(HistoryEvent.Nemesis.class::isInstance)
-                        .map(HistoryEvent.Nemesis.class::cast)
-                        .map(
-                                event ->
-                                        new NemesisOutcome.Injected(
-                                                event.timeNanos() / 1_000_000,
-                                                event.fault(),
-                                                event.servers()))
-                        .toList();
+        Verdict verdict =
+                switch (result.answer()) {
+                    case NOT_LINEARIZABLE -> Verdict.NOT_LINEARIZABLE;
+                    case UNKNOWN -> Verdict.UNKNOWN;
+                    case LINEARIZABLE ->
+                            unavailable.isEmpty() ? Verdict.LINEARIZABLE : Verdict.UNAVAILABLE;
+                };
+        String reason = result.answer() == Answer.LINEARIZABLE ? unavailable : result.summary();
         return new NemesisOutcome(
                 system.name(),
                 system.distribution().version(),
@@ -239,14 +182,14 @@ public final class NemesisRunner {
                 verdict,
                 reason,
                 result.evidence(),
-                recorded.operations().size(),
+                result.registers().size(),
                 recorded.count(HistoryEvent.Type.OK),
                 recorded.count(HistoryEvent.Type.FAIL),
                 recorded.count(HistoryEvent.Type.INFO),
                 result.configurations(),
                 checkMillis,
                 millis,
-                injected,
+                nemesis.injected(),
                 nemesis.refusals(),
                 file.getFileName().toString());
     }

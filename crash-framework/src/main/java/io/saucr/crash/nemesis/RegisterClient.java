@@ -16,30 +16,34 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
  * Registers as nodes, and one client of them, which records what it asks and hears. A read is a
  * {@code sync} and a {@code getData}, a write a {@code setData}, and compare-and-set a {@code
- * setData} with the version under which this client saw the expected value. Used by one thread.
+ * setData} with the version under which this client saw the expected value. A register begins with
+ * a write of 0, which creates its node. Used by one thread.
  *
  * <p>A call without an answer is INFO, if it could have an effect, and the client goes on under a
  * new process number.
  */
 final class RegisterClient implements AutoCloseable {
     static final int SESSION_MILLIS = 6000;
+    private static final long INITIAL = 0;
     private static final Duration CALL_LIMIT = Duration.ofSeconds(6);
 
     private final String connectString;
     private final HistoryRecorder recorder;
     private final AtomicInteger processes;
-    private final Map<Integer, Seen> seen = new HashMap<>();
+    private final Map<Object, Seen> seen = new HashMap<>();
     private ZooKeeper client;
     private int process;
 
     /** What a register held, and the version under which it did. */
-    private record Seen(long value, int version) {}
+    private record Seen(Object value, int version) {}
 
     /**
      * How a call of ZooKeeper's ended.
@@ -65,7 +69,7 @@ final class RegisterClient implements AutoCloseable {
         client = connect();
     }
 
-    static String path(int key) {
+    private static String path(Object key) {
         return "/register-" + key;
     }
 
@@ -87,8 +91,8 @@ final class RegisterClient implements AutoCloseable {
     /**
      * @return whether an answer came
      */
-    boolean read(int key) throws InterruptedException, IOException {
-        Read call = new Read(key, RegisterCall.NIL);
+    boolean read(long key) throws InterruptedException, IOException {
+        Read call = new Read(key, null);
         recorder.invoke(process, call);
         CompletableFuture<Answer> synced = new CompletableFuture<>();
         CompletableFuture<Answer> read = new CompletableFuture<>();
@@ -118,12 +122,43 @@ final class RegisterClient implements AutoCloseable {
         return true;
     }
 
-    void write(int key, long value) throws InterruptedException, IOException {
+    /**
+     * Creates a register with a write of 0. Tries again when a connection is lost, because the
+     * servers may still be electing: as nobody else writes, that is the same write.
+     *
+     * @param deadline of {@link System#nanoTime}
+     * @throws IOException if there is no register then, or the servers refuse it
+     */
+    void create(long key, long deadline) throws InterruptedException, IOException {
+        RegisterCall call = new Write(key, INITIAL);
+        recorder.invoke(process, call);
+        while (true) {
+            CompletableFuture<Answer> answer = new CompletableFuture<>();
+            client.create(
+                    path(key),
+                    data(INITIAL),
+                    ZooDefs.Ids.OPEN_ACL_UNSAFE,
+                    CreateMode.PERSISTENT,
+                    (status, path, context, name) -> answer.complete(Answer.of(status, () -> null)),
+                    null);
+            Code code = await(answer).code();
+            if (code == Code.OK || code == Code.NODEEXISTS) {
+                recorder.ok(process, call);
+                return;
+            }
+            boolean again = code == Code.CONNECTIONLOSS || code == Code.OPERATIONTIMEOUT;
+            if (!again || System.nanoTime() > deadline) {
+                throw new IOException("register " + key + " was not created: " + code);
+            }
+        }
+    }
+
+    void write(long key, long value) throws InterruptedException, IOException {
         change(new Write(key, value), value, -1);
     }
 
     /** Compare-and-set from what this client saw last; a read if it saw nothing yet. */
-    void compareAndSet(int key, long value) throws InterruptedException, IOException {
+    void compareAndSet(long key, long value) throws InterruptedException, IOException {
         Seen last = seen.get(key);
         if (last == null) {
             read(key);
@@ -138,7 +173,7 @@ final class RegisterClient implements AutoCloseable {
         CompletableFuture<Answer> answer = new CompletableFuture<>();
         client.setData(
                 path(call.key()),
-                Long.toString(value).getBytes(StandardCharsets.US_ASCII),
+                data(value),
                 version,
                 (status, path, context, stat) ->
                         answer.complete(
@@ -174,10 +209,14 @@ final class RegisterClient implements AutoCloseable {
         }
     }
 
-    private static long value(byte[] data) {
-        return data == null || data.length == 0
-                ? RegisterCall.NIL
-                : Long.parseLong(new String(data, StandardCharsets.US_ASCII));
+    private static byte[] data(long value) {
+        return Long.toString(value).getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /** What a node holds; as text, which nobody writes, if it is no number. */
+    private static Object value(byte[] data) {
+        String text = data == null ? "" : new String(data, StandardCharsets.ISO_8859_1);
+        return text.matches("\\d{1,18}") ? (Object) Long.valueOf(text) : text;
     }
 
     private void replaceClient() throws IOException {

@@ -125,7 +125,10 @@ public final class TextReport {
         for (NemesisOutcome outcome : outcomes) {
             if (outcome.verdict() != NemesisOutcome.Verdict.LINEARIZABLE) {
                 text.append("          ").append(outcome.key()).append(": ");
-                text.append(outcome.reason()).append('\n');
+                text.append(outcome.reason());
+                text.append("; history: histories/").append(outcome.history()).append('\n');
+                outcome.evidence()
+                        .forEach(line -> text.append("            ").append(line).append('\n'));
             }
             for (NemesisOutcome.Refusal refusal : outcome.refusals()) {
                 text.append(

@@ -2,12 +2,16 @@ package io.saucr.crash.history;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import clojure.lang.Compiler;
 import clojure.lang.EdnReader;
 import clojure.lang.Keyword;
+import clojure.lang.MapEntry;
 import clojure.lang.PersistentHashMap;
+import clojure.lang.RT;
 import io.saucr.crash.history.RegisterCall.CompareAndSet;
 import io.saucr.crash.history.RegisterCall.Read;
 import io.saucr.crash.history.RegisterCall.Write;
+import java.io.StringReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,6 +21,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -97,13 +103,13 @@ class ClojureReaderTest {
     @Test
     void everyKindOfOperationReadsAsClojuresOwnValues() throws Exception {
         HistoryRecorder recorder = new HistoryRecorder();
-        recorder.nemesis("power-cut", List.of(1, 3));
-        recorder.invoke(0, new Read(7, RegisterCall.NIL));
-        recorder.ok(0, new Read(7, RegisterCall.ABSENT));
-        recorder.invoke(1, new Write(7, 5));
-        recorder.info(1, new Write(7, 5));
-        recorder.invoke(2, new CompareAndSet(7, 5, 6));
-        recorder.fail(2, new CompareAndSet(7, 5, 6));
+        recorder.nemesis("power-cut", List.of(1, 3), () -> {});
+        recorder.invoke(0, new Read(7L, null));
+        recorder.ok(0, new Read(7L, RegisterCall.ABSENT));
+        recorder.invoke(1, new Write(7L, 5L));
+        recorder.info(1, new Write(7L, 5L));
+        recorder.invoke(2, new CompareAndSet(7L, 5L, 6L));
+        recorder.fail(2, new CompareAndSet(7L, 5L, 6L));
         Path file = work.resolve("history.edn");
         EdnHistory.write(recorder.history(), file);
         List<Map<?, ?>> operations = read(file);
@@ -113,6 +119,7 @@ class ClojureReaderTest {
         assertThat(values)
                 .isEqualTo(
                         List.of(
+                                List.of(1L, 3L),
                                 List.of(1L, 3L),
                                 Arrays.asList(7L, null),
                                 List.of(7L, keyword("absent")),
@@ -125,5 +132,37 @@ class ClojureReaderTest {
         assertHistory(register, false);
         assertThat(register).hasSize(6);
         assertThat(register.get(4).get(keyword("value"))).isEqualTo(List.of(5L, 6L));
+    }
+
+    /** As docs/histories.md has it: jepsen.independent knows its values by their class. */
+    @Test
+    void theFunctionOfThePageMakesTuples() throws Exception {
+        String page = Files.readString(Path.of("../docs/histories.md"));
+        Matcher blocks = Pattern.compile("```clojure\n(.*?)```", Pattern.DOTALL).matcher(page);
+        assertThat(blocks.find()).isTrue();
+        RT.init();
+        Compiler.load(new StringReader("(ns histories-page)\n" + blocks.group(1)));
+        Path file = work.resolve("history.edn");
+        History history = ExportedHistories.of(2);
+        EdnHistory.write(history, file);
+        List<?> operations =
+                (List<?>) RT.var("histories-page", "load-history").invoke(file.toString());
+        assertThat(operations).hasSize(history.events().size());
+        int faults = 0;
+        for (int i = 0; i < operations.size(); i++) {
+            Map<?, ?> operation = (Map<?, ?>) operations.get(i);
+            Object value = operation.get(keyword("value"));
+            if (history.events().get(i) instanceof HistoryEvent.Client client) {
+                assertThat(value).isInstanceOf(MapEntry.class);
+                assertThat(((MapEntry) value).key()).isEqualTo(client.call().key());
+            } else {
+                assertThat(value).isEqualTo(List.of(1L, 2L)).isNotInstanceOf(MapEntry.class);
+                faults++;
+            }
+        }
+        assertThat(faults).isPositive();
+        // The other block needs Jepsen; it is at least Clojure.
+        assertThat(blocks.find()).isTrue();
+        assertThat(RT.readString("[" + blocks.group(1) + "]")).isNotNull();
     }
 }

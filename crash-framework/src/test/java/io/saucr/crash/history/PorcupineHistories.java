@@ -1,8 +1,11 @@
 package io.saucr.crash.history;
 
+import io.saucr.crash.history.RegisterCall.CompareAndSet;
+import io.saucr.crash.history.RegisterCall.Read;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
@@ -40,21 +43,32 @@ final class PorcupineHistories {
     }
 
     private static String line(History history) {
-        return history.operations().values().stream()
-                .flatMap(list -> list.stream())
+        return history.registers().stream()
+                .sorted(Comparator.comparing(register -> (Long) register.key()))
+                .flatMap(register -> register.operations().stream())
                 .map(
                         o ->
                                 LongStream.of(
                                                 o.process(),
-                                                o.call().key(),
+                                                (Long) o.call().key(),
                                                 o.called(),
                                                 o.returned() == RegisterOperation.NEVER
                                                         ? -1
                                                         : o.returned(),
-                                                o.call().required().orElse(NOTHING),
-                                                o.call().written().orElse(NOTHING))
+                                                required(o.call()),
+                                                written(o.call()))
                                         .mapToObj(Long::toString)
                                         .collect(Collectors.joining(",", "[", "]")))
                 .collect(Collectors.joining(",", "[", "]"));
+    }
+
+    private static long required(RegisterCall call) {
+        return call instanceof Read read
+                ? (Long) read.value()
+                : call instanceof CompareAndSet cas ? (Long) cas.expected() : NOTHING;
+    }
+
+    private static long written(RegisterCall call) {
+        return call instanceof Read ? NOTHING : (Long) call.after(null);
     }
 }

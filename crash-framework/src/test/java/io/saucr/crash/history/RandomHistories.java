@@ -17,9 +17,12 @@ import java.util.Random;
  * every JVM ({@link Random} is specified).
  */
 final class RandomHistories {
+    /** What a register holds before the first write; histories say it in reads. */
+    static final long UNWRITTEN = -1;
+
     private final Random random;
     private final List<HistoryEvent> events = new ArrayList<>();
-    private final Map<Integer, List<Long>> past = new HashMap<>();
+    private final Map<Object, List<Long>> past = new HashMap<>();
     private final boolean faulty;
     private int nextProcess;
 
@@ -88,18 +91,21 @@ final class RandomHistories {
         return new History(events);
     }
 
-    private RegisterCall draw(int key) {
+    private RegisterCall draw(long key) {
         return switch (random.nextInt(4)) {
-            case 0 -> new Write(key, random.nextInt(5));
-            case 1 -> new CompareAndSet(key, random.nextInt(5), random.nextInt(5));
-            default -> new Read(key, RegisterCall.NIL);
+            case 0 -> new Write(key, value());
+            case 1 -> new CompareAndSet(key, value(), value());
+            default -> new Read(key, null);
         };
+    }
+
+    private long value() {
+        return random.nextInt(5);
     }
 
     private void takeEffect(Pending now) {
         List<Long> values =
-                past.computeIfAbsent(
-                        now.call.key(), k -> new ArrayList<>(List.of(RegisterCall.NIL)));
+                past.computeIfAbsent(now.call.key(), k -> new ArrayList<>(List.of(UNWRITTEN)));
         boolean wrong = faulty && random.nextInt(8) == 0;
         int back = wrong && values.size() > 1 ? 2 : 1;
         long seen = values.get(values.size() - back);
@@ -107,12 +113,12 @@ final class RandomHistories {
         if (now.call instanceof Read read) {
             now.answer = new Read(read.key(), seen);
         } else if (now.call instanceof CompareAndSet cas) {
-            now.failed = cas.expected() != seen;
+            now.failed = !cas.expected().equals(seen);
             if (!now.failed) {
-                values.add(cas.value());
+                values.add((Long) cas.value());
             }
         } else if (!wrong) {
-            values.add(now.call.written().orElseThrow());
+            values.add((Long) now.call.after(null));
         }
     }
 

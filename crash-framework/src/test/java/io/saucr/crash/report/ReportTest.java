@@ -161,6 +161,8 @@ class ReportTest {
                 .doesNotContain("href=\"http");
         assertThat(page.split("<svg", -1).length - 1).isGreaterThanOrEqualTo(5);
         assertThat(TextReport.of(results))
+                .contains("saucr 5 seed 7 60 s partition,pause: ; history: histories/h.edn")
+                .contains("            process <3>\n")
                 .containsPattern(
                         "vr-ideal 5 one by one +2 +1 +1 +0 +0 +50 / 50 / 0 % +6 / 94 / 0 %")
                 .contains("held    zk-disk, young: loses nothing")
