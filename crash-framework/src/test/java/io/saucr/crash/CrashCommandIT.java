@@ -15,6 +15,7 @@ import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -27,6 +28,8 @@ class CrashCommandIT {
     private static final String ALL_AT_ONCE = "123>->123";
 
     @TempDir static Path work;
+
+    @RegisterExtension static final FailedRuns KEPT = new FailedRuns(() -> work);
 
     private static Path distribution;
     private static Path out;

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -19,6 +20,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** The command line, as far as it needs no distribution but stock ZooKeeper. */
 class CrashCommandTest {
     @TempDir Path work;
+
+    @RegisterExtension final FailedRuns kept = new FailedRuns(() -> work);
 
     private static String out(int status, String... arguments) {
         return CommandOutput.run(status, arguments);

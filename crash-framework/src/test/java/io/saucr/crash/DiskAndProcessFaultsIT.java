@@ -7,11 +7,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What is worse than a power cut, and what is less: disks that fail or go, processes that die. */
 class DiskAndProcessFaultsIT {
     @TempDir static Path work;
+
+    @RegisterExtension static final FailedRuns KEPT = new FailedRuns(() -> work);
 
     private static Path distribution;
 

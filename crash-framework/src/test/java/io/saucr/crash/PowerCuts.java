@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -20,6 +21,8 @@ import org.junit.jupiter.api.io.TempDir;
  */
 abstract class PowerCuts {
     @TempDir static Path work;
+
+    @RegisterExtension static final FailedRuns KEPT = new FailedRuns(() -> work);
 
     private static Path distribution;
 

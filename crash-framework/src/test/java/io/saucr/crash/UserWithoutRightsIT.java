@@ -11,6 +11,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The crash tester in the hands of a user who may take no power from anything. */
@@ -18,6 +19,8 @@ class UserWithoutRightsIT {
     private static final String NOBODY = "65534";
 
     @TempDir Path work;
+
+    @RegisterExtension final FailedRuns kept = new FailedRuns(() -> work);
 
     /** Where the tests themselves have no rights, all others here show the same. */
     @Test
