@@ -27,6 +27,9 @@ final class EdnReader {
     /** Deeper nesting would exhaust the stack. */
     static final int DEEPEST = 200;
 
+    /** In digits; to read a much longer one would take minutes. */
+    private static final int LONGEST_NUMBER = 1000;
+
     private static final int NOTHING = -2;
     private static final Pattern INTEGER = Pattern.compile("[+-]?(0|[1-9]\\d*)N?");
     private static final Pattern HEXADECIMAL = Pattern.compile("[+-]?0[xX][0-9a-fA-F]+N?");
@@ -338,6 +341,9 @@ final class EdnReader {
         boolean signed = (first == '+' || first == '-') && token.length() > 1;
         if (!Character.isDigit(signed ? token.charAt(1) : first)) {
             return new Symbol(token);
+        }
+        if (token.length() > LONGEST_NUMBER) {
+            throw new SyntaxException("a number of more than " + LONGEST_NUMBER + " digits");
         }
         if (INTEGER.matcher(token).matches()) {
             return integer(token.replace("N", ""), 10);

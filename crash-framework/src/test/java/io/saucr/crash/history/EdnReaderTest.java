@@ -168,6 +168,15 @@ class EdnReaderTest {
         }
     }
 
+    @Test
+    void endlessNumbersAreRefused() throws Exception {
+        for (String digit : List.of("9", "-9", "0x9")) {
+            assertThatThrownBy(() -> read(digit + "9".repeat(1_000_000)))
+                    .hasMessage("a number of more than 1000 digits");
+        }
+        assertThat(read("9".repeat(900) + " " + "a".repeat(2000))).hasSize(2);
+    }
+
     /** Random values, through Clojure's printer and this reader, and the other way round. */
     @Test
     void clojureReadsAndPrintsTheSame() throws Exception {
