@@ -18,6 +18,7 @@ import org.apache.zookeeper.server.SaucrClientPort;
 import org.apache.zookeeper.server.ServerCnxnFactory;
 import org.apache.zookeeper.server.TxnCodec;
 import org.apache.zookeeper.server.TxnLogEntry;
+import org.apache.zookeeper.server.ZooKeeperServer;
 import org.apache.zookeeper.server.quorum.FastLeaderElection;
 import org.apache.zookeeper.server.quorum.LearnerHandler;
 import org.apache.zookeeper.server.quorum.LearnerMaster;
@@ -29,6 +30,8 @@ import org.apache.zookeeper.server.quorum.SaucrLearnerHandler;
 import org.apache.zookeeper.server.quorum.SaucrQuorumPeer;
 import org.apache.zookeeper.txn.TxnDigest;
 import org.apache.zookeeper.txn.TxnHeader;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The entry points for the patched ZooKeeper classes: every method is called from exactly one patch
@@ -36,6 +39,8 @@ import org.apache.zookeeper.txn.TxnHeader;
  * each one leaves ZooKeeper's own behaviour as it is.
  */
 public final class Boot {
+    private static final Logger LOG = LoggerFactory.getLogger(Boot.class);
+
     /** Between two attempts of a follower to reach its leader. */
     static final String LEADER_CONNECT_DELAY = "zookeeper.leaderConnectDelayDuringRetryMs";
 
@@ -98,11 +103,12 @@ public final class Boot {
     public static void checkConfiguration(QuorumPeerConfig config, String path)
             throws ConfigException {
         try {
-            StartCheck.check(config, path);
-            boolean enabled = SaucrSettings.parse(path, System.getProperties()).enabled();
+            SaucrSettings settings = StartCheck.check(config, path);
+            boolean enabled = settings.enabled();
             chooseClientPort(enabled);
             shortenPauseOfFollowers(enabled);
             notifyOften(enabled);
+            LOG.info("{}", StartLine.of(config, settings));
         } catch (InvalidSettingException e) {
             System.err.println(e.getMessage());
             throw new ConfigException(e.getMessage(), e);
@@ -138,6 +144,18 @@ public final class Boot {
      */
     private static void notifyOften(boolean enabled) {
         preset(enabled, NOTIFICATION_INTERVAL, NOTIFICATION_INTERVAL_MILLIS);
+    }
+
+    /**
+     * Adds a line to the answers of the four-letter words {@code srvr} and {@code stat}, behind all
+     * others: who reads them finds everything where it was.
+     *
+     * @param server the one that answers; null, or not running, if it does not serve
+     */
+    public static void stat(PrintWriter answer, ZooKeeperServer server) {
+        if (server != null && server.isRunning()) {
+            answer.println("SAUCR version: " + Release.VERSION);
+        }
     }
 
     /** Adds lines to the answer of the four-letter word {@code mntr}, whether serving or not. */

@@ -4,11 +4,13 @@ import static java.util.Map.entry;
 
 import io.saucr.core.LogIdentity;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * The {@code saucr.} keys of {@code zoo.cfg} ({@code docs/settings.md}), parsed and checked.
@@ -151,6 +153,37 @@ public record SaucrSettings(
                         Duration.ofSeconds(1),
                         Duration.ofHours(1)),
                 reader.addresses(ADMIN_SERVERS));
+    }
+
+    /** The settings that apply, as they would be written into {@code zoo.cfg}. */
+    String inForce() {
+        Map<String, String> values = new LinkedHashMap<>();
+        values.put(HEARTBEAT, text(heartbeatInterval));
+        values.put(MISSED, Integer.toString(missedHeartbeatsBeforeElection));
+        values.put(CONFIRMATIONS, Integer.toString(fastModeConfirmations));
+        values.put(BACKGROUND, text(backgroundFlushInterval));
+        values.put(IDLE, text(idleFlush));
+        values.put(DISK_TIMEOUT, text(diskTimeout));
+        values.put(BOOT_ID, bootId);
+        values.put(
+                ADMIN_SERVERS,
+                new TreeMap<>(adminServers)
+                        .entrySet().stream()
+                                .map(server -> server.getKey() + "=" + server.getValue())
+                                .collect(Collectors.joining(",")));
+        values.values().removeIf(String::isEmpty);
+        return values.entrySet().stream()
+                .map(value -> value.getKey() + "=" + value.getValue())
+                .collect(Collectors.joining(" "));
+    }
+
+    private static String text(Duration duration) {
+        long micros = duration.toNanos() / 1_000;
+        if (micros % 1_000 != 0) {
+            return micros + "us";
+        }
+        long millis = micros / 1_000;
+        return millis % 1_000 != 0 ? millis + "ms" : millis / 1_000 + "s";
     }
 
     /**

@@ -82,11 +82,12 @@ final class SaucrStatus {
     }
 
     /**
-     * Adds lines to {@code mntr}: what is no number, what the metrics provider does not print
-     * there, and while the server does not serve and ZooKeeper prints no metrics, what an operator
-     * needs then (R19).
+     * Adds lines to {@code mntr}: the version; with SAUCR what is no number, what the metrics
+     * provider does not print there, and while the server does not serve and ZooKeeper prints no
+     * metrics, what an operator needs then (R19).
      */
     static void monitor(PrintWriter answer) {
+        answer.println("zk_saucr_version\t" + Release.VERSION);
         SaucrStatus status = published;
         if (status == null) {
             return;
@@ -245,6 +246,7 @@ final class SaucrStatus {
     Map<String, Object> full() {
         Map<String, Object> result = new LinkedHashMap<>();
         result.put("server", peer.getMyId());
+        result.put("version", Release.VERSION);
         result.put("role", role());
         result.put("leader", peer.getLeaderId());
         result.put("quorumAddresses", addresses(peer.getQuorumAddress()));

@@ -15,14 +15,16 @@ import org.apache.zookeeper.server.quorum.flexible.QuorumVerifier;
 /** Checks what must hold before a server starts from a configuration. Changes nothing. */
 final class StartCheck {
     private static final int LEAST_VOTERS = 3;
-    private static final String VERSION_FOLDER = "version-2";
+    static final String VERSION_FOLDER = "version-2";
 
     private StartCheck() {}
 
     /**
+     * @return the settings that the server starts with
      * @throws InvalidSettingException naming file, key, value and what is allowed
      */
-    static void check(QuorumPeerConfig config, String path) throws InvalidSettingException {
+    static SaucrSettings check(QuorumPeerConfig config, String path)
+            throws InvalidSettingException {
         SaucrSettings settings = SaucrSettings.parse(path, System.getProperties());
         StartAssessment assessment = assess(config, settings, path);
         if (assessment.verdict() == Verdict.FOREIGN) {
@@ -34,7 +36,7 @@ final class StartCheck {
         }
         if (!settings.enabled()) {
             refuseLoss(path, assessment);
-            return;
+            return settings;
         }
         QuorumVerifier verifier = config.getQuorumVerifier();
         if (verifier == null || !verifier.getClass().equals(QuorumMaj.class)) {
@@ -59,6 +61,7 @@ final class StartCheck {
                             + ": forceSync=no is not allowed with saucr.enabled=true: slow mode must reach the disk;"
                             + " remove it, fast mode does not wait for the disk anyway");
         }
+        return settings;
     }
 
     /**

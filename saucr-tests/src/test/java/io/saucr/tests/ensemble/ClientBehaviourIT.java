@@ -262,6 +262,7 @@ class ClientBehaviourIT {
             strings = {
                 "ruok=imok",
                 "srvr=Zookeeper version: 3.9.5",
+                "srvr=SAUCR version: ",
                 "stat=Clients:",
                 "conf=clientPort=",
                 "cons=",
@@ -284,7 +285,7 @@ class ClientBehaviourIT {
     }
 
     @Test
-    void mntrTellsModeAndRecoveryStateOfEveryServer() {
+    void mntrTellsModeAndRecoveryStateOfEveryServer() throws Exception {
         for (int id : ensemble.all()) {
             Map<String, String> metrics = FourLetterWord.table(ensemble.server(id).ask("mntr"));
             assertThat(metrics)
@@ -296,7 +297,8 @@ class ClientBehaviourIT {
                             "zk_saucr_slow_commits",
                             "zk_saucr_prompt_voters",
                             "zk_saucr_on_disk")
-                    .containsEntry("zk_saucr_recovery_state", "0");
+                    .containsEntry("zk_saucr_recovery_state", "0")
+                    .containsEntry("zk_saucr_version", BuiltDistribution.servers().version());
         }
     }
 
@@ -323,6 +325,8 @@ class ClientBehaviourIT {
                 if (command.equals("saucr")) {
                     assertThat(answer.get("server").asInt()).isEqualTo(id);
                     assertThat(answer.has("lleMap")).isTrue();
+                    assertThat(answer.get("version").asText())
+                            .isEqualTo(BuiltDistribution.servers().version());
                 }
             }
         }

@@ -50,8 +50,16 @@ public final class SaucrAgent implements ClassFileTransformer {
         this.classes = Map.copyOf(classes);
     }
 
+    private static volatile boolean runs;
+
+    /** Whether this process has the agent. */
+    public static boolean runs() {
+        return runs;
+    }
+
     /** Called by the JVM before the server's main method. */
     public static void premain(String arguments, Instrumentation instrumentation) {
+        runs = true;
         try {
             SaucrAgent agent = new SaucrAgent(readPatched());
             agent.checkInstallation();

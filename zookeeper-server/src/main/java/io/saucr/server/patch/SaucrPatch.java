@@ -28,6 +28,7 @@ import net.bytebuddy.dynamic.DynamicType;
 import net.bytebuddy.matcher.ElementMatcher;
 import org.apache.jute.Record;
 import org.apache.zookeeper.server.TxnLogEntry;
+import org.apache.zookeeper.server.ZooKeeperServer;
 import org.apache.zookeeper.server.quorum.LearnerHandler;
 import org.apache.zookeeper.server.quorum.QuorumPeer;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
@@ -118,6 +119,12 @@ public final class SaucrPatch implements Plugin {
                             "org.apache.zookeeper.server.command.MonitorCommand",
                             named("commandRun").and(takesArguments(0)),
                             MonitorHasAnswered.class),
+                    // Of two servers beside each other in an upgrade, one wants to know which is
+                    // which.
+                    new Point(
+                            "org.apache.zookeeper.server.command.StatCommand",
+                            named("commandRun").and(takesArguments(0)),
+                            StatHasAnswered.class),
                     // Without workers the selecting thread handles requests itself, and wakes
                     // itself after each: a system call, and another that finds nothing to do.
                     new Point(
@@ -247,6 +254,18 @@ public final class SaucrPatch implements Plugin {
         @Advice.OnMethodExit
         static void exit(@Advice.FieldValue("pw") PrintWriter answer) {
             Boot.monitor(answer);
+        }
+    }
+
+    /** See {@link Boot#stat}. */
+    static final class StatHasAnswered {
+        private StatHasAnswered() {}
+
+        @Advice.OnMethodExit
+        static void exit(
+                @Advice.FieldValue("pw") PrintWriter answer,
+                @Advice.FieldValue("zkServer") ZooKeeperServer server) {
+            Boot.stat(answer, server);
         }
     }
 
