@@ -115,6 +115,18 @@ public final class Boot {
         }
     }
 
+    /**
+     * What is thrown when ZooKeeper does not accept a configuration: the same, with words that name
+     * the file, the key, the value and what is allowed.
+     *
+     * @param path the file that it was read from
+     */
+    public static ConfigException refused(String path, Throwable refusal) {
+        String explanation = RefusedConfiguration.explain(path, refusal);
+        System.err.println(explanation);
+        return new ConfigException(explanation, (Exception) refusal);
+    }
+
     /** Does not replace a factory that the operator names: TLS for clients needs another one. */
     private static void chooseClientPort(boolean enabled) {
         preset(

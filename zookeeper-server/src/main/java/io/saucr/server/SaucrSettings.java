@@ -6,6 +6,7 @@ import io.saucr.core.LogIdentity;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
@@ -104,26 +105,21 @@ public record SaucrSettings(
      * file.
      *
      * @param source what to name in an error, the file's path
-     * @throws InvalidSettingException on an unknown {@code saucr.} key or a value out of range
+     * @throws InvalidSettingException on an unknown {@code saucr.} key, one that is probably meant
+     *     to be one, or a value out of range
      */
     public static SaucrSettings parse(String source, Properties systemProperties)
             throws InvalidSettingException {
         Map<String, String> given = new TreeMap<>();
         for (String property : systemProperties.stringPropertyNames()) {
-            if (property.startsWith(PROPERTY_PREFIX + "saucr.")) {
-                given.put(
-                        property.substring(PROPERTY_PREFIX.length()),
-                        systemProperties.getProperty(property).trim());
+            if (!property.startsWith(PROPERTY_PREFIX)) {
+                continue;
             }
-        }
-        for (String key : given.keySet()) {
-            if (!ALLOWED.containsKey(key)) {
-                throw new InvalidSettingException(
-                        source
-                                + ": unknown key "
-                                + key
-                                + "; known are "
-                                + String.join(", ", ALLOWED.keySet()));
+            String key = property.substring(PROPERTY_PREFIX.length());
+            if (ALLOWED.containsKey(key)) {
+                given.put(key, systemProperties.getProperty(property).trim());
+            } else {
+                refuseUnknown(source, key);
             }
         }
         Reader reader = new Reader(source, given);
@@ -153,6 +149,20 @@ public record SaucrSettings(
                         Duration.ofSeconds(1),
                         Duration.ofHours(1)),
                 reader.addresses(ADMIN_SERVERS));
+    }
+
+    /** Other keys than ours are ZooKeeper's, or a plug-in's. */
+    private static void refuseUnknown(String source, String key) throws InvalidSettingException {
+        Optional<String> meant = Misspelling.of(key, ALLOWED.keySet());
+        if (meant.isPresent() || Misspelling.isOurs(key)) {
+            throw new InvalidSettingException(
+                    source
+                            + ": unknown key "
+                            + key
+                            + meant.map(right -> ", probably " + right).orElse("")
+                            + "; known are "
+                            + String.join(", ", ALLOWED.keySet()));
+        }
     }
 
     /** The settings that apply, as they would be written into {@code zoo.cfg}. */

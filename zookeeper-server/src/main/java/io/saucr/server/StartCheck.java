@@ -6,14 +6,22 @@ import io.saucr.server.SaucrSettings.InvalidSettingException;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.apache.zookeeper.server.persistence.MarkerStore;
 import org.apache.zookeeper.server.persistence.StartExamination;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
 import org.apache.zookeeper.server.quorum.flexible.QuorumMaj;
 import org.apache.zookeeper.server.quorum.flexible.QuorumVerifier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Checks what must hold before a server starts from a configuration. Changes nothing. */
 final class StartCheck {
+    private static final Logger LOG = LoggerFactory.getLogger(StartCheck.class);
+
     private static final int LEAST_VOTERS = 3;
     static final String VERSION_FOLDER = "version-2";
 
@@ -26,6 +34,9 @@ final class StartCheck {
     static SaucrSettings check(QuorumPeerConfig config, String path)
             throws InvalidSettingException {
         SaucrSettings settings = SaucrSettings.parse(path, System.getProperties());
+        checkServerId(config, path);
+        checkFolder(path, "dataDir", config.getDataDir());
+        checkFolder(path, "dataLogDir", config.getDataLogDir());
         StartAssessment assessment = assess(config, settings, path);
         if (assessment.verdict() == Verdict.FOREIGN) {
             throw new InvalidSettingException(
@@ -61,7 +72,90 @@ final class StartCheck {
                             + ": forceSync=no is not allowed with saucr.enabled=true: slow mode must reach the disk;"
                             + " remove it, fast mode does not wait for the disk anyway");
         }
+        checkPositive(path, "initLimit", config.getInitLimit());
+        checkPositive(path, "syncLimit", config.getSyncLimit());
+        checkAdminServers(settings, verifier.getAllMembers().keySet(), path);
         return settings;
+    }
+
+    /** ZooKeeper finds this only when its client port is bound already. */
+    private static void checkServerId(QuorumPeerConfig config, String path)
+            throws InvalidSettingException {
+        if (!config.isDistributed()) {
+            return;
+        }
+        Set<Long> members = config.getQuorumVerifier().getAllMembers().keySet();
+        if (!members.contains(config.getServerId())) {
+            throw new InvalidSettingException(
+                    path
+                            + ": the file "
+                            + new File(config.getDataDir(), "myid")
+                            + " says that this is server "
+                            + config.getServerId()
+                            + ", but server.* names only "
+                            + listed(members));
+        }
+    }
+
+    /** Else its marker files would be said to be damaged. */
+    private static void checkFolder(String path, String key, File folder)
+            throws InvalidSettingException {
+        if (folder == null) {
+            return;
+        }
+        for (File each : List.of(folder, new File(folder, VERSION_FOLDER))) {
+            if (each.exists() && !each.isDirectory()) {
+                throw new InvalidSettingException(
+                        path
+                                + ": "
+                                + key
+                                + "="
+                                + folder
+                                + " is not allowed; it must be a folder, and "
+                                + each
+                                + " is a file");
+            }
+        }
+    }
+
+    private static void checkPositive(String path, String key, int value)
+            throws InvalidSettingException {
+        if (value < 1) {
+            throw new InvalidSettingException(
+                    path
+                            + ": "
+                            + key
+                            + "="
+                            + value
+                            + " is not allowed; it must be a number of ticks, at least 1");
+        }
+    }
+
+    /**
+     * Where servers come and go while the ensemble runs, one that is removed must not keep the
+     * others from starting.
+     */
+    private static void checkAdminServers(SaucrSettings settings, Set<Long> members, String path)
+            throws InvalidSettingException {
+        Set<Long> strangers = new TreeSet<>(settings.adminServers().keySet());
+        strangers.removeAll(members);
+        if (strangers.isEmpty()) {
+            return;
+        }
+        String problem =
+                path
+                        + ": saucr.adminServers names server "
+                        + listed(strangers)
+                        + ", which is not in the ensemble; server.* names "
+                        + listed(members);
+        if (!QuorumPeerConfig.isReconfigEnabled()) {
+            throw new InvalidSettingException(problem);
+        }
+        LOG.warn("{}", problem);
+    }
+
+    private static String listed(Set<Long> servers) {
+        return servers.stream().sorted().map(String::valueOf).collect(Collectors.joining(", "));
     }
 
     /**

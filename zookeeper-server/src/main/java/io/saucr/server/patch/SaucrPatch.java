@@ -108,7 +108,8 @@ public final class SaucrPatch implements Plugin {
                             EmbeddedServerHasStarted.class),
                     // ZooKeeper turns unknown keys into system properties and never looks at them
                     // again, so a mistyped "saucr." key would pass in silence. After parsing is the
-                    // only place where the whole configuration is known and nothing runs yet.
+                    // only place where the whole configuration is known and nothing runs yet. What
+                    // ZooKeeper refuses itself, it refuses without naming the key.
                     new Point(
                             "org.apache.zookeeper.server.quorum.QuorumPeerConfig",
                             named("parse").and(takesArguments(String.class)),
@@ -236,14 +237,22 @@ public final class SaucrPatch implements Plugin {
         }
     }
 
-    /** See {@link Boot#checkConfiguration}. */
+    /** See {@link Boot#checkConfiguration} and {@link Boot#refused}. */
     static final class ConfigurationIsRead {
         private ConfigurationIsRead() {}
 
-        @Advice.OnMethodExit
-        static void exit(@Advice.This QuorumPeerConfig config, @Advice.Argument(0) String path)
+        @SuppressWarnings("UnusedVariable") // the method throws it
+        @Advice.OnMethodExit(onThrowable = ConfigException.class)
+        static void exit(
+                @Advice.This QuorumPeerConfig config,
+                @Advice.Argument(0) String path,
+                @Advice.Thrown(readOnly = false) Throwable refusal)
                 throws ConfigException {
-            Boot.checkConfiguration(config, path);
+            if (refusal == null) {
+                Boot.checkConfiguration(config, path);
+            } else {
+                refusal = Boot.refused(path, refusal);
+            }
         }
     }
 
