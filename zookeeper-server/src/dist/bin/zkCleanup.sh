@@ -10,16 +10,12 @@ while [ -L "$script" ]; do
 done
 ZOOBINDIR="$(cd -- "$(dirname -- "$script")" && pwd -P)"
 . "$ZOOBINDIR/zkEnv.sh"
-value_of() {
-    sed -n -E "s/^[[:space:]]*$1[[:space:]]*[=:][[:space:]]*(.*[^[:space:]])[[:space:]]*$/\1/p" "$ZOOCFG" \
-        | tail -n 1 | tr -d "\r"
-}
 if [ ! -f "$ZOOCFG" ]; then
     echo "Error: there is no configuration file $ZOOCFG." >&2
     exit 1
 fi
-data_dir="$(value_of dataDir)"
-log_dir="$(value_of dataLogDir)"
+data_dir="$(value_of dataDir "$ZOOCFG")"
+log_dir="$(value_of dataLogDir "$ZOOCFG")"
 # shellcheck disable=SC2086 # the flag variables are lists of words
 exec "$JAVA" -cp "$CLASSPATH" $JVMFLAGS org.apache.zookeeper.server.PurgeTxnLog \
     "${log_dir:-$data_dir}" "$data_dir" "$@"

@@ -37,6 +37,14 @@ case "$ZOOCFG" in
     *) ZOOCFG="$ZOOCFGDIR/$ZOOCFG" ;;
 esac
 
+# Value of a key of a configuration file: the last one given, as Java's Properties reads it.
+value_of() {
+    [ -f "$2" ] || return 0
+    local escaped="${1//./\\.}"
+    sed -n -E "s/^[[:space:]]*${escaped}([[:space:]]*[=:][[:space:]]*|[[:space:]]+)(.*[^[:space:]])[[:space:]]*$/\2/p" \
+        "$2" | tail -n 1 | tr -d '\r'
+}
+
 ZOO_LOG_DIR="${ZOO_LOG_DIR:-$ZOOKEEPER_PREFIX/logs}"
 
 if [ -n "${JAVA_HOME:-}" ]; then

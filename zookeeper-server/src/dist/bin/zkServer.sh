@@ -3,13 +3,14 @@
 #   ZOOMAIN          main class, with JVM options in front of it if you like
 #   ZOOPIDFILE       file with the server's process id (zookeeper_server.pid in dataDir)
 #   ZOO_DATADIR_AUTOCREATE_DISABLE   when set, a missing dataDir is an error and not created
+#   ZOO_START_TIMEOUT seconds that "start" waits until the server has started (120)
 #   ZOO_STOP_TIMEOUT seconds that "stop" waits for the server to end (60)
 #   JMXDISABLE, JMXPORT, JMXLOCALONLY, JMXAUTH, JMXSSL, JMXHOSTNAME   remote management
 
 usage() {
     cat >&2 <<USAGE
 Usage: $(basename -- "$0") [--config DIR] COMMAND [CONFIG-FILE]
-  start             start the server in the background
+  start             start the server in the background; 0 once it has started, 1 with the reason if not
   start-foreground  run the server in this terminal
   stop              end the server and wait until it has ended
   restart           stop, then start
@@ -51,14 +52,6 @@ verb="${1:-}"
 
 say() {
     echo "$*" >&2
-}
-
-# Value of a key of a configuration file: the last one given, as Java's Properties reads it.
-value_of() {
-    [ -f "$2" ] || return 0
-    local escaped="${1//./\\.}"
-    sed -n -E "s/^[[:space:]]*${escaped}[[:space:]]*[=:][[:space:]]*(.*[^[:space:]])[[:space:]]*$/\1/p" "$2" \
-        | tail -n 1 | tr -d '\r'
 }
 
 jmx_flags() {
@@ -185,12 +178,234 @@ running_pid() {
     [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null || return 1
     if [ -r "/proc/$pid/cmdline" ]; then
         # A zombie has an empty command line.
-        tr '\0' ' ' <"/proc/$pid/cmdline" | grep -q -- "java" || return 1
+        # The second is one that is about to become the server.
+        tr '\0' ' ' <"/proc/$pid/cmdline" | grep -q -e java -e zkServer || return 1
     fi
     echo "$pid"
 }
 
+# Makes a folder and those above it, and notes in the array "made" which were missing.
+make_folder() {
+    local folder="$1" missing=()
+    while [ ! -e "$folder" ]; do
+        missing=("$folder" "${missing[@]}")
+        folder="$(dirname -- "$folder")"
+    done
+    for folder in "${missing[@]}"; do
+        mkdir -- "$folder" || return 1
+        made=("$folder" "${made[@]}")
+    done
+}
+
+# Listening sockets as the kernel lists them: hexadecimal port and inode.
+listening_sockets() {
+    local folder="${1:-/proc}"
+    cat "$folder/net/tcp" "$folder/net/tcp6" 2>/dev/null | awk '$4 == "0A" { sub(/.*:/, "", $2); print $2, $10 }'
+}
+
+# Numbers of the sockets that process $1 has open.
+sockets_of() {
+    # shellcheck disable=SC2012 # these names are numbers
+    LC_ALL=C ls -l "/proc/$1/fd" 2>/dev/null | sed -n 's/.* -> socket:\[\([0-9]*\)\]$/\1/p'
+}
+
+# True if process $1 itself listens on every port that follows. Where there is no /proc, if somebody does.
+listens_on() {
+    local pid="$1" wanted own
+    shift
+    if [ ! -r "/proc/$$/net/tcp" ]; then
+        for wanted in "$@"; do
+            is_open "$host" "$wanted" || return 1
+        done
+        return 0
+    fi
+    own="$( (sockets_of "$pid" && echo ports && listening_sockets "/proc/$pid") |
+        awk '/^ports$/ { ports = 1; next } !ports { own[$1] = 1; next } $2 in own { print $1 }')"
+    for wanted in "$@"; do
+        case $'\n'"$own"$'\n' in
+            *$'\n'"$(printf '%04X' "$wanted")"$'\n'*) ;;
+            *) return 1 ;;
+        esac
+    done
+}
+
+# Prints of each of the ports $2... who but process $1 listens there.
+name_port_owners() {
+    local started="$1" wanted socket other
+    shift
+    for wanted in "$@"; do
+        for socket in $(listening_sockets | sed -n "s/^$(printf '%04X' "$wanted") //p"); do
+            other=""
+            # shellcheck disable=SC2010,SC2012 # these names are numbers
+            for other in $(ls /proc | grep -E '^[0-9]+$') ''; do
+                [ -n "$other" ] && sockets_of "$other" | grep -qx "$socket" && break
+            done
+            [ "$other" = "$started" ] && continue
+            if [ -n "$other" ]; then
+                echo "port $wanted is in use by process $other, $(tr '\0' ' ' <"/proc/$other/cmdline" | cut -c 1-60)"
+            else
+                echo "port $wanted is in use by another user's process"
+            fi
+            break
+        done
+    done
+}
+
+# The line server.N of this server, in the dynamic configuration or in the file itself.
+own_server_line() {
+    local id line dynamic
+    id="$(head -n 1 "$data_dir/myid" 2>/dev/null | tr -cd '0-9')"
+    [ -n "$id" ] || return 0
+    dynamic="$(value_of dynamicConfigFile "$ZOOCFG")"
+    line="$(value_of "server.$id" "$dynamic")"
+    echo "${line:-$(value_of "server.$id" "$ZOOCFG")}"
+}
+
+# True if this server is one of an ensemble, as ZooKeeper sees it.
+in_ensemble() {
+    local servers
+    servers="$(cat -- "$ZOOCFG" "$(value_of dynamicConfigFile "$ZOOCFG")" 2>/dev/null |
+        grep -cE '^[[:space:]]*server\.[0-9]+[[:space:]]*[=: ]')"
+    [ "$servers" -gt 1 ] || { [ "$servers" -eq 1 ] && [ "$(value_of standaloneEnabled "$ZOOCFG")" = false ]; }
+}
+
+# True for a number that a server can listen on; ZooKeeper takes 0 for "none".
+is_port() {
+    case "$1" in
+        [1-9] | [1-9][0-9] | [1-9][0-9][0-9] | [1-9][0-9][0-9][0-9] | [1-9][0-9][0-9][0-9][0-9]) [ "$1" -le 65535 ] ;;
+        *) false ;;
+    esac
+}
+
+# Sets the array "ports" to those on which a server that has started listens: for clients, plain and
+# TLS, and in an ensemble for elections. The port for followers is a leader's alone. Sets "plain_port"
+# to the one that can be asked; empty if there is none.
+find_ports() {
+    local found=("$port" "$(value_of secureClientPort "$ZOOCFG")") address line each
+    if in_ensemble; then
+        line="$(own_server_line)"
+        for address in $(printf '%s' "${line%%;*}" | tr '|' ' '); do
+            # HOST:PORT:ELECTION-PORT, and perhaps participant or observer.
+            case "${address##*:}" in
+                *[!0-9]*) address="${address%:*}" ;;
+            esac
+            found+=("${address##*:}")
+        done
+    fi
+    ports=()
+    for each in "${found[@]}"; do
+        case " ${ports[*]} " in
+            *" $each "*) ;;
+            *) is_port "$each" && ports+=("$each") ;;
+        esac
+    done
+    plain_port=""
+    [ "$tls" = false ] && is_port "$port" && plain_port="$port"
+}
+
+# What the server says to "srvr" on its plain port; nothing if it does not answer within two seconds.
+ask_srvr() {
+    (
+        exec 3<>"/dev/tcp/$host/$plain_port" || exit
+        printf srvr >&3
+        while IFS= read -r -t 2 line <&3 || [ -n "$line" ]; do
+            printf '%s\n' "$line"
+        done
+    ) 2>/dev/null
+}
+
+# Sets "state": empty as long as the server has not started, else what is said of it.
+look_at_start() {
+    state=""
+    [ "${#ports[@]}" -gt 0 ] && listens_on "$1" "${ports[@]}" || return
+    if [ -z "$plain_port" ]; then
+        state="."
+        return
+    fi
+    local answer
+    answer="$(ask_srvr)"
+    case "$answer" in
+        *Mode:*) state=". $(printf '%s\n' "$answer" | grep '^Mode: ')" ;;
+        'This ZooKeeper instance is not'*)
+            # One that is alone is still reading its data. Others have read it before they answer; what
+            # they wait for may take as long as it likes.
+            if in_ensemble; then
+                state=", waiting for a quorum. \"$(basename -- "$0") await\" returns when it serves."
+            fi
+            ;;
+        *'not executed'*) state="." ;;
+    esac
+}
+
+# Why a server that has ended did so: in one line, from what it wrote to its log ($1) and its output ($2).
+reason_of_end() {
+    local reason
+    reason="$(printf '%s\n' "$1" | awk '
+        / - Exiting JVM with code / { error = 0; next }
+        / ERROR / { said = $0; sub(/.* ERROR .*\] - /, "", said); first = ""; last = ""; error = 1; next }
+        /^[0-9][0-9][0-9][0-9]-/ { error = 0; next }
+        error && /^(Caused by: )?([[:alnum:]_]+\.)+[[:alnum:]_$]+(: |$)/ {
+            sub(/^Caused by: /, "")
+            last = $0
+            if (first == "") first = $0
+        }
+        END {
+            why = first
+            sub(/^[^ ]+: /, "", why)
+            cause = last
+            sub(/^[^ ]+: /, "", cause)
+            if (first == "") print said
+            else if (last == first || index(why, cause)) print (why == "Address already in use" ? first : why)
+            else print why " (" last ")"
+        }')"
+    # Java itself says first what it does not like.
+    [ -n "$reason" ] || reason="$(printf '%s\n' "$2" | grep -v -e '^Picked up ' -e ' warning: ' -e '^Error occurred during init' | head -n 1)"
+    echo "$reason"
+}
+
+start_failed() {
+    local pid="$1" code="$2" out="$3" written="$4" printed reason owners how="exit code $2" folder
+    rm -f -- "$ZOOPIDFILE"
+    for folder in "${made[@]}"; do
+        rmdir -- "$folder" 2>/dev/null
+    done
+    printed="$(cat -- "$out" 2>/dev/null)"
+    [ "$code" -gt 128 ] && how="ended by signal $((code - 128)), $(kill -l $((code - 128)) 2>/dev/null)"
+    reason="$(reason_of_end "$written" "$printed")"
+    case "$written$printed" in
+        *'Address already in use'*)
+            owners="$(name_port_owners "$pid" "${ports[@]}")"
+            [ -n "$owners" ] && reason="$reason; ${owners//$'\n'/; }"
+            ;;
+    esac
+    say "Starting the server ... FAILED ($how): $reason"
+    if [ -n "$printed" ]; then
+        say "The last lines of its output $out:"
+        printf '%s\n' "$printed" | tail -n 5 >&2
+    fi
+    if [ -n "$written" ]; then
+        say "The last lines of its log $log:"
+        printf '%s\n' "$written" | tail -n 20 >&2
+    fi
+    exit 1
+}
+
+# What the file $1 has beyond its first $2 bytes; all of it if it was replaced by a shorter one.
+written_since() {
+    [ -f "$1" ] || return 0
+    local from="$2"
+    [ "$(wc -c <"$1")" -ge "$from" ] || from=0
+    tail -c "+$((from + 1))" -- "$1"
+}
+
 start_background() {
+    local limit="${ZOO_START_TIMEOUT:-120}"
+    case "$limit" in
+        *[!0-9]* | ??????????*)
+            say "Error: ZOO_START_TIMEOUT is '$limit'; it must be a number of seconds."
+            exit 1
+            ;;
+    esac
     require_config
     require_java_17
     local pid
@@ -206,42 +421,53 @@ start_background() {
         say "Error: dataDir $data_dir does not exist, and ZOO_DATADIR_AUTOCREATE_DISABLE forbids to create it."
         exit 1
     fi
-    mkdir -p -- "$ZOO_LOG_DIR" "$(dirname -- "$ZOOPIDFILE")" || exit 1
+    local made=()
+    mkdir -p -- "$ZOO_LOG_DIR" && make_folder "$(dirname -- "$ZOOPIDFILE")" || exit 1
     local out="$ZOO_LOG_DIR/${ZOO_LOG_FILE%.log}.out" log="$ZOO_LOG_DIR/$ZOO_LOG_FILE"
-    local logged_before=0
-    [ -f "$log" ] && logged_before="$(wc -l <"$log")"
-    build_command_line ROLLINGFILE
-    nohup "${command_line[@]}" >"$out" 2>&1 </dev/null &
-    pid=$!
-    if ! echo "$pid" >"$ZOOPIDFILE"; then
-        say "Error: cannot write $ZOOPIDFILE; ending the server again."
-        kill "$pid"
-        exit 1
-    fi
-    # A server that cannot start (bad configuration, port taken) ends early. One that has opened its
-    # client port has passed that point; a slow one gets the benefit of the doubt after a while.
-    local host port tls tenths=0
+    local logged=0
+    [ -f "$log" ] && logged="$(wc -c <"$log")"
+    local host port tls ports plain_port state
     find_client_address
-    while [ "$tenths" -lt 100 ]; do
+    find_ports
+    build_command_line ROLLINGFILE
+    # Of two who start it at once, the one that makes the file goes on.
+    (
+        set -o noclobber
+        { echo "$BASHPID" >"$ZOOPIDFILE"; } 2>/dev/null || exit 1
+        set +o noclobber
+        exec nohup "${command_line[@]}" >"$out" 2>&1 </dev/null
+    ) &
+    pid=$!
+    local deadline=$((SECONDS + limit))
+    while true; do
         sleep 0.1
         if ! kill -0 "$pid" 2>/dev/null; then
             wait "$pid"
-            local code=$?
-            rm -f -- "$ZOOPIDFILE"
-            say "Starting the server FAILED (exit code $code). The last lines of its output:"
-            tail -n 5 -- "$out" >&2
-            if [ -f "$log" ]; then
-                say "and of its log $log:"
-                tail -n "+$((logged_before + 1))" -- "$log" | tail -n 20 >&2
+            local code=$? other
+            other="$(head -n 1 "$ZOOPIDFILE" 2>/dev/null)"
+            if [ "$other" != "$pid" ]; then
+                if [ -n "$other" ]; then
+                    say "Error: the server is already being started, as process $other ($ZOOPIDFILE)."
+                else
+                    say "Error: cannot write $ZOOPIDFILE; no server was started."
+                fi
+                exit 1
             fi
-            exit 1
+            start_failed "$pid" "$code" "$out" "$(written_since "$log" "$logged")"
         fi
-        tenths=$((tenths + 1))
-        if [ "$tenths" -ge 10 ] && is_open "$host" "${port:-0}"; then
+        look_at_start "$pid"
+        # It must still be there after it has answered.
+        if [ -n "$state" ] && kill -0 "$pid" 2>/dev/null; then
             break
         fi
+        if [ "$SECONDS" -ge "$deadline" ]; then
+            say "Starting the server ... NOT STARTED after $limit s (ZOO_START_TIMEOUT): process $pid runs, but does" \
+                "not answer on its ports (${ports[*]:-none is configured}). It is left alone: see $log and $out, or end it by" \
+                "\"$(basename -- "$0") stop\"."
+            exit 1
+        fi
     done
-    echo "Starting the server ... STARTED (process $pid)"
+    echo "Starting the server ... STARTED (process $pid)$state"
 }
 
 start_foreground() {
@@ -311,17 +537,12 @@ find_client_address() {
     host="$(value_of clientPortAddress "$ZOOCFG")"
     port="$(value_of clientPort "$ZOOCFG")"
     tls=false
-    local dynamic id line
+    local line
     if [ -z "$port" ]; then
-        dynamic="$(value_of dynamicConfigFile "$ZOOCFG")"
-        id="$(head -n 1 "$data_dir/myid" 2>/dev/null | tr -cd '0-9')"
-        if [ -n "$id" ]; then
-            line="$(value_of "server.$id" "$dynamic")"
-            [ -z "$line" ] && line="$(value_of "server.$id" "$ZOOCFG")"
-            case "$line" in
-                *\;*) split_address "${line##*;}" ;;
-            esac
-        fi
+        line="$(own_server_line)"
+        case "$line" in
+            *\;*) split_address "${line##*;}" ;;
+        esac
     fi
     if [ -z "$port" ]; then
         port="$(value_of secureClientPort "$ZOOCFG")"
@@ -361,6 +582,11 @@ await_serving() {
                 echo "$mode"
                 exit 0
             fi
+        fi
+        # Set by systemd, which would wait for this program although the server has ended.
+        if [ -n "${MAINPID:-}" ] && ! kill -0 "$MAINPID" 2>/dev/null; then
+            say "Error: the server's process $MAINPID has ended."
+            exit 1
         fi
         if [ -n "$limit" ] && [ "$SECONDS" -ge "$limit" ]; then
             say "Error: the server does not serve after $limit s."

@@ -1,0 +1,343 @@
+package io.saucr.server.dist;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.saucr.core.LleMap;
+import io.saucr.core.LogIdentity;
+import io.saucr.core.MarkerFile;
+import io.saucr.core.View;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * {@code zkServer.sh start} says STARTED of a server that has started and of no other one: neither
+ * of one that was refused, nor of another process that has the port, nor of one that hangs. Of a
+ * refused start the reason is in the line that says so, no process is left, and the data are as
+ * they were.
+ */
+class RefusedStartsIT {
+    @TempDir static Path unpacked;
+    private static Path home;
+
+    @TempDir Path folder;
+    private Scripts scripts;
+    private Path data;
+    private int clientPort;
+    private int electionPort;
+
+    @BeforeAll
+    static void unpack() throws Exception {
+        home = Scripts.unpack(unpacked);
+    }
+
+    @BeforeEach
+    void configure() throws IOException {
+        scripts = new Scripts(home, folder);
+        data = Files.createDirectories(folder.resolve("data"));
+        clientPort = Scripts.freePort();
+        electionPort = Scripts.freePort();
+        Files.writeString(data.resolve("myid"), "1\n");
+    }
+
+    @AfterEach
+    void leaveNoProcess() {
+        List<ProcessHandle> left = servers();
+        left.forEach(ProcessHandle::destroyForcibly);
+        left.forEach(server -> server.onExit().join());
+    }
+
+    private void ensemble(String... more) throws IOException {
+        String[] lines = {
+            "clientPort=" + clientPort,
+            "initLimit=10",
+            "syncLimit=5",
+            "server.1=127.0.0.1:" + Scripts.freePort() + ":" + electionPort,
+            "server.2=127.0.0.1:1:2",
+            "server.3=127.0.0.1:3:4",
+            "saucr.enabled=true"
+        };
+        scripts.writeConfig(
+                "zoo.cfg", Stream.concat(Stream.of(lines), Stream.of(more)).toArray(String[]::new));
+    }
+
+    private void alone(String... more) throws IOException {
+        scripts.writeConfig(
+                "zoo.cfg",
+                Stream.concat(Stream.of("clientPort=" + clientPort), Stream.of(more))
+                        .toArray(String[]::new));
+    }
+
+    /** Processes whose command line names this test's folder. */
+    private List<ProcessHandle> servers() {
+        return ProcessHandle.allProcesses()
+                .filter(
+                        process ->
+                                process.info()
+                                        .commandLine()
+                                        .orElse("")
+                                        .contains(scripts.conf().toString()))
+                .toList();
+    }
+
+    private Map<Path, String> contents() throws IOException {
+        Map<Path, String> found = new TreeMap<>();
+        if (!Files.isDirectory(data)) {
+            return found;
+        }
+        try (Stream<Path> files = Files.walk(data)) {
+            for (Path file : files.toList()) {
+                found.put(
+                        file,
+                        Files.isDirectory(file)
+                                ? ""
+                                : Files.getLastModifiedTime(file)
+                                        + HexFormat.of().formatHex(Files.readAllBytes(file)));
+            }
+        }
+        return found;
+    }
+
+    /**
+     * @param reason the line that says that the start has failed contains all of it
+     */
+    private void refused(String... reason) throws Exception {
+        Map<Path, String> before = contents();
+        Scripts.Result start = scripts.server("start");
+        assertThat(start.exitCode()).as(start.output()).isEqualTo(1);
+        assertThat(start.output()).doesNotContain("STARTED");
+        String line =
+                start.output()
+                        .lines()
+                        .filter(each -> each.startsWith("Starting the server ... FAILED"))
+                        .findFirst()
+                        .orElseThrow(() -> new AssertionError(start.output()));
+        assertThat(line).contains(reason);
+        assertThat(servers()).isEmpty();
+        assertThat(contents()).isEqualTo(before);
+    }
+
+    // ---- Refused ----
+
+    @Test
+    void anotherProcessHasThePortForClients() throws Exception {
+        ensemble();
+        try (ServerSocket taken = new ServerSocket(clientPort)) {
+            refused(
+                    "exit code 1",
+                    "Address already in use; port "
+                            + taken.getLocalPort()
+                            + " is in use by process "
+                            + ProcessHandle.current().pid()
+                            + ", ");
+        }
+    }
+
+    @Test
+    void anotherProcessHasThePortForElections() throws Exception {
+        ensemble("electionPortBindRetry=1");
+        try (ServerSocket taken =
+                new ServerSocket(electionPort, 1, InetAddress.getLoopbackAddress())) {
+            Scripts.Result start = scripts.server("start");
+            assertThat(start.exitCode()).as(start.output()).isEqualTo(1);
+            assertThat(start.output())
+                    .contains("FAILED (exit code 14): ")
+                    .contains("port " + taken.getLocalPort() + " is in use by process ");
+            assertThat(servers()).isEmpty();
+        }
+    }
+
+    @Test
+    void theNumberOfTheServerIsMissingOrAStrangers() throws Exception {
+        ensemble();
+        Path id = data.resolve("myid");
+        Files.writeString(id, "9\n");
+        refused(
+                "exit code 2",
+                "zoo.cfg: the file " + id + " says that this is server 9",
+                "server.* names only 1, 2, 3");
+        Files.delete(id);
+        refused("exit code 2", "zoo.cfg: the file " + id + " is missing", "one of 1, 2, 3");
+    }
+
+    @Test
+    void aFileIsInThePlaceOfTheDataFolder() throws Exception {
+        ensemble("dataLogDir=" + Files.writeString(folder.resolve("file"), ""));
+        refused(
+                "exit code 2",
+                "dataLogDir=" + folder.resolve("file") + " is not allowed; it must be a folder");
+        data = folder.resolve("file");
+        scripts.writeConfig("zoo.cfg", "dataDir=" + data, "clientPort=" + clientPort);
+        Scripts.Result start = scripts.server("start");
+        assertThat(start.exitCode()).isEqualTo(1);
+        assertThat(start.output()).doesNotContain("STARTED").contains(data.toString());
+        assertThat(servers()).isEmpty();
+        assertThat(data).isEmptyFile();
+    }
+
+    @Test
+    void aSettingIsWrongOrTheFileIsMissing() throws Exception {
+        data = folder.resolve("data");
+        Files.delete(data.resolve("myid"));
+        Files.delete(data);
+        alone("tickTime=often");
+        refused("exit code 2", "zoo.cfg: tickTime=often is not allowed; it must be a number");
+        assertThat(data).as("a folder that the script has made goes, too").doesNotExist();
+        alone("saucrEnabled=true");
+        refused("exit code 2", "unknown key saucrEnabled, probably saucr.enabled");
+        Scripts.Result missing = scripts.server("start", "none.cfg");
+        assertThat(missing.exitCode()).isEqualTo(1);
+        assertThat(missing.output())
+                .contains("there is no configuration file " + scripts.conf().resolve("none.cfg"));
+        assertThat(servers()).isEmpty();
+    }
+
+    @Test
+    void aMarkerIsDamagedOrOfAnotherServer() throws Exception {
+        ensemble();
+        Path version = Files.createDirectories(data.resolve("version-2"));
+        byte[] marker = MarkerFile.encodeLatestOnDisk(0x100000009L, LleMap.empty(), View.FIRST);
+        marker[marker.length / 2] ^= 1;
+        Path damaged = Files.write(version.resolve("saucr.latestOnDisk"), marker);
+        refused("exit code 2", damaged + " cannot be used", "Delete the file");
+        Files.delete(damaged);
+        Files.write(
+                version.resolve("saucr.identity"),
+                MarkerFile.encodeIdentity(new LogIdentity("", 2, 77, 0, 0, 0)));
+        refused("exit code 2", "the data are those of server 2, not of server 1");
+    }
+
+    @Test
+    void javaDoesNotStart() throws Exception {
+        alone();
+        scripts.set("SERVER_JVMFLAGS", "-XX:+NoSuchOption");
+        refused("exit code 1", "Unrecognized VM option 'NoSuchOption'");
+        scripts.set("SERVER_JVMFLAGS", "-Xms100g -Xmx1m");
+        refused(
+                "exit code 1",
+                "Initial heap size set to a larger value than the maximum heap size");
+    }
+
+    // ---- Not refused, and not started ----
+
+    @Test
+    void aServerThatIsKilledOrHangsWhileItStarts() throws Exception {
+        alone();
+        scripts.set("ZOO_START_TIMEOUT", "4");
+        Path output = folder.resolve("killed.txt");
+        Process start = scripts.start(output, List.of(), "zkServer.sh", "start");
+        signal("KILL");
+        assertThat(start.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(start.exitValue()).as(Files.readString(output)).isEqualTo(1);
+        assertThat(Files.readString(output)).contains("FAILED (ended by signal 9, KILL)");
+        assertThat(scripts.pidFile()).doesNotExist();
+
+        Path hanging = folder.resolve("hanging.txt");
+        Process hangs = scripts.start(hanging, List.of(), "zkServer.sh", "start");
+        String pid = signal("STOP");
+        assertThat(hangs.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(hangs.exitValue()).as(Files.readString(hanging)).isEqualTo(1);
+        assertThat(Files.readString(hanging))
+                .contains("NOT STARTED after 4 s (ZOO_START_TIMEOUT): process " + pid + " runs")
+                .contains("(" + clientPort + ")");
+        kill("CONT", pid);
+        assertThat(scripts.server("await", "30").output()).contains("Mode: standalone");
+        assertThat(scripts.server("stop").output()).contains("STOPPED (process " + pid + ")");
+    }
+
+    /** Sends a signal to the server as soon as its process is there; returns its id. */
+    private String signal(String name) throws Exception {
+        Path file = scripts.pidFile();
+        await().atMost(Scripts.LIMIT)
+                .until(() -> Files.exists(file) && !Files.readString(file).isBlank());
+        String pid = Files.readString(file).trim();
+        kill(name, pid);
+        return pid;
+    }
+
+    private static void kill(String name, String pid) throws Exception {
+        assertThat(new ProcessBuilder("kill", "-" + name, pid).inheritIO().start().waitFor())
+                .isZero();
+    }
+
+    @Test
+    void ofTwoStartsAtOnceOneIsRefused() throws Exception {
+        alone();
+        Path one = folder.resolve("one.txt");
+        Path other = folder.resolve("other.txt");
+        Process first = scripts.start(one, List.of(), "zkServer.sh", "start");
+        Process second = scripts.start(other, List.of(), "zkServer.sh", "start");
+        assertThat(first.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(second.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        String said = Files.readString(one) + Files.readString(other);
+        assertThat(List.of(first.exitValue(), second.exitValue()))
+                .as(said)
+                .containsExactlyInAnyOrder(0, 1);
+        String pid = Files.readString(scripts.pidFile()).trim();
+        assertThat(said)
+                .contains("STARTED (process " + pid + "). Mode: standalone")
+                .containsPattern(
+                        "Error: the server is already (running|being started,) as process " + pid);
+        assertThat(servers()).extracting(ProcessHandle::pid).containsExactly(Long.valueOf(pid));
+    }
+
+    @Test
+    void anImpossibleLimitIsRefused() throws Exception {
+        alone();
+        scripts.set("ZOO_START_TIMEOUT", "soon");
+        Scripts.Result start = scripts.server("start");
+        assertThat(start.exitCode()).isEqualTo(1);
+        assertThat(start.output()).contains("ZOO_START_TIMEOUT is 'soon'; it must be a number");
+        assertThat(servers()).isEmpty();
+    }
+
+    // ---- Started ----
+
+    /** A second server on the same folders has the ports of its own, and ends a while later. */
+    @Test
+    void whoWaitsForOthersHasStartedAndWhoseFoldersAreInUseHasNot() throws Exception {
+        ensemble();
+        Scripts.Result start = scripts.server("start");
+        assertThat(start.exitCode()).as(start.output()).isZero();
+        assertThat(start.output())
+                .contains("STARTED (process ")
+                .contains(", waiting for a quorum. \"zkServer.sh await\" returns when it serves.");
+        String pid = Files.readString(scripts.pidFile()).trim();
+
+        clientPort = Scripts.freePort();
+        electionPort = Scripts.freePort();
+        ensemble();
+        scripts.set("ZOOPIDFILE", folder.resolve("second.pid").toString());
+        scripts.set("ZOO_LOG_FILE", "second.log");
+        Scripts.Result second = scripts.server("start");
+        assertThat(second.exitCode()).as(second.output()).isEqualTo(1);
+        assertThat(second.output()).contains("FAILED (exit code 1): Another process uses " + data);
+        assertThat(servers()).extracting(ProcessHandle::pid).containsExactly(Long.valueOf(pid));
+    }
+
+    /** As systemd runs it, which would wait for it after the end of the server. */
+    @Test
+    void whoWaitsForAServerThatHasEndedIsToldSo() throws Exception {
+        alone();
+        Process ended = new ProcessBuilder("true").start();
+        assertThat(ended.waitFor()).isZero();
+        scripts.set("MAINPID", Long.toString(ended.pid()));
+        Scripts.Result wait = scripts.server("await");
+        assertThat(wait.exitCode()).isEqualTo(1);
+        assertThat(wait.output()).contains("the server's process " + ended.pid() + " has ended");
+    }
+}
