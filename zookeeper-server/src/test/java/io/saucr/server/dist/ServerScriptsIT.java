@@ -10,6 +10,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -19,6 +21,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The scripts of the distribution, as an operator of Apache's uses them. */
 class ServerScriptsIT {
+    private static final Pattern MAIN_CLASS = Pattern.compile("org\\.apache\\.zookeeper[\\w.]+");
+
     @TempDir static Path unpacked;
     private static Path home;
 
@@ -157,6 +161,101 @@ class ServerScriptsIT {
     }
 
     @Test
+    void theToolsForSnapshots() throws Exception {
+        Scripts.Result made = initialize("--myid=7");
+        assertThat(made.exitCode()).as(made.output()).isZero();
+        assertThat(folder.resolve("data/myid")).hasContent("7");
+        scripts.set("ZOO_DATADIR_AUTOCREATE_DISABLE", "1");
+        assertThat(server("start").exitCode()).isZero();
+        assertThat(client("create", "/one", "1234").output()).contains("Created /one");
+        assertThat(client("create", "/one/two", "56").output()).contains("Created /one/two");
+        Scripts.Result running = initialize("--force");
+        assertThat(running.exitCode()).isEqualTo(1);
+        assertThat(running.output()).contains("stop that server first");
+        assertThat(server("restart").exitCode()).isZero();
+        assertThat(client("ls", "/").output()).contains("one");
+        assertThat(server("stop").exitCode()).isZero();
+
+        List<String> snapshots;
+        try (Stream<Path> files = Files.list(folder.resolve("data/version-2"))) {
+            snapshots =
+                    files.map(Path::toString)
+                            .filter(file -> file.contains("snapshot."))
+                            .sorted()
+                            .toList();
+        }
+        String first = snapshots.get(0);
+        String last = snapshots.get(snapshots.size() - 1);
+        Scripts.Result summary = tool("zkSnapshotRecursiveSummaryToolkit.sh", last, "/", "2");
+        assertThat(summary.exitCode()).as(summary.output()).isZero();
+        assertThat(summary.output()).contains("-- /one").contains("data: 6");
+        Scripts.Result comparison =
+                tool("zkSnapshotComparer.sh", "-l", first, "-r", last, "-b", "1", "-n", "1");
+        assertThat(comparison.exitCode()).as(comparison.output()).isZero();
+        assertThat(comparison.output()).contains("Node /one found only in right tree");
+        assertThat(tool("zkSnapShotToolkit.sh", last).output()).contains("/one");
+        Scripts.Result cleanup = tool("zkCleanup.sh", "-n", "3");
+        assertThat(cleanup.exitCode()).as(cleanup.output()).isZero();
+
+        Scripts.Result again = initialize();
+        assertThat(again.exitCode()).isEqualTo(1);
+        assertThat(again.output()).contains("is there already; --force deletes it");
+        assertThat(Path.of(last)).exists();
+        assertThat(initialize("--force").output()).contains("This is server 7, as ");
+        assertThat(folder.resolve("data/version-2")).isEmptyDirectory();
+        assertThat(folder.resolve("data/initialize")).exists();
+    }
+
+    @Test
+    void wrongUsageOfInitializeChangesNothing() throws Exception {
+        for (String[] options :
+                new String[][] {
+                    {"--mydi=1"}, {"--myid=one"}, {"--myid"}, {"--configfile="}, {"extra"}
+                }) {
+            Scripts.Result result = initialize(options);
+            assertThat(result.exitCode()).as(options[0]).isEqualTo(2);
+            assertThat(result.output()).startsWith("Error: ");
+        }
+        assertThat(initialize("--configfile", "none.cfg").output())
+                .contains("there is no configuration file " + conf().resolve("none.cfg"));
+        assertThat(folder.resolve("data")).doesNotExist();
+        assertThat(initialize("--help").exitCode()).isZero();
+    }
+
+    /** Nothing here runs them; what can be told from the outside is told. */
+    @Test
+    void theCommandFilesForWindowsRunClassesThatExist() throws Exception {
+        List<Path> files;
+        try (Stream<Path> all = Files.list(home.resolve("bin"))) {
+            files = all.filter(file -> file.toString().endsWith(".cmd")).toList();
+        }
+        assertThat(files)
+                .extracting(file -> file.getFileName().toString())
+                .containsExactlyInAnyOrder(
+                        "zkCli.cmd",
+                        "zkEnv.cmd",
+                        "zkServer.cmd",
+                        "zkSnapShotToolkit.cmd",
+                        "zkSnapshotComparer.cmd",
+                        "zkSnapshotRecursiveSummaryToolkit.cmd",
+                        "zkTxnLogToolkit.cmd");
+        for (Path file : files) {
+            String text = Files.readString(file);
+            assertThat(text.lines()).as(file.toString()).allMatch(line -> line.length() < 8_000);
+            assertThat(text.replace("\r\n", "")).as("line ends of " + file).doesNotContain("\n");
+            if (file.endsWith("zkEnv.cmd")) {
+                continue;
+            }
+            assertThat(text).as(file.toString()).contains("call \"%~dp0zkEnv.cmd\" || exit /b 1");
+            Matcher main = MAIN_CLASS.matcher(text);
+            assertThat(main.find()).as("main class of " + file).isTrue();
+            assertThat(Class.forName(main.group()).getMethod("main", String[].class))
+                    .as(file.toString())
+                    .isNotNull();
+        }
+    }
+
+    @Test
     void prometheusMetricsAreServed() throws Exception {
         int port = Scripts.freePort();
         scripts.writeConfig(
@@ -265,6 +364,16 @@ class ServerScriptsIT {
 
     private void awaitServing() {
         await().atMost(Scripts.LIMIT).until(() -> server("status").exitCode() == 0);
+    }
+
+    /** With {@code --config}, as every script. */
+    private Scripts.Result initialize(String... options) throws IOException, InterruptedException {
+        return tool("zkServer-initialize.sh", options);
+    }
+
+    private Scripts.Result tool(String script, String... arguments)
+            throws IOException, InterruptedException {
+        return scripts.run(List.of(), script, arguments);
     }
 
     private Scripts.Result server(String... arguments) throws IOException, InterruptedException {

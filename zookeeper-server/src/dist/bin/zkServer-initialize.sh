@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# Makes the folders of a new server, and its myid. See zkEnv.sh for the variables that every script reads.
+
+usage() {
+    cat >&2 <<USAGE
+Usage: $(basename -- "$0") [--config DIR] [--configfile FILE] [--myid N] [--force]
+  --configfile FILE  a name in the configuration folder or a path; zoo.cfg if absent
+  --myid N           number of this server, for the file myid
+  --force            delete what an earlier server has left. One of an ensemble with SAUCR then gets
+                     everything from the others before it takes part, as after the loss of its disk
+USAGE
+    exit "$1"
+}
+
+script="${BASH_SOURCE[0]}"
+while [ -L "$script" ]; do
+    target="$(readlink -- "$script")"
+    case "$target" in
+        /*) script="$target" ;;
+        *) script="$(dirname -- "$script")/$target" ;;
+    esac
+done
+ZOOBINDIR="$(cd -- "$(dirname -- "$script")" && pwd -P)"
+
+force=false
+myid=""
+# "--config" is for zkEnv.sh.
+options=("$@")
+[ "${1:-}" = "--config" ] && options=("${@:3}")
+at=0
+while [ "$at" -lt "${#options[@]}" ]; do
+    option="${options[at]}"
+    at=$((at + 1))
+    case "$option" in
+        --configfile=* | --myid=*) value="${option#*=}" ;;
+        --configfile | --myid)
+            value="${options[at]:-}"
+            at=$((at + 1))
+            ;;
+        --force)
+            force=true
+            continue
+            ;;
+        -h | --help) usage 0 ;;
+        *)
+            echo "Error: there is no option '$option'." >&2
+            usage 2
+            ;;
+    esac
+    case "$option" in
+        --configfile*)
+            if [ -z "$value" ]; then
+                echo "Error: --configfile needs a file." >&2
+                exit 2
+            fi
+            ZOOCFG="$value"
+            ;;
+        *)
+            myid="$value"
+            case "$myid" in
+                '' | *[!0-9]* | ???????????????????*)
+                    echo "Error: --myid '$myid' is not allowed; it must be a number, as in server.N." >&2
+                    exit 2
+                    ;;
+            esac
+            ;;
+    esac
+done
+. "$ZOOBINDIR/zkEnv.sh"
+
+if [ ! -f "$ZOOCFG" ]; then
+    echo "Error: there is no configuration file $ZOOCFG." >&2
+    exit 1
+fi
+data_dir="$(value_of dataDir "$ZOOCFG")"
+log_dir="$(value_of dataLogDir "$ZOOCFG")"
+if [ -z "$data_dir" ]; then
+    echo "Error: $ZOOCFG has no dataDir." >&2
+    exit 1
+fi
+folders=("$data_dir/version-2")
+[ -n "$log_dir" ] && [ "$log_dir" != "$data_dir" ] && folders+=("$log_dir/version-2")
+
+pid="$(head -n 1 "${ZOOPIDFILE:-$data_dir/zookeeper_server.pid}" 2>/dev/null | tr -cd '0-9')"
+if [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null; then
+    echo "Error: process $pid uses $data_dir (${ZOOPIDFILE:-$data_dir/zookeeper_server.pid}); stop that server first." >&2
+    exit 1
+fi
+for folder in "${folders[@]}"; do
+    if [ -e "$folder" ]; then
+        if [ "$force" = false ]; then
+            echo "Error: $folder is there already; --force deletes it with everything in it." >&2
+            exit 1
+        fi
+        rm -rf -- "$folder" || exit 1
+        echo "Deleted $folder."
+    fi
+done
+mkdir -p -- "${folders[@]}" || exit 1
+if [ -n "$myid" ]; then
+    echo "$myid" >"$data_dir/myid" || exit 1
+    echo "This is server $myid."
+elif [ -f "$data_dir/myid" ]; then
+    echo "This is server $(head -n 1 "$data_dir/myid"), as $data_dir/myid says."
+else
+    echo "There is no $data_dir/myid; a server of an ensemble needs it (--myid N)."
+fi
+# ZooKeeper takes an empty folder for that of a new server if it finds this file.
+: >"$data_dir/initialize" || exit 1
+echo "Made ${folders[*]}."

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Compares two snapshots: zkSnapshotComparer.sh -l SNAPSHOT -r SNAPSHOT [-b BYTES] [-n NODES] [-d] [-i]
+script="${BASH_SOURCE[0]}"
+while [ -L "$script" ]; do
+    target="$(readlink -- "$script")"
+    case "$target" in
+        /*) script="$target" ;;
+        *) script="$(dirname -- "$script")/$target" ;;
+    esac
+done
+ZOOBINDIR="$(cd -- "$(dirname -- "$script")" && pwd -P)"
+. "$ZOOBINDIR/zkEnv.sh"
+# shellcheck disable=SC2086 # the flag variables are lists of words
+exec "$JAVA" -Dsaucr.log.level=WARN -cp "$CLASSPATH" $JVMFLAGS org.apache.zookeeper.server.SnapshotComparer "$@"
