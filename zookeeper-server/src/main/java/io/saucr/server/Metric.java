@@ -20,6 +20,11 @@ enum Metric {
             "saucr_prompt_voters",
             "On the leader, voters that answer promptly and may count towards fast mode, itself"
                     + " included; 0 on other servers."),
+    HAS_LEADER(
+            Kind.GAUGE,
+            "saucr_has_leader",
+            "1 if this server leads or follows a leader, and serves; 0 while it looks for one or"
+                    + " recovers."),
     MODE_SWITCHES(
             Kind.COUNTER,
             "saucr_mode_switches",

@@ -18,6 +18,7 @@ import org.apache.zookeeper.server.ZooKeeperServer;
 import org.apache.zookeeper.server.admin.Commands;
 import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
 import org.apache.zookeeper.server.quorum.MultipleAddresses;
+import org.apache.zookeeper.server.quorum.QuorumPeer.ServerState;
 import org.apache.zookeeper.server.quorum.SaucrQuorumPeer;
 
 /**
@@ -92,8 +93,7 @@ final class SaucrStatus {
         if (status == null) {
             return;
         }
-        ZooKeeperServer active = status.peer.getActiveServer();
-        if (active == null || !active.isRunning()) {
+        if (!status.serves()) {
             status.flat().forEach((key, value) -> answer.println("zk_" + key + "\t" + value));
         } else {
             status.view().forEach((key, value) -> answer.println("zk_" + key + "\t" + value));
@@ -112,10 +112,21 @@ final class SaucrStatus {
         exposition.show(Metric.FAST_COMMITS, replication::fastCommits);
         exposition.show(Metric.SLOW_COMMITS, replication::slowCommits);
         exposition.show(Metric.PROMPT_VOTERS, replication::promptVoters);
+        exposition.show(Metric.HAS_LEADER, () -> hasLeader() ? 1 : 0);
         exposition.show(Metric.ANSWERS_NEEDED, this::answersNeeded);
         exposition.show(Metric.ON_DISK, () -> onDisk() ? 1 : 0);
         exposition.show(Metric.PINNED_SLOW, () -> maintenance.pinned() == null ? 0 : 1);
         exposition.showByKey(Metric.FLUSH_CAUSES, log::flushesByCause);
+    }
+
+    private boolean serves() {
+        ZooKeeperServer active = peer.getActiveServer();
+        return active != null && active.isRunning();
+    }
+
+    /** A server that looks for a leader may serve reads meanwhile. */
+    private boolean hasLeader() {
+        return serves() && peer.getPeerState() != ServerState.LOOKING;
     }
 
     /** Whether a crash now would lose nothing that was acknowledged. */
@@ -222,6 +233,7 @@ final class SaucrStatus {
         Map<String, Object> lines = new LinkedHashMap<>();
         lines.put("server_state", role());
         lines.put("saucr_recovery_state", peer.recovering() ? 1 : 0);
+        lines.put("saucr_has_leader", hasLeader() ? 1 : 0);
         lines.put("saucr_mode", mode());
         lines.put("saucr_on_disk", onDisk() ? 1 : 0);
         lines.put("saucr_pinned_slow", maintenance.pinned() == null ? 0 : 1);
