@@ -14,6 +14,7 @@ import io.saucr.ensemble.FsyncShim;
 import io.saucr.ensemble.ServerProcess;
 import io.saucr.ensemble.Signal;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -189,8 +190,12 @@ final class SaucrEnsemble implements AutoCloseable {
 
     /** A metric of {@code mntr}; -1 while the server does not tell. */
     long metric(int id, String name) {
-        Map<String, String> metrics = server(id).mntr();
-        return Long.parseLong(metrics.getOrDefault(name, "-1"));
+        return number(server(id).mntr(), name);
+    }
+
+    private static long number(Map<String, String> metrics, String name) {
+        // With Prometheus as the provider, mntr writes decimal fractions.
+        return new BigDecimal(metrics.getOrDefault(name, "-1")).longValueExact();
     }
 
     boolean fast(int leader) {
@@ -206,7 +211,7 @@ final class SaucrEnsemble implements AutoCloseable {
                     for (int id : running()) {
                         Map<String, String> metrics = server(id).mntr();
                         if ("leader".equals(metrics.get("zk_server_state"))
-                                && "1".equals(metrics.get("zk_saucr_mode"))) {
+                                && number(metrics, "zk_saucr_mode") == 1) {
                             found[0] = id;
                         }
                     }

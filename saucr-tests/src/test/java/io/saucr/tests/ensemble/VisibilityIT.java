@@ -4,9 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import java.net.URI;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalTime;
@@ -261,7 +259,7 @@ class VisibilityIT {
     @Test
     @Order(5)
     void prometheusHasTheSummariesAndEveryMetricOfAlertsAndDashboardExists() throws Exception {
-        String exposed = exposed();
+        String exposed = new MetricsPage(ensemble.server(prometheus)).text();
         for (String summary :
                 List.of(
                         "saucr_flush_time_seconds",
@@ -272,7 +270,8 @@ class VisibilityIT {
                     .contains(summary + "_count")
                     .contains(summary + "_sum");
         }
-        Set<String> metrics = new TreeSet<>();
+        // Prometheus makes that one itself.
+        Set<String> metrics = new TreeSet<>(Set.of("up"));
         for (String line : exposed.lines().toList()) {
             if (!line.startsWith("#") && !line.isBlank()) {
                 metrics.add(line.split("[ {]", 2)[0]);
@@ -379,29 +378,9 @@ class VisibilityIT {
 
     /** From its next start on. */
     private static void exposeToPrometheus(int id) throws Exception {
-        ensemble.server(id)
-                .configure(
-                        "metricsProvider.className",
-                        "org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider");
-        ensemble.server(id).configure("metricsProvider.httpHost", "127.0.0.1");
-        ensemble.server(id).configure("metricsProvider.httpPort", "0");
-        prometheus = id;
-    }
-
-    /** The provider says in the log which port it has got. */
-    private static String exposed() throws Exception {
-        Pattern started =
-                Pattern.compile("ServerConnector@.*\\{(?:localhost|127\\.0\\.0\\.1):(\\d+)}");
-        int admin = ensemble.server(prometheus).address().adminPort();
-        for (String line : Files.readAllLines(ensemble.server(prometheus).logFile())) {
-            Matcher port = started.matcher(line);
-            if (port.find() && Integer.parseInt(port.group(1)) != admin) {
-                URI metrics = URI.create("http://127.0.0.1:" + port.group(1) + "/metrics");
-                try (var body = metrics.toURL().openStream()) {
-                    return new String(body.readAllBytes(), StandardCharsets.UTF_8);
-                }
-            }
+        for (var setting : MetricsPage.SETTINGS.entrySet()) {
+            ensemble.server(id).configure(setting.getKey(), setting.getValue());
         }
-        throw new AssertionError("no port of Prometheus in the log of server " + prometheus);
+        prometheus = id;
     }
 }
