@@ -144,7 +144,8 @@ public final class Ensemble implements AutoCloseable {
 
         /**
          * The servers are started and stopped by the {@code zkServer.sh} of this unpacked
-         * distribution, and outlive this JVM. Flags of their JVMs do not count.
+         * distribution, and outlive this JVM. Flags of their JVMs and the host's command prefix do
+         * not count.
          */
         Builder byScripts(Path unpacked) {
             this.scripts = unpacked;
@@ -200,7 +201,7 @@ public final class Ensemble implements AutoCloseable {
 
         private Launcher launcher(int id, Path home, Hosting host) {
             if (scripts != null) {
-                return new ScriptLauncher(home, scripts);
+                return new ScriptLauncher(id, home, host, scripts);
             }
             Distribution own = others.getOrDefault(id, distribution);
             List<String> flags = new ArrayList<>(jvmFlags);

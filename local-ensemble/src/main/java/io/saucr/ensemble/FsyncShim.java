@@ -246,6 +246,16 @@ public final class FsyncShim {
         return page.getLong(PID);
     }
 
+    /** Whether a process runs behind this shim; false where the system does not tell. */
+    boolean isLoadedBy(long process) {
+        try {
+            return Files.readString(Path.of("/proc", Long.toString(process), "maps"))
+                    .contains(sharedObject.toString());
+        } catch (IOException e) {
+            return false; // it has ended, or there is no /proc
+        }
+    }
+
     /**
      * Where connections that the server opens to ports of loopback go instead, from now on;
      * replaces what was set before. Called by one thread.

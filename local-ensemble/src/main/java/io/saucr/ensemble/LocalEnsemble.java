@@ -14,7 +14,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Properties;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /**
@@ -31,10 +33,12 @@ public final class LocalEnsemble {
     private static final Duration STOP_LIMIT = Duration.ofSeconds(90);
 
     private final Path state;
+    private final LocalHosting hosting;
     private final Ensemble ensemble;
 
-    private LocalEnsemble(Path state, Ensemble ensemble) {
+    private LocalEnsemble(Path state, LocalHosting hosting, Ensemble ensemble) {
         this.state = state;
+        this.hosting = hosting;
         this.ensemble = ensemble;
     }
 
@@ -49,8 +53,9 @@ public final class LocalEnsemble {
             properties.load(reader);
             int size = Integer.parseInt(properties.getProperty(SIZE));
             int portBase = Integer.parseInt(properties.getProperty(PORT_BASE));
+            LocalHosting hosting = new LocalHosting(servers(state), portBase);
             return Optional.of(
-                    new LocalEnsemble(state, describe(state, size, portBase).existing()));
+                    new LocalEnsemble(state, hosting, describe(state, size, hosting).existing()));
         } catch (NumberFormatException e) {
             throw new EnsembleException(
                     file + " is damaged; stop what runs and remove the folder " + state, e);
@@ -81,7 +86,8 @@ public final class LocalEnsemble {
                                                                     "zookeeper-server/target")
                                                             + "; build it with: mvn package"));
             Distribution.unpack(tarball, distribution(state));
-            Ensemble.Builder builder = describe(state, size, portBase);
+            LocalHosting hosting = new LocalHosting(servers(state), portBase);
+            Ensemble.Builder builder = describe(state, size, hosting);
             extra.forEach(builder::set);
             Ensemble ensemble = builder.build();
             Properties properties = new Properties();
@@ -90,17 +96,20 @@ public final class LocalEnsemble {
             try (Writer writer = Files.newBufferedWriter(propertiesFile(state))) {
                 properties.store(writer, "The local ensemble of ./saucr up");
             }
-            return new LocalEnsemble(state, ensemble);
+            return new LocalEnsemble(state, hosting, ensemble);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    private static Ensemble.Builder describe(Path state, int size, int portBase) {
-        Path servers = state.toAbsolutePath().resolve("servers");
-        return Ensemble.of(null, servers)
+    private static Path servers(Path state) {
+        return state.toAbsolutePath().resolve("servers");
+    }
+
+    private static Ensemble.Builder describe(Path state, int size, LocalHosting hosting) {
+        return Ensemble.of(null, servers(state))
                 .voters(size)
-                .hosting(new FixedPorts(servers, portBase))
+                .hosting(hosting)
                 .folderName("")
                 .byScripts(distribution(state).toAbsolutePath())
                 .set("maxClientCnxns", "60")
@@ -111,8 +120,20 @@ public final class LocalEnsemble {
                 .set("saucr.enabled", "true");
     }
 
-    /** This machine, on ports that a user knows by heart or chose. */
-    private record FixedPorts(Path servers, int portBase) implements Hosting {
+    /**
+     * This machine, on ports that a user knows by heart or chose. Between a server and its disk is
+     * a shim, if this machine can build it: {@code ./saucr demo} makes forces take longer.
+     */
+    private static final class LocalHosting implements Hosting {
+        private final Path servers;
+        private final int portBase;
+        private final Map<Integer, Optional<FsyncShim>> shims = new ConcurrentHashMap<>();
+
+        LocalHosting(Path servers, int portBase) {
+            this.servers = servers;
+            this.portBase = portBase;
+        }
+
         @Override
         public ServerAddress address(int id) {
             return Ports.of(id, portBase);
@@ -130,7 +151,24 @@ public final class LocalEnsemble {
 
         @Override
         public Map<String, String> environment(int id) {
-            return Map.of();
+            return shim(id).map(FsyncShim::environment).orElse(Map.of());
+        }
+
+        /** Empty where this machine cannot build it. */
+        Optional<FsyncShim> shim(int id) {
+            return shims.computeIfAbsent(id, this::makeShim);
+        }
+
+        private Optional<FsyncShim> makeShim(int id) {
+            if (!FsyncShim.available()) {
+                return Optional.empty();
+            }
+            Path folder = servers.resolve(Integer.toString(id)).resolve("shim");
+            try {
+                return Optional.of(FsyncShim.create(dataDirectory(id), folder, false));
+            } catch (IOException e) {
+                return Optional.empty(); // A compiler that does not work is as good as none.
+            }
         }
 
         @Override
@@ -309,6 +347,45 @@ public final class LocalEnsemble {
                 .filter(ServerReport::leads)
                 .map(ServerReport::mode)
                 .findFirst();
+    }
+
+    /** Whether {@link #delayForces} has an effect: all servers run, and run behind their shims. */
+    public boolean canDelayForces() {
+        return servers().stream().allMatch(this::runsBehindShim);
+    }
+
+    private boolean runsBehindShim(ServerProcess server) {
+        OptionalLong pid = server.runningPid();
+        Optional<FsyncShim> shim = hosting.shim(server.id());
+        return pid.isPresent() && shim.isPresent() && shim.get().isLoadedBy(pid.getAsLong());
+    }
+
+    /** From now on every force of every server's disk takes at least this long. */
+    public void delayForces(Duration least) {
+        for (ServerProcess server : servers()) {
+            hosting.shim(server.id()).ifPresent(shim -> shim.delay(least));
+        }
+    }
+
+    /** Slow mode, by the order of an operator, if the server leads. */
+    public void pin(ServerProcess leader, String reason) {
+        order(leader, "pin", reason);
+    }
+
+    /** Takes {@link #pin} back. */
+    public void unpin(ServerProcess leader, String reason) {
+        order(leader, "unpin", reason);
+    }
+
+    private static void order(ServerProcess server, String verb, String reason) {
+        try {
+            server.order(verb, reason);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new EnsembleException("interrupted during the order " + verb, e);
+        }
     }
 
     /** The server that leads at this moment. */

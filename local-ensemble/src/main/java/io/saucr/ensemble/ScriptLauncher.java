@@ -24,7 +24,9 @@ import java.util.stream.Stream;
 final class ScriptLauncher implements Launcher {
     private static final String HEAP_MEGABYTES = "192";
 
+    private final int id;
     private final Path home;
+    private final Hosting hosting;
     private final Path distribution;
     private volatile Process script;
     private volatile ProcessHandle lastSeen;
@@ -33,8 +35,10 @@ final class ScriptLauncher implements Launcher {
      * @param home holds {@code conf/zoo.cfg}
      * @param distribution the unpacked folder, with {@code bin/zkServer.sh}
      */
-    ScriptLauncher(Path home, Path distribution) {
+    ScriptLauncher(int id, Path home, Hosting hosting, Path distribution) {
+        this.id = id;
         this.home = home;
+        this.hosting = hosting;
         this.distribution = distribution;
     }
 
@@ -48,7 +52,8 @@ final class ScriptLauncher implements Launcher {
 
     @Override
     public void start() throws IOException {
-        run("start");
+        hosting.beforeStart(id);
+        script = run(scriptOutput(), hosting.environment(id), "start");
     }
 
     @Override
@@ -59,7 +64,7 @@ final class ScriptLauncher implements Launcher {
     @Override
     public void terminate() throws IOException {
         if (Files.exists(pidFile())) {
-            run("stop");
+            script = run(scriptOutput(), Map.of(), "stop");
         }
     }
 
@@ -151,22 +156,35 @@ final class ScriptLauncher implements Launcher {
         return home.resolve("log/zkServer.out");
     }
 
-    private void run(String verb) throws IOException {
-        Files.createDirectories(home.resolve("log"));
-        ProcessBuilder builder =
-                new ProcessBuilder(
-                        distribution.resolve("bin/zkServer.sh").toString(),
-                        "--config",
-                        home.resolve("conf").toString(),
-                        verb);
+    /**
+     * Gives the server one of the orders of {@code zkServer.sh} and waits until it is carried out.
+     *
+     * @throws EnsembleException with what the script said, if it failed
+     */
+    void order(String verb, String reason) throws IOException, InterruptedException {
+        Path output = home.resolve("log/order.out");
+        if (run(output, Map.of(), verb, reason).waitFor() != 0) {
+            throw new EnsembleException(
+                    "zkServer.sh " + verb + " of server " + id + ":\n" + readOrEmpty(output));
+        }
+    }
+
+    private Process run(Path output, Map<String, String> variables, String... words)
+            throws IOException {
+        Files.createDirectories(output.getParent());
+        List<String> command = new ArrayList<>();
+        command.add(distribution.resolve("bin/zkServer.sh").toString());
+        command.addAll(List.of("--config", home.resolve("conf").toString()));
+        command.addAll(List.of(words));
+        ProcessBuilder builder = new ProcessBuilder(command);
         prepareEnvironment(builder.environment());
+        builder.environment().putAll(variables);
         // No pipe: the server inherits what its script has, and would keep a pipe open.
-        script =
-                builder.directory(home.toFile())
-                        .redirectInput(new File("/dev/null"))
-                        .redirectErrorStream(true)
-                        .redirectOutput(scriptOutput().toFile())
-                        .start();
+        return builder.directory(home.toFile())
+                .redirectInput(new File("/dev/null"))
+                .redirectErrorStream(true)
+                .redirectOutput(output.toFile())
+                .start();
     }
 
     /** Takes away what would lead a script to another installation than this one. */

@@ -241,6 +241,19 @@ public final class ServerProcess {
         }
     }
 
+    /**
+     * Gives one of the orders of {@code zkServer.sh}: {@code flush}, {@code pin} or {@code unpin}.
+     *
+     * @throws EnsembleException with what the script said, if it failed
+     * @throws IllegalStateException if the server is not started by scripts
+     */
+    synchronized void order(String verb, String reason) throws IOException, InterruptedException {
+        if (!(launcher instanceof ScriptLauncher scripts)) {
+            throw new IllegalStateException("server " + id() + " is not started by scripts");
+        }
+        scripts.order(verb, reason);
+    }
+
     /** Asks the process to end in good order (SIGTERM), and returns at once. */
     synchronized void beginToTerminate() throws IOException {
         launcher.terminate();

@@ -113,6 +113,8 @@ class FsyncShimTest {
         shim.delay(Duration.ZERO);
         assertThat(shim.timeInForces()).isGreaterThanOrEqualTo(Duration.ofMillis(80));
         assertThat(shim.pid()).isEqualTo(process.pid());
+        assertThat(shim.isLoadedBy(process.pid())).isTrue();
+        assertThat(shim.isLoadedBy(ProcessHandle.current().pid())).isFalse();
     }
 
     @Test

@@ -25,28 +25,37 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * A guided minute: clients write all the time while followers are killed, one after the other,
- * until a bare majority is left, and then come back. Exit code 0 only if every acknowledged write
- * is there at the end on every server, and the mode changed as it should (as far as the servers
- * report one).
+ * A guided minute: the same load in fast mode and in slow mode, on the disk as it is and on one
+ * whose forces take 10 ms; then followers are killed, one after the other, until a bare majority is
+ * left, and come back. Exit code 0 only if every acknowledged write is there at the end on every
+ * server, and the mode changed as it should (as far as the servers report one).
  */
 @Command(
         name = "demo",
         mixinStandardHelpOptions = true,
-        description = "A guided minute: writes, servers die and return, every write is checked.")
+        description =
+                "A guided minute: fast and slow mode, on your disk and on a slow one; servers die"
+                        + " and return; every write is checked.")
 final class DemoCommand implements Callable<Integer> {
-    private static final Duration MODE_LIMIT = Duration.ofSeconds(15);
+    private static final Duration CHANGE_LIMIT = Duration.ofSeconds(15);
     private static final Duration SERVING_LIMIT = Duration.ofSeconds(60);
     private static final Duration CONNECT_LIMIT = Duration.ofSeconds(30);
     private static final Duration DRAIN_LIMIT = Duration.ofSeconds(60);
-    private static final long TICK_MILLIS = 2000;
-    private static final long WARM_UP_MILLIS = 5000;
+    private static final Duration SLOW_DISK = Duration.ofMillis(10);
+    private static final String AS_IS = "disk as it is";
+    private static final String SLOWED = SLOW_DISK.toMillis() + " ms for a force";
+    private static final String REASON = "./saucr demo";
+
+    /** Compilers are done when a phase brings so little more than the one before. */
+    private static final double STILL_WARMING = 1.05;
+
+    private static final int MOST_WARM_UPS = 4;
 
     @Option(
             names = "--phase",
             paramLabel = "SECONDS",
-            description = "Length of each phase (default: 8).")
-    private long phaseSeconds = 8;
+            description = "Length of each phase (default: 5).")
+    private long phaseSeconds = 5;
 
     @Option(names = "--clients", paramLabel = "N", description = "Sessions (default: 4).")
     private int clients = 4;
@@ -60,12 +69,19 @@ final class DemoCommand implements Callable<Integer> {
     @Spec private CommandSpec spec;
 
     private final Table summary =
-            new Table("phase", "mode", "writes", "writes/s", "p50 ms", "p99 ms", "max ms");
+            new Table(
+                    "servers", "disk", "mode", "writes", "writes/s", "p50 ms", "p99 ms", "max ms");
     private final List<String> faults = new ArrayList<>();
     private PrintWriter out;
     private LocalEnsemble ensemble;
     private Registers registers;
     private WriteLoad load;
+    private boolean reportsMode;
+    private String disk = AS_IS;
+    private ServerProcess pinned;
+
+    /** What the clients had of one phase. */
+    private record Phase(double writesPerSecond, Histogram micros) {}
 
     @Override
     public Integer call() throws Exception {
@@ -82,7 +98,7 @@ final class DemoCommand implements Callable<Integer> {
         ensemble.awaitServing(ensemble.servers(), SERVING_LIMIT);
         ServerProcess leader =
                 ensemble.leader().orElseThrow(() -> new EnsembleException("no server leads"));
-        boolean reportsMode = !ensemble.mode().equals(ServerReport.UNKNOWN);
+        reportsMode = !ensemble.mode().equals(ServerReport.UNKNOWN);
         List<ServerProcess> victims = victims(leader);
 
         say(
@@ -105,19 +121,15 @@ final class DemoCommand implements Callable<Integer> {
             load = writes;
             registers.create(owner);
             writes.start();
-            say("Warming up ...");
-            sleepMillis(Math.min(WARM_UP_MILLIS, phaseSeconds * 1000));
-            if (reportsMode && !ensemble.awaitFast(MODE_LIMIT)) {
-                faults.add("with all servers up the mode is not fast");
-            }
-            phase("all up");
+            warmUp();
+            compareModes(leader);
             for (ServerProcess victim : victims) {
-                kill(victim, reportsMode);
-                phase(ensemble.size() - ensemble.running().size() + " down");
+                kill(victim);
             }
-            restart(victims, reportsMode);
+            phase(ServerReport.SLOW);
+            restart(victims);
             if (ensemble.running().size() == ensemble.size()) {
-                phase("all back");
+                phase(ServerReport.FAST);
             }
             if (!writes.stop(DRAIN_LIMIT)) {
                 throw new EnsembleException(
@@ -126,6 +138,7 @@ final class DemoCommand implements Callable<Integer> {
             verify();
             registers.remove(owner);
         } finally {
+            asItWas();
             Runtime.getRuntime().removeShutdownHook(notice);
         }
         out.println();
@@ -138,6 +151,64 @@ final class DemoCommand implements Callable<Integer> {
         return faults.isEmpty() ? 0 : 1;
     }
 
+    /**
+     * New servers run uncompiled code at first: until that is over, whoever is measured last wins.
+     */
+    private void warmUp() {
+        say("Warming up, until the compilers of the new servers are done ...");
+        double before = 0;
+        for (int i = 0; i < MOST_WARM_UPS; i++) {
+            double now = measure().writesPerSecond();
+            if (now < before * STILL_WARMING) {
+                return;
+            }
+            before = now;
+        }
+    }
+
+    /** All servers are up, and the load is the same; only mode and disk differ. */
+    private void compareModes(ServerProcess leader) throws InterruptedException {
+        compareModes(leader, "the " + AS_IS);
+        if (!ensemble.canDelayForces()) {
+            say("");
+            say(
+                    "No slower disk to compare with: that takes a C compiler, and servers that"
+                            + " ./saucr has started.");
+            return;
+        }
+        disk = SLOWED;
+        ensemble.delayForces(SLOW_DISK);
+        compareModes(leader, disk);
+    }
+
+    private void compareModes(ServerProcess leader, String name) throws InterruptedException {
+        if (!reportsMode) {
+            phase(ServerReport.UNKNOWN);
+            return;
+        }
+        pinned = leader;
+        ensemble.pin(leader, REASON);
+        Phase slow = phase(ServerReport.SLOW);
+        ensemble.unpin(leader, REASON);
+        pinned = null;
+        Phase fast = phase(ServerReport.FAST);
+        say(
+                "With %s fast mode has %.1f times the writes of slow mode; half of them take"
+                        + " less than %s ms instead of %s ms.",
+                name,
+                fast.writesPerSecond() / slow.writesPerSecond(),
+                millis(fast.micros(), 50),
+                millis(slow.micros(), 50));
+    }
+
+    /** Takes back what would slow the ensemble down after the demo. */
+    private void asItWas() {
+        ensemble.delayForces(Duration.ZERO);
+        if (pinned != null && pinned.isAlive()) {
+            ensemble.unpin(pinned, REASON);
+        }
+    }
+
     /** Followers to kill, one after the other: with the last one a bare majority is left. */
     private List<ServerProcess> victims(ServerProcess leader) {
         List<ServerProcess> followers =
@@ -145,28 +216,21 @@ final class DemoCommand implements Callable<Integer> {
         return followers.subList(ensemble.majority() - 1, followers.size());
     }
 
-    private void kill(ServerProcess victim, boolean reportsMode) {
+    private void kill(ServerProcess victim) {
         boolean bareMajority = ensemble.running().size() - 1 == ensemble.majority();
         say("");
         say("Killing server %d (kill -9) ...", victim.id());
         long startNanos = System.nanoTime();
         victim.kill();
-        if (!reportsMode) {
-            return;
-        }
-        if (bareMajority) {
-            if (awaitMode(ServerReport.SLOW)) {
-                say(
-                        "Only a bare majority of %d is left: slow after %d ms.",
-                        ensemble.majority(),
-                        TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));
-            } else {
-                faults.add("with a bare majority left the mode is not slow");
-            }
+        if (reportsMode && bareMajority && awaitMode(ServerReport.SLOW)) {
+            say(
+                    "Only a bare majority of %d is left: slow after %d ms.",
+                    ensemble.majority(),
+                    TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));
         }
     }
 
-    private void restart(List<ServerProcess> victims, boolean reportsMode) {
+    private void restart(List<ServerProcess> victims) {
         say("");
         say(
                 "Starting %s again ...",
@@ -184,48 +248,59 @@ final class DemoCommand implements Callable<Integer> {
         say(
                 "They follow again after %.1f s.",
                 (System.nanoTime() - startNanos) / (double) TimeUnit.SECONDS.toNanos(1));
-        if (reportsMode) {
-            if (ensemble.awaitFast(MODE_LIMIT)) {
-                say(
-                        "Fast again after %.1f s.",
-                        (System.nanoTime() - startNanos) / (double) TimeUnit.SECONDS.toNanos(1));
-            } else {
-                faults.add("with all servers back the mode is not fast again");
-            }
+        if (reportsMode && awaitMode(ServerReport.FAST)) {
+            say(
+                    "Fast again after %.1f s.",
+                    (System.nanoTime() - startNanos) / (double) TimeUnit.SECONDS.toNanos(1));
         }
     }
 
-    /** Lets the clients write for a while, shows how it goes, and adds a line to the summary. */
-    private void phase(String name) {
+    /**
+     * Lets the clients write for a while, shows how it went, and adds a line to the summary.
+     *
+     * @param wanted the mode that is waited for first
+     */
+    private Phase phase(String wanted) throws InterruptedException {
+        int up = ensemble.running().size();
+        String mode = reportsMode ? wanted : ServerReport.UNKNOWN;
+        String title =
+                "%d of %d servers, %s, %s"
+                        .formatted(
+                                up,
+                                ensemble.size(),
+                                disk,
+                                reportsMode ? mode + " mode" : "no mode");
+        if (!awaitMode(mode)) {
+            faults.add(title + ": the mode is " + ensemble.mode());
+        }
+        if (!load.await(load.acknowledged() + 1, CHANGE_LIMIT)) {
+            faults.add(title + ": no write was acknowledged");
+        }
         say("");
-        say("--- %s ---", name);
+        say("--- %s ---", title);
+        Phase phase = measure();
+        say(
+                "  %,8.0f writes/s   p50 %s ms   p99 %s ms",
+                phase.writesPerSecond(), millis(phase.micros(), 50), millis(phase.micros(), 99));
+        summary.row(
+                up + " of " + ensemble.size(),
+                disk,
+                mode,
+                String.format(Locale.ROOT, "%,d", phase.micros().getTotalCount()),
+                String.format(Locale.ROOT, "%,.0f", phase.writesPerSecond()),
+                millis(phase.micros(), 50),
+                millis(phase.micros(), 99),
+                millis(phase.micros(), 100));
+        return phase;
+    }
+
+    private Phase measure() {
         load.measure();
         long startNanos = System.nanoTime();
-        Histogram whole = new Histogram(3);
-        String mode = ServerReport.UNKNOWN;
-        Deadline end = Deadline.in(Duration.ofSeconds(phaseSeconds));
-        long tickStart = startNanos;
-        while (!end.hasPassed()) {
-            sleepMillis(Math.min(TICK_MILLIS, phaseSeconds * 1000));
-            Histogram tick = load.measure();
-            whole.add(tick);
-            mode = ensemble.mode();
-            say(
-                    "  mode %-5s %,8.0f writes/s   p50 %s ms   p99 %s ms",
-                    mode, perSecond(tick, tickStart), millis(tick, 50), millis(tick, 99));
-            tickStart = System.nanoTime();
-        }
-        summary.row(
-                name,
-                mode,
-                String.format(Locale.ROOT, "%,d", whole.getTotalCount()),
-                String.format(Locale.ROOT, "%,.0f", perSecond(whole, startNanos)),
-                millis(whole, 50),
-                millis(whole, 99),
-                millis(whole, 100));
-        if (whole.getTotalCount() == 0) {
-            faults.add("no write was acknowledged in the phase \"" + name + "\"");
-        }
+        sleepMillis(TimeUnit.SECONDS.toMillis(phaseSeconds));
+        Histogram micros = load.measure();
+        double seconds = (System.nanoTime() - startNanos) / (double) TimeUnit.SECONDS.toNanos(1);
+        return new Phase(micros.getTotalCount() / seconds, micros);
     }
 
     private void verify() throws Exception {
@@ -254,7 +329,7 @@ final class DemoCommand implements Callable<Integer> {
     }
 
     private boolean awaitMode(String wanted) {
-        Deadline deadline = Deadline.in(MODE_LIMIT);
+        Deadline deadline = Deadline.in(CHANGE_LIMIT);
         while (!deadline.hasPassed()) {
             if (ensemble.mode().equals(wanted)) {
                 return true;
@@ -265,6 +340,7 @@ final class DemoCommand implements Callable<Integer> {
     }
 
     private void noticeOfInterruption(List<ServerProcess> victims) {
+        asItWas();
         String down =
                 victims.stream()
                         .filter(victim -> !victim.isAlive())
@@ -274,11 +350,6 @@ final class DemoCommand implements Callable<Integer> {
             out.println();
             say("Interrupted. Servers that are still down: ./saucr start %s", down);
         }
-    }
-
-    private static double perSecond(Histogram histogram, long startNanos) {
-        double seconds = (System.nanoTime() - startNanos) / (double) TimeUnit.SECONDS.toNanos(1);
-        return histogram.getTotalCount() / seconds;
     }
 
     private static String millis(Histogram micros, double percentile) {

@@ -2,9 +2,13 @@ package io.saucr.ensemble.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.saucr.ensemble.ServerReport;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /** The commands on real servers, started from the distribution that the build has made. */
@@ -80,12 +84,7 @@ class SaucrCommandIT extends StateFolder {
         assertThat(saucr("start", "3").exitCode()).isZero();
         assertThat(saucr("start", "3").err()).contains("server 3 is running already");
 
-        CommandRun demo = saucr("demo", "--phase", "2", "--clients", "2", "--in-flight", "4");
-        assertThat(demo.err()).isEmpty();
-        assertThat(demo.exitCode()).as(demo.out()).isZero();
-        assertThat(demo.out())
-                .contains("slow after", "--- 1 down ---", "Fast again", "--- all back ---")
-                .containsPattern("All [0-9,]+ acknowledged writes are there, on every server");
+        demo();
 
         CommandRun down = saucr("down");
         assertThat(down.out()).contains("3 servers stopped");
@@ -95,5 +94,36 @@ class SaucrCommandIT extends StateFolder {
         assertThat(resized.err()).contains("an ensemble of 3 servers, not 5", "down --wipe");
         assertThat(saucr("down", "--wipe").out()).contains("No server was running", "removed");
         assertThat(state().resolve("servers")).doesNotExist();
+    }
+
+    private void demo() throws IOException {
+        CommandRun demo = saucr("demo", "--phase", "1", "--clients", "2", "--in-flight", "4");
+        assertThat(demo.err()).isEmpty();
+        assertThat(demo.exitCode()).as(demo.out()).isZero();
+        assertThat(demo.out())
+                .containsSubsequence(
+                        "Warming up",
+                        "--- 3 of 3 servers, disk as it is, slow mode ---",
+                        "--- 3 of 3 servers, disk as it is, fast mode ---",
+                        "With the disk as it is fast mode has",
+                        "--- 3 of 3 servers, 10 ms for a force, slow mode ---",
+                        "--- 3 of 3 servers, 10 ms for a force, fast mode ---",
+                        "With 10 ms for a force fast mode has",
+                        "slow after",
+                        "--- 2 of 3 servers, 10 ms for a force, slow mode ---",
+                        "Fast again",
+                        "--- 3 of 3 servers, 10 ms for a force, fast mode ---")
+                .containsPattern("All [0-9,]+ acknowledged writes are there, on every server");
+        // In slow mode each of the two sessions' four writes waits for a force.
+        Matcher slow =
+                Pattern.compile(
+                                "(?m)^3 of 3 +10 ms for a force +slow .* ([0-9.]+) +[0-9.]+ +[0-9.]+$")
+                        .matcher(demo.out());
+        assertThat(slow.find()).as(demo.out()).isTrue();
+        assertThat(Double.parseDouble(slow.group(1))).isGreaterThan(10);
+        // Neither the pin nor the slow disk stays.
+        assertThat(ensemble().mode()).isEqualTo(ServerReport.FAST);
+        byte[] shim = Files.readAllBytes(state().resolve("servers/1/shim/control"));
+        assertThat(Arrays.copyOfRange(shim, 8, 16)).as("delay").containsOnly(0);
     }
 }
