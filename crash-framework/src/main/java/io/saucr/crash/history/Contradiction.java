@@ -124,7 +124,7 @@ record Contradiction(
     private boolean isBack() {
         Object value = saw();
         return Objects.equals(value, initial)
-                || value.equals(RegisterCall.ABSENT)
+                || RegisterCall.ABSENT.equals(value)
                 || operations().anyMatch(o -> o.wrote(value) && o.called() < stuck.returned());
     }
 
@@ -149,7 +149,7 @@ record Contradiction(
         if (failed.isPresent()) {
             return printed + " is written only by a call that failed: " + failed.get();
         }
-        return value.equals(RegisterCall.ABSENT)
+        return RegisterCall.ABSENT.equals(value)
                 ? "the register itself was gone"
                 : printed + " was never written";
     }

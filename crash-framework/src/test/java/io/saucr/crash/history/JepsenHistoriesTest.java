@@ -160,6 +160,19 @@ class JepsenHistoriesTest {
         assertThat(check(lines).answer()).isEqualTo(Answer.NOT_LINEARIZABLE);
     }
 
+    @Test
+    void nilThatWasNeverWrittenIsNamed() throws Exception {
+        Path file =
+                file(
+                        "{:process 0 :type :invoke :f :cas :value [nil 1]}",
+                        "{:process 0 :type :ok :f :cas :value [nil 1]}");
+        assertThat(LinearizabilityChecker.of(1000, "0").check(EdnHistory.read(file)).evidence())
+                .singleElement()
+                .asString()
+                .contains("from nil to 1 by process 0 (events 0 to 1) succeeded")
+                .endsWith("nil was never written");
+    }
+
     static Stream<Arguments> notOfRegisters() {
         String first = "{:process 0 :type :invoke :f :write :value [0 1]}";
         return Stream.of(
