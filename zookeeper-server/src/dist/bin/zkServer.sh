@@ -14,7 +14,7 @@ Usage: $(basename -- "$0") [--config DIR] COMMAND [CONFIG-FILE]
   start-foreground  run the server in this terminal
   stop              end the server and wait until it has ended
   restart           stop, then start
-  status            ask the server for its role; 0 if it serves, 1 if not
+  status            ask the server for its role, and the ensemble's mode; 0 if it serves, 1 if not
   await [SECONDS]   wait until the server serves; for ever if no time is given
   flush [REASON]    force everything to disk now
   pin [REASON]      stay in slow mode until "unpin" or a restart, and flush
@@ -616,6 +616,9 @@ status() {
     ask_for_mode
     if [ -n "$mode" ]; then
         echo "$mode"
+        if [ "$(value_of saucr.enabled "$ZOOCFG")" = true ]; then
+            echo "SAUCR mode: $(ZOOCFGDIR="$ZOOCFGDIR" "$ZOOBINDIR/saucr" mode --brief --config "$ZOOCFG")"
+        fi
         exit 0
     fi
     if printf '%s\n' "$answer" | grep -q '^This ZooKeeper instance is not'; then

@@ -68,6 +68,17 @@ abstract class ReplicationCommand implements Callable<Integer> {
         void print(Ensemble ensemble, Output output) {
             output.out().println(ensemble.mode());
             if (brief) {
+                // Whoever reads one word wants to know why it is this one.
+                if (!fine(ensemble)) {
+                    ensemble.servers()
+                            .forEach(
+                                    server ->
+                                            output.err()
+                                                    .println(
+                                                            server.endpoint().name()
+                                                                    + ": "
+                                                                    + silence(server)));
+                }
                 return;
             }
             ensemble.leader()
