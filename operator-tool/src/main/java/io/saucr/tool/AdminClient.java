@@ -133,7 +133,8 @@ final class AdminClient {
                                 () ->
                                         new EndpointException(
                                                 Reason.UNREACHABLE,
-                                                "its AdminServer is not to be asked (--admin none)"));
+                                                "is not to be asked (--admin none, or"
+                                                        + " admin.enableServer=false)"));
         HttpURLConnection http =
                 (HttpURLConnection)
                         URI.create(admin + "/" + command).toURL().openConnection(Proxy.NO_PROXY);

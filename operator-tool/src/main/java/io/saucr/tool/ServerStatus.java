@@ -70,7 +70,7 @@ record ServerStatus(
                     "AdminServer "
                             + endpoint.admin().map(uri -> uri + " ").orElse("")
                             + admin.getMessage()
-                            + "; mntr: "
+                            + (e.getMessage().startsWith("mntr") ? "; " : "; mntr: it ")
                             + e.getMessage());
         }
     }

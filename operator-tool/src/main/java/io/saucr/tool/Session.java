@@ -55,7 +55,8 @@ final class Session implements AutoCloseable {
                     break;
                 }
                 if (state == KeeperState.AuthFailed) {
-                    throw new EndpointException(Reason.REFUSED, "refuses: SASL login failed");
+                    throw new EndpointException(
+                            Reason.REFUSED, "refuses: the credentials are wrong");
                 }
                 if (state == null && deadline.hasPassed()) {
                     throw new EndpointException(
@@ -85,6 +86,8 @@ final class Session implements AutoCloseable {
         try {
             client.sync("/");
             client.exists("/", false);
+        } catch (KeeperException.NoAuthException e) {
+            // It reads, and refuses: that is an answer.
         } catch (KeeperException e) {
             throw new EndpointException(
                     e.code() == KeeperException.Code.AUTHFAILED
