@@ -258,6 +258,11 @@ final class SnapshotCommand implements Runnable {
                     output.err().println(endpoint.name() + ": NOT replaced: " + e.getMessage());
                 }
             }
+            output.err()
+                    .println(
+                            "In memory alone: at its next start a server shows what its own snapshots and"
+                                    + " log have. To keep this, stop all of them and restore into their"
+                                    + " folders (--data-dir).");
             return failures == 0 ? OperatorTool.FINE : OperatorTool.FAILED;
         }
 
