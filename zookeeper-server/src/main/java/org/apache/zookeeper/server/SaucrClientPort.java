@@ -1,6 +1,7 @@
 package org.apache.zookeeper.server;
 
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
@@ -24,12 +25,28 @@ public final class SaucrClientPort extends NIOServerCnxnFactory {
             }
             try {
                 super.configure(address, maxConnections, backlog, secure);
+            } catch (BindException e) {
+                throw named(e, address);
             } finally {
                 if (unset) {
                     System.clearProperty(ZOOKEEPER_NIO_NUM_WORKER_THREADS);
                 }
             }
         }
+    }
+
+    /** Java does not say of which address. */
+    private static BindException named(BindException refusal, InetSocketAddress address) {
+        BindException named =
+                new BindException(
+                        "Cannot listen for clients on "
+                                + address.getHostString()
+                                + ":"
+                                + address.getPort()
+                                + ": "
+                                + refusal.getMessage());
+        named.initCause(refusal);
+        return named;
     }
 
     @Override

@@ -7,6 +7,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -440,6 +441,20 @@ class SaucrClientPortTest {
         assertThatThrownBy(() -> secure.configure(port.getLocalAddress(), 1, -1, true))
                 .isInstanceOf(UnsupportedOperationException.class);
         assertThat(System.getProperty(WORKERS)).isNull();
+    }
+
+    @Test
+    void aPortThatIsTakenIsNamed() throws IOException {
+        SaucrClientPort second = new SaucrClientPort();
+        InetSocketAddress taken = port.getLocalAddress();
+        assertThatThrownBy(() -> second.configure(taken, 1, -1, false))
+                .isInstanceOf(BindException.class)
+                .hasMessage(
+                        "Cannot listen for clients on "
+                                + taken.getHostString()
+                                + ":"
+                                + taken.getPort()
+                                + ": Address already in use");
     }
 
     @Test
