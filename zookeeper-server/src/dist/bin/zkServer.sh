@@ -229,25 +229,23 @@ listens_on() {
     done
 }
 
-# Prints of each of the ports $2... who but process $1 listens there.
+# Prints of each of the ports that follow who listens there.
 name_port_owners() {
-    local started="$1" wanted socket other
-    shift
+    local wanted socket owner
     for wanted in "$@"; do
-        for socket in $(listening_sockets | sed -n "s/^$(printf '%04X' "$wanted") //p"); do
-            other=""
-            # shellcheck disable=SC2010,SC2012 # these names are numbers
-            for other in $(ls /proc | grep -E '^[0-9]+$') ''; do
-                [ -n "$other" ] && sockets_of "$other" | grep -qx "$socket" && break
-            done
-            [ "$other" = "$started" ] && continue
-            if [ -n "$other" ]; then
-                echo "port $wanted is in use by process $other, $(tr '\0' ' ' <"/proc/$other/cmdline" | cut -c 1-60)"
-            else
-                echo "port $wanted is in use by another user's process"
-            fi
-            break
-        done
+        socket="$(listening_sockets | sed -n "s/^$(printf '%04X' "$wanted") //p" | head -n 1)"
+        [ -n "$socket" ] || continue
+        owner="$(
+            set +f
+            # shellcheck disable=SC2012 # these names are numbers
+            LC_ALL=C ls -l /proc/[0-9]*/fd 2>/dev/null |
+                sed -n -e 's,^/proc/\([0-9]*\)/fd:$,\1,p' -e "s/.* -> socket:\[$socket\]\$/here/p" |
+                awk '/^here$/ { print process; exit } { process = $1 }'
+        )"
+        if [ -n "$owner" ]; then
+            owner="process $owner, $(tr '\0' ' ' 2>/dev/null <"/proc/$owner/cmdline" | cut -c 1-60)"
+        fi
+        echo "port $wanted is in use by ${owner:-a process that $(id -un) cannot see}"
     done
 }
 
@@ -364,7 +362,7 @@ reason_of_end() {
 }
 
 start_failed() {
-    local pid="$1" code="$2" out="$3" written="$4" printed reason owners how="exit code $2" folder
+    local code="$1" out="$2" written="$3" printed reason owners how="exit code $1" folder
     rm -f -- "$ZOOPIDFILE"
     for folder in "${made[@]}"; do
         rmdir -- "$folder" 2>/dev/null
@@ -374,7 +372,7 @@ start_failed() {
     reason="$(reason_of_end "$written" "$printed")"
     case "$written$printed" in
         *'Address already in use'*)
-            owners="$(name_port_owners "$pid" "${ports[@]}")"
+            owners="$(name_port_owners "${ports[@]}")"
             [ -n "$owners" ] && reason="$reason; ${owners//$'\n'/; }"
             ;;
     esac
@@ -453,7 +451,7 @@ start_background() {
                 fi
                 exit 1
             fi
-            start_failed "$pid" "$code" "$out" "$(written_since "$log" "$logged")"
+            start_failed "$code" "$out" "$(written_since "$log" "$logged")"
         fi
         look_at_start "$pid"
         # It must still be there after it has answered.
