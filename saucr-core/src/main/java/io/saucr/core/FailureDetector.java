@@ -15,6 +15,11 @@ public record FailureDetector(long intervalNanos, long toleranceNanos) {
     /** Below this, a busy machine alone would make acks late. */
     private static final long LEAST_ACK_BOUND_NANOS = 200_000_000;
 
+    /**
+     * At the most so many heartbeats go out in the time after which silence means suspicion (R27).
+     */
+    private static final int MOST_PINGS = 7;
+
     /** What a follower does about its leader's silence (R10). */
     public enum Reaction {
         /** The leader was heard in time. */
@@ -36,23 +41,37 @@ public record FailureDetector(long intervalNanos, long toleranceNanos) {
     }
 
     /**
-     * When the leader pings a follower (R9): it was not heard, or got nothing, for one interval.
+     * How long a follower may be quiet before it is pinged (R9): one interval, or less where
+     * answers take long (R27). Then twice the slowest answer has room before the follower is
+     * suspected, which happens no later for it.
+     *
+     * @param slowestAnswerNanos of late, the leader's own delay included
+     */
+    public long pingAfterNanos(long slowestAnswerNanos) {
+        long limit = intervalNanos + toleranceNanos;
+        long room = Math.max(toleranceNanos, 2 * slowestAnswerNanos);
+        return Math.min(intervalNanos, Math.max(limit / MOST_PINGS, limit - room));
+    }
+
+    /**
+     * When the leader pings a follower (R9): it was not heard, or got nothing, for so long.
      *
      * @param heard when something last came from it
      * @param sent when something was last sent to it, pings included
      * @param pinged when it was last pinged, at most {@code sent}
+     * @param afterNanos from {@link #pingAfterNanos}
      */
-    public long pingAt(long heard, long sent, long pinged) {
+    public static long pingAt(long heard, long sent, long pinged, long afterNanos) {
         long quiet = heard - sent < 0 ? heard : sent;
-        return (quiet - pinged < 0 ? pinged : quiet) + intervalNanos;
+        return (quiet - pinged < 0 ? pinged : quiet) + afterNanos;
     }
 
     /**
      * Whether a ping is due now, or so soon that it may go with those of others: one wake-up serves
      * them all.
      */
-    public boolean pingDue(long heard, long sent, long pinged, long now) {
-        return pingAt(heard, sent, pinged) - now <= intervalNanos / 8;
+    public static boolean pingDue(long heard, long sent, long pinged, long afterNanos, long now) {
+        return pingAt(heard, sent, pinged, afterNanos) - now <= afterNanos / 8;
     }
 
     /**

@@ -37,20 +37,32 @@ public final class FollowerConnection<C> {
 
     long pinged;
 
+    /** How late it answers (R27). Under the leader's lock. */
+    final AnswerTimes answers;
+
+    // R27, under the leader's lock: when its socket was last looked at, and whether something
+    // unread was in it then.
+    private boolean looked;
+    private long lastLook;
+    private boolean unread;
+
     /** Whether its acks come in time (R24); null before it is synced, and for Apache's servers. */
     AckProgress.Peer acks;
 
     /**
      * @param number from {@link CommitRule#connect}
      * @param situationAware whether the follower announced SAUCR (H12)
+     * @param limitNanos after how long a silence it is suspected
      */
-    FollowerConnection(C endpoint, long sid, long number, boolean situationAware, long now) {
+    FollowerConnection(
+            C endpoint, long sid, long number, boolean situationAware, long limitNanos, long now) {
         this.endpoint = endpoint;
         this.sid = sid;
         this.number = number;
         this.situationAware = situationAware;
         this.heard = now;
         this.pinged = now;
+        this.answers = new AnswerTimes(limitNanos, now);
     }
 
     /** The caller's handle of the connection; never used here. */
@@ -86,11 +98,34 @@ public final class FollowerConnection<C> {
     /** A packet came in: any packet is a heartbeat (R9). */
     public void heard(long now) {
         heard = now;
+        answers.heard(now);
     }
 
     /** When a packet last came in, or could have if this process had not slept (H11). */
     public long lastHeard() {
         return heard;
+    }
+
+    /**
+     * The connection's socket was looked at, before a round (R27). What is unread and was not there
+     * at the look before came in since: the follower was alive then, and whoever should have read
+     * it was late. So it counts as heard at the look before; it may not have lived for longer.
+     * Under the leader's lock.
+     *
+     * @param somethingUnread whether a read would not wait
+     */
+    public void looked(boolean somethingUnread, long now) {
+        if (looked && somethingUnread && !unread && lastLook - heard > 0) {
+            heard = lastLook;
+        }
+        looked = true;
+        lastLook = now;
+        unread = somethingUnread;
+    }
+
+    /** Whether something is unread at this moment, which is that of a look. */
+    boolean unreadAt(long now) {
+        return unread && lastLook == now;
     }
 
     /** This process slept: the follower counts as heard at this time, unless it was later. */
@@ -105,14 +140,18 @@ public final class FollowerConnection<C> {
         heard = at;
     }
 
+    /** Whether nothing has come in since the last {@link #excuse}. */
+    boolean excused() {
+        return excused && heard == excusedTo;
+    }
+
     /** For how long no packet has come in, nanoseconds. Under the leader's lock. */
     public long silentNanos(long now) {
         return now - lastPacket();
     }
 
     private long lastPacket() {
-        long last = heard;
-        return excused && last == excusedTo ? heardBefore : last;
+        return excused() ? heardBefore : heard;
     }
 
     boolean acksInTime(long now) {

@@ -226,7 +226,7 @@ public final class LeaderState<C, S> {
         long number = rule.connect(sid, situationAware);
         fence.connected(sid, number, nonce);
         FollowerConnection<C> connection =
-                new FollowerConnection<>(endpoint, sid, number, situationAware, now);
+                new FollowerConnection<>(endpoint, sid, number, situationAware, limitNanos(), now);
         connections.add(connection);
         return connection;
     }
@@ -783,45 +783,79 @@ public final class LeaderState<C, S> {
         chooseMode(sealing, now);
         closeHopeless(now);
         considerSteppingDown(now, diskSilenceNanos);
-        awakeThrough = Math.max(next, now + detector.intervalNanos() / 8);
+        awakeThrough = nextSuspicion(Math.max(next, now + detector.intervalNanos() / 8), now);
         return awakeThrough;
     }
 
-    /** Pings it if that is due, and returns when to look again. */
+    /**
+     * When to look again, but as soon as somebody who stays silent is suspected: that is promised.
+     */
+    private long nextSuspicion(long otherwise, long now) {
+        long next = otherwise;
+        for (int i = 0; i < connections.size(); i++) {
+            FollowerConnection<C> each = connections.get(i);
+            if (each.synced && heard(each, now)) {
+                next = Math.min(next, detector.suspectedAt(each.lastHeard()));
+            }
+        }
+        return next;
+    }
+
+    /** Pings it if that is due, and returns when it will be. */
     private long ping(FollowerConnection<C> connection, long tickPings, long now) {
         if (connection.toldOfHeartbeats) {
             connection.pinged = later(connection.pinged, tickPings);
         }
         long heard = connection.lastHeard();
         long sent = later(lastBroadcast, connection.pinged);
-        if (detector.pingDue(heard, sent, connection.pinged, now)) {
+        boolean suspected = detector.suspected(heard, now);
+        connection.answers.look(now);
+        // R27: whoever is suspected anyway needs no more heartbeats than one an interval.
+        long after = detector.pingAfterNanos(suspected ? 0 : connection.answers.slowestNanos());
+        if (FailureDetector.pingDue(heard, sent, connection.pinged, after, now)) {
+            connection.answers.asked(
+                    FailureDetector.pingAt(heard, sent, connection.pinged, after), now);
             connection.pinged = now;
             sent = now;
             (connection.toldOfHeartbeats ? decisions.pings : decisions.greetings).add(connection);
             connection.toldOfHeartbeats = true;
         }
-        long next = detector.pingAt(heard, sent, connection.pinged);
-        return detector.suspected(heard, now) ? next : Math.min(next, detector.suspectedAt(heard));
+        return FailureDetector.pingAt(heard, sent, connection.pinged, after);
     }
 
     private static long later(long a, long b) {
         return a - b < 0 ? b : a;
     }
 
+    private long limitNanos() {
+        return detector.intervalNanos() + detector.toleranceNanos();
+    }
+
     /**
      * H11: while the whole process stood still nobody could be heard, and nobody's acks were late.
+     * Whoever stays silent after that is excused for the time of further pauses only: a leader that
+     * is late again and again must notice, too.
      */
     private void excuseSleep(long now) {
         ownPauses.awake(now - awakeThrough, now);
         if (!detector.overslept(awakeThrough, now)) {
             return;
         }
+        long late = now - awakeThrough;
         for (int i = 0; i < connections.size(); i++) {
             FollowerConnection<C> each = connections.get(i);
-            each.excuse(detector.heardBeforeSleep(each.lastHeard(), now));
+            each.excuse(heardBeforeSleep(each, late, now));
         }
-        progress.stoodStill(now - awakeThrough, now);
+        progress.stoodStill(late, now);
         awakeThrough = now;
+    }
+
+    private long heardBeforeSleep(FollowerConnection<C> follower, long late, long now) {
+        if (follower.excused()) {
+            return follower.lastHeard() + late;
+        }
+        // R27: what came in meanwhile is still unread, so its reader has not woken up yet.
+        return follower.unreadAt(now) ? now : detector.heardBeforeSleep(follower.lastHeard(), now);
     }
 
     private void chooseMode(boolean sealing, long now) {
@@ -833,7 +867,7 @@ public final class LeaderState<C, S> {
             } else if (late) {
                 act(controller.overdue(now), now, Reason.ACKS_LATE, prompt);
             } else if (prompt <= bareMajority()) {
-                act(controller.tooFewPrompt(now), now, Reason.TOO_FEW_PROMPT, prompt);
+                act(controller.overdue(now), now, Reason.TOO_FEW_PROMPT, prompt);
             }
             return;
         }
@@ -953,7 +987,7 @@ public final class LeaderState<C, S> {
             progress.remove(earlier.acks);
         }
         FollowerConnection<C> connection =
-                new FollowerConnection<>(endpoint, sid, number, true, now);
+                new FollowerConnection<>(endpoint, sid, number, true, limitNanos(), now);
         connection.joined = true;
         connection.toldOfHeartbeats = true;
         connection.keepsViews = true;

@@ -4,7 +4,7 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * Decides between fast and slow mode for one leader's epoch (R5, R6, R7, R24).
+ * Decides between fast and slow mode for one leader's epoch (R5, R6, R7, R24, R27).
  *
  * <table>
  * <caption>Transitions</caption>
@@ -21,8 +21,10 @@ import java.util.Set;
  *
  * <p>While DRAINING the leader holds proposals back for a short while, so that under load, too,
  * there is a moment in which nothing slow is in flight. Proposals are slow in DRAINING. Nobody's
- * disk is waited for (R24): after a drain in vain, or when entries were late in fast mode, the next
- * attempt comes later each time, up to 30 seconds, until fast mode has lasted for so long.
+ * disk is waited for (R24): after a drain in vain, or when acks or heartbeats were overdue in fast
+ * mode (R27), the next attempt comes later, twice as late each time, up to 30 seconds; each 30
+ * seconds that fast mode lasts halve that again. So the first few turns are at once, and after them
+ * the mode turns at most four times a minute, however unsteady a machine is.
  *
  * <p>Not thread-safe: owned by the leader's lock. Times are monotonic nanoseconds.
  */
@@ -54,7 +56,7 @@ public final class ModeController {
         FAST
     }
 
-    /** The longest time between two attempts; fast mode that lasts for so long ends the backoff. */
+    /** The longest time between two attempts; fast mode that lasts for so long halves it. */
     private static final long MOST_BACKOFF_NANOS = 30_000_000_000L;
 
     private final int confirmationsNeeded;
@@ -152,7 +154,7 @@ public final class ModeController {
         throw new AssertionError(state);
     }
 
-    /** At most a bare majority of voters is prompt (R6). */
+    /** At most a bare majority of voters is left or prompt (R6). */
     public Decision tooFewPrompt(long now) {
         forgiveIfFastLasted(now);
         return turnSlow();
@@ -175,8 +177,8 @@ public final class ModeController {
     }
 
     /**
-     * Entries are acked too late for fast mode although everybody answers heartbeats (R24): slow at
-     * once, and not fast again so soon.
+     * Acks or heartbeats are overdue although the connections stand (R24, R27): slow at once, and,
+     * where that happens again and again, fast each time a longer while later.
      */
     public Decision overdue(long now) {
         if (state == State.FAST) {
@@ -240,8 +242,10 @@ public final class ModeController {
     }
 
     private void forgiveIfFastLasted(long now) {
-        if (state == State.FAST && now - fastSince >= MOST_BACKOFF_NANOS) {
-            attemptDelay = 0;
+        if (state == State.FAST) {
+            long halvings = Math.min((now - fastSince) / MOST_BACKOFF_NANOS, Long.SIZE - 1);
+            attemptDelay >>= halvings;
+            attemptDelay = attemptDelay < backoffNanos ? 0 : attemptDelay;
         }
     }
 

@@ -24,11 +24,17 @@ final class FailureDetectorSubject implements ScenarioSubject {
                 {
                     long sent = in.number("sent", 0) * MILLI;
                     long pinged = in.number("pinged", 0) * MILLI;
+                    long after = detector.pingAfterNanos(in.number("answers", 0) * MILLI);
                     return List.of(
-                            (detector.pingDue(heard, sent, pinged, now) ? "due" : "not yet")
+                            (FailureDetector.pingDue(heard, sent, pinged, after, now)
+                                            ? "due"
+                                            : "not yet")
                                     + ", at "
-                                    + detector.pingAt(heard, sent, pinged) / MILLI);
+                                    + FailureDetector.pingAt(heard, sent, pinged, after) / MILLI);
                 }
+            case "pingAfter":
+                return List.of(
+                        detector.pingAfterNanos(in.number("answers", 0) * MILLI) / MILLI + " ms");
             case "suspect":
                 return List.of(
                         (detector.suspected(heard, now) ? "suspected" : "trusted")

@@ -105,6 +105,10 @@ final class LeaderStateSubject implements ScenarioSubject {
                 }
                 now = through;
             }
+            case "look" -> {
+                List<Long> unread = in.sids("unread");
+                connections.forEach((sid, each) -> each.looked(unread.contains(sid), now));
+            }
             case "heard" -> connections.get(in.number()).heard(now);
             case "drain" -> state.drain(now);
             case "pin" -> state.pin(in.text("reason", "an operator asks"), now);
@@ -122,6 +126,8 @@ final class LeaderStateSubject implements ScenarioSubject {
         in.sids("heard").forEach(sid -> connections.get(sid).heard(now));
         long silent = in.has("diskSilentSince") ? now - in.number("diskSilentSince", 0) * MILLI : 0;
         again = state.round(now, 0, silent, !in.has("notServing"));
+        // Whoever is heard answers at once.
+        in.sids("heard").forEach(sid -> connections.get(sid).heard(now));
     }
 
     private void begin(ScenarioInput in) {

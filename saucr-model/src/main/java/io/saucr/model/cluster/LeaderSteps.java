@@ -471,6 +471,10 @@ final class LeaderSteps {
         Link link = l.links[follower.index];
         link.silent = true;
         link.known.heard(l.now - LONG_AGO);
+        if (broken.contains(BrokenRule.R27_UNREAD_COUNTS_WHENEVER_IT_CAME)
+                && link.acksRead < link.acksSent) {
+            link.known.heard(l.now);
+        }
         if (!broken.contains(BrokenRule.R6_MISSED_HEARTBEAT_IGNORED)) {
             round(l);
         }

@@ -171,6 +171,20 @@ class ModelCheckerTest {
         }
     }
 
+    /** In every order alone: no rule that holds lets a leader see what it has not read. */
+    @Test
+    void r27WhatIsUnreadIsNoSignOfLifeWheneverItCame() {
+        Result result =
+                check(
+                        StartingPoint.FAST,
+                        "1 0 0 0 0 0 0 0 0 0 0 0 0 1 0",
+                        Set.of(BrokenRule.R27_UNREAD_COUNTS_WHENEVER_IT_CAME),
+                        false,
+                        false);
+        assertThat(result.violation()).isEqualTo("mode is allowed");
+        assertThat(result.steps()).hasSize(StartingPoint.FAST.steps(3).size() + 4);
+    }
+
     private static Bounds bounds(String numbers) {
         int[] n = Arrays.stream(numbers.trim().split(" ")).mapToInt(Integer::parseInt).toArray();
         int[] all = Arrays.copyOf(n, 16);

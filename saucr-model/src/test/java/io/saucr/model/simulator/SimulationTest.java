@@ -134,7 +134,12 @@ class SimulationTest {
 
     @ParameterizedTest
     @EnumSource(
-            names = {"R6_MISSED_HEARTBEAT_IGNORED", "R10_PIN_FORGOTTEN", "H11_PAUSE_IS_SILENCE"})
+            names = {
+                "R6_MISSED_HEARTBEAT_IGNORED",
+                "R10_PIN_FORGOTTEN",
+                "H11_PAUSE_IS_SILENCE",
+                "R27_UNREAD_COUNTS_WHENEVER_IT_CAME"
+            })
     void aBrokenRuleOfTheModeIsFoundAndShrunk(BrokenRule rule) {
         Set<BrokenRule> rules = EnumSet.of(rule);
         Simulation simulation = Simulation.withModes(5, rules);

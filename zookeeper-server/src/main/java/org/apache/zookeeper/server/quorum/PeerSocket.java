@@ -72,6 +72,9 @@ final class PeerSocket extends Socket {
 
     private volatile boolean closed;
 
+    /** The thread's that calls {@link #unread}. */
+    private Selector looks;
+
     /** A socket that is yet to be connected. */
     PeerSocket() throws IOException {
         super((SocketImpl) null);
@@ -166,6 +169,24 @@ final class PeerSocket extends Socket {
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
+        }
+    }
+
+    /**
+     * Whether a read would not wait: something came in that was not read, or the end. By one
+     * thread.
+     */
+    boolean unread() {
+        try {
+            if (looks == null) {
+                looks = selectorFor(SelectionKey.OP_READ);
+            }
+            boolean unread = looks.selectNow() > 0;
+            looks.selectedKeys().clear();
+            return unread;
+        } catch (IOException | ClosedSelectorException e) {
+            LOG.debug("The socket is closed", e);
+            return false;
         }
     }
 

@@ -931,6 +931,11 @@ final class SaucrLeader extends Leader
     private synchronized long round(List<Closing<LearnerHandler>> late) {
         readRemovals();
         long now = System.nanoTime();
+        for (FollowerConnection<LearnerHandler> each : state.connections()) {
+            if (each.synced() && each.endpoint() instanceof SaucrLearnerHandler handler) {
+                each.looked(handler.unread(), now);
+            }
+        }
         long again = state.round(now, tickPings, log.diskSilence(now), zk.isRunning());
         if (state.draining()) {
             state.drain(now);

@@ -145,6 +145,11 @@ public final class SaucrLearnerHandler extends LearnerHandler {
         return connection;
     }
 
+    /** Whether something has come in that was not read yet. By the heartbeats' thread alone. */
+    boolean unread() {
+        return peer.unread();
+    }
+
     /** This thread ends a batch before it reads again. */
     void batchIsDue() {
         batchDue = true;

@@ -92,6 +92,25 @@ class PeerSocketTest {
         return bytes;
     }
 
+    /** R27: a look at what nobody has read yet takes nothing away, and does not wait. */
+    @Test
+    void r27ALookTellsWhetherSomethingIsUnread() throws Exception {
+        assertThat(socket.unread()).isFalse();
+        peer.getOutputStream().write(new byte[] {1, 2});
+        soon().until(socket::unread);
+        assertThat(socket.unread()).as("still").isTrue();
+        assertThat(in.readNBytes(2)).containsExactly(1, 2);
+        assertThat(socket.unread()).isFalse();
+        FutureTask<Integer> reader = start(in::read);
+        peer.getOutputStream().write(3);
+        assertThat(reader.get()).isEqualTo(3);
+        assertThat(socket.unread()).isFalse();
+        peer.close();
+        soon().until(socket::unread);
+        socket.close();
+        assertThat(socket.unread()).isFalse();
+    }
+
     private static <T> FutureTask<T> start(Callable<T> task) {
         FutureTask<T> future = new FutureTask<>(task);
         Thread thread = new Thread(future);
