@@ -197,6 +197,13 @@ make_folder() {
     done
 }
 
+remove_made() {
+    local folder
+    for folder in "${made[@]}"; do
+        rmdir -- "$folder" 2>/dev/null
+    done
+}
+
 # Listening sockets as the kernel lists them: hexadecimal port and inode.
 listening_sockets() {
     local folder="${1:-/proc}"
@@ -358,15 +365,12 @@ reason_of_end() {
         }')"
     # Java itself says first what it does not like.
     [ -n "$reason" ] || reason="$(printf '%s\n' "$2" | grep -v -e '^Picked up ' -e ' warning: ' -e '^Error occurred during init' | head -n 1)"
-    echo "$reason"
+    echo "${reason:-it gave no reason}"
 }
 
 start_failed() {
-    local code="$1" out="$2" written="$3" printed reason owners how="exit code $1" folder
-    rm -f -- "$ZOOPIDFILE"
-    for folder in "${made[@]}"; do
-        rmdir -- "$folder" 2>/dev/null
-    done
+    local code="$1" out="$2" written="$3" printed reason owners how="exit code $1"
+    remove_made
     printed="$(cat -- "$out" 2>/dev/null)"
     [ "$code" -gt 128 ] && how="ended by signal $((code - 128)), $(kill -l $((code - 128)) 2>/dev/null)"
     reason="$(reason_of_end "$written" "$printed")"
@@ -419,9 +423,17 @@ start_background() {
         say "Error: dataDir $data_dir does not exist, and ZOO_DATADIR_AUTOCREATE_DISABLE forbids to create it."
         exit 1
     fi
-    local made=()
-    mkdir -p -- "$ZOO_LOG_DIR" && make_folder "$(dirname -- "$ZOOPIDFILE")" || exit 1
+    mkdir -p -- "$ZOO_LOG_DIR" || exit 1
     local out="$ZOO_LOG_DIR/${ZOO_LOG_FILE%.log}.out" log="$ZOO_LOG_DIR/$ZOO_LOG_FILE"
+    if ! { : >>"$out"; } 2>/dev/null; then
+        say "Error: $(id -un) cannot write $out; no server was started."
+        exit 1
+    fi
+    if [ -e "$log" ] && [ ! -w "$log" ]; then
+        say "Warning: $(id -un) cannot write $log; the server will have no log."
+    fi
+    local made=()
+    make_folder "$(dirname -- "$ZOOPIDFILE")" || exit 1
     local logged=0
     [ -f "$log" ] && logged="$(wc -c <"$log")"
     local host port tls ports plain_port state
@@ -436,21 +448,24 @@ start_background() {
         exec nohup "${command_line[@]}" >"$out" 2>&1 </dev/null
     ) &
     pid=$!
-    local deadline=$((SECONDS + limit))
+    local deadline=$((SECONDS + 10#$limit)) named went_on=false
     while true; do
         sleep 0.1
+        named="$(head -n 1 "$ZOOPIDFILE" 2>/dev/null)"
+        [ "$named" = "$pid" ] && went_on=true
         if ! kill -0 "$pid" 2>/dev/null; then
             wait "$pid"
-            local code=$? other
-            other="$(head -n 1 "$ZOOPIDFILE" 2>/dev/null)"
-            if [ "$other" != "$pid" ]; then
-                if [ -n "$other" ]; then
-                    say "Error: the server is already being started, as process $other ($ZOOPIDFILE)."
+            local code=$?
+            if [ "$went_on" = false ]; then
+                if [ -n "$named" ]; then
+                    say "Error: the server is already being started, as process $named ($ZOOPIDFILE)."
                 else
-                    say "Error: cannot write $ZOOPIDFILE; no server was started."
+                    remove_made
+                    say "Error: $(id -un) cannot write $ZOOPIDFILE; no server was started."
                 fi
                 exit 1
             fi
+            [ "$named" = "$pid" ] && rm -f -- "$ZOOPIDFILE"
             start_failed "$code" "$out" "$(written_since "$log" "$logged")"
         fi
         look_at_start "$pid"

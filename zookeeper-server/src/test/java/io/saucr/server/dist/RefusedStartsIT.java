@@ -232,6 +232,22 @@ class RefusedStartsIT {
                 "Initial heap size set to a larger value than the maximum heap size");
     }
 
+    @Test
+    void theFilesOfTheScriptCannotBeWritten() throws Exception {
+        alone();
+        Path output = Files.createDirectories(folder.resolve("log/server.out"));
+        Scripts.Result start = scripts.server("start");
+        assertThat(start.exitCode()).isEqualTo(1);
+        assertThat(start.output()).contains("cannot write " + output + "; no server was started");
+        Files.delete(output);
+        Path pidFile = Files.createDirectories(folder.resolve("pid"));
+        scripts.set("ZOOPIDFILE", pidFile.toString());
+        Scripts.Result second = scripts.server("start");
+        assertThat(second.exitCode()).isEqualTo(1);
+        assertThat(second.output()).contains("cannot write " + pidFile + "; no server was started");
+        assertThat(servers()).isEmpty();
+    }
+
     // ---- Not refused, and not started ----
 
     @Test
