@@ -120,6 +120,7 @@ class DocumentationIT {
                         "ZOOPIDFILE", pidFile(id).toString(),
                         "ZOO_LOG_DIR", own.resolve("log").toString(),
                         "ZOO_LOG_FILE", "zookeeper.log",
+                        "SAUCR_ADMIN", adminServers(),
                         "JMXDISABLE", "true"),
                 text);
     }
@@ -132,6 +133,7 @@ class DocumentationIT {
                 "127.0.0.1:%d:%d:participant;127.0.0.1:%d"
                         .formatted(PORT_BASE + 100 + id, PORT_BASE + 200 + id, PORT_BASE + id));
         places.put("HOST:2181,HOST:2182", connectString());
+        places.put("zk1:2181,zk2:2181,zk3:2181", connectString());
         places.put("localhost:2181", "127.0.0.1:" + (PORT_BASE + id));
         places.put("localhost:8080", "127.0.0.1:" + (PORT_BASE + 300 + id));
         places.put("zk1:8080", "127.0.0.1:" + (PORT_BASE + 300 + id));
@@ -197,6 +199,13 @@ class DocumentationIT {
     private static String connectString() {
         return SERVERS.stream()
                 .map(id -> "127.0.0.1:" + (PORT_BASE + id))
+                .reduce((one, other) -> one + "," + other)
+                .orElseThrow();
+    }
+
+    private static String adminServers() {
+        return SERVERS.stream()
+                .map(id -> "127.0.0.1:" + (PORT_BASE + 300 + id))
                 .reduce((one, other) -> one + "," + other)
                 .orElseThrow();
     }
@@ -396,24 +405,20 @@ class DocumentationIT {
         }
     }
 
-    private static String zxid;
-
     /** Whether the next starts must look like starts after a loss of power. */
     private static boolean powerFailed;
 
     @Test
     @Order(5)
     void backup() throws Exception {
+        String endpoints = " --endpoints zk1:2181,zk2:2181,zk3:2181";
+        assertThat(server(1, "bin/saucr endpoint status" + endpoints)).contains("leader", "fast");
+        String health = "bin/saucr endpoint health --config ";
+        String config = state().resolve("servers/1/conf/zoo.cfg").toString();
+        assertThat(server(1, health + "conf/zoo.cfg", health + config)).contains("yes");
         client("create /saved 1");
-        server(
-                1,
-                "curl -s -H \"Authorization: digest admin:secret\""
-                        + " \"http://localhost:8080/commands/snapshot?streaming=true\" -o backup");
-        String content = server(1, "bin/zkSnapShotToolkit.sh backup");
-        assertThat(content).contains("/kept", "/saved");
-        Matcher last = Pattern.compile("Last zxid: 0x([0-9a-f]+)").matcher(content);
-        assertThat(last.find()).isTrue();
-        zxid = last.group(1);
+        assertThat(server(1, "bin/saucr backup BACKUP" + endpoints)).contains("Backed up 0x");
+        assertThat(server(1, "bin/saucr snapshot status BACKUP")).contains("through");
         client("create /late 1");
     }
 
@@ -479,9 +484,8 @@ class DocumentationIT {
         all("bin/zkServer.sh stop");
         for (int id : SERVERS) {
             server(id, "mv DATADIR/version-2 DATADIR/version-2.before");
-            server(id, "mkdir DATADIR/version-2");
-            String copy = "cp backup DATADIR/version-2/snapshot.ZXID";
-            server(id, copy, copy.replace("ZXID", zxid));
+            assertThat(server(id, "bin/saucr snapshot restore BACKUP --data-dir DATADIR"))
+                    .contains("Restored 0x");
         }
         all("bin/zkServer.sh start");
         all("bin/zkServer.sh await");
