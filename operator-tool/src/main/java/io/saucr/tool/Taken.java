@@ -43,6 +43,14 @@ record Taken(Endpoint from, Snapshot snapshot, long begun) {
             expected = download.bytes();
             begun = download.zxid();
             written = NewFile.write(download.in(), file);
+        } catch (EndpointException e) {
+            throw new EndpointException(
+                    e.reason(),
+                    "AdminServer "
+                            + endpoint.admin().map(uri -> uri + " ").orElse("")
+                            + (e.reason() == Reason.UNKNOWN_COMMAND
+                                    ? "knows no such command: it came with ZooKeeper 3.9"
+                                    : e.getMessage()));
         }
         if (expected >= 0 && expected != written) {
             throw new EndpointException(
