@@ -91,6 +91,15 @@ class SystemdUnitIT {
                 Stream.of(command, always, lines).flatMap(Arrays::stream).toArray(String[]::new));
     }
 
+    /** The command of the page that begins so. */
+    private static String documented(String beginning) throws Exception {
+        return Files.readString(Path.of("").toAbsolutePath().resolveSibling("docs/packaging.md"))
+                .lines()
+                .filter(line -> line.startsWith(beginning))
+                .findFirst()
+                .orElseThrow();
+    }
+
     @Test
     @Order(1)
     void theInstallationStartsNothing() throws Exception {
@@ -155,7 +164,7 @@ class SystemdUnitIT {
                 "server.1=127.0.0.1:2888:3888",
                 "server.2=127.0.0.1:2889:3889",
                 "server.3=127.0.0.1:2890:3890");
-        machine.succeed("sh", "-c", "echo 1 > " + DATA + "/myid");
+        machine.succeed("sh", "-c", documented("echo 1 | "));
         machine.succeed("systemctl", "start", "--no-block", UNIT);
         await().atMost(Scripts.LIMIT).until(() -> !property("MainPID").equals("0"));
         assertThat(property("ActiveState")).isEqualTo("activating");

@@ -25,6 +25,8 @@ holder)
     unshare --mount --pid ${system:+--net} --uts --ipc --fork --kill-child=KILL sh "$0" "$folder" "$system" inside "$group" \
         </dev/null &
     first=$!
+    # Who interrupts a test ends its JVM, and with it this input.
+    trap '' HUP INT TERM
     cat >/dev/null
     kill -KILL "$first"
     wait "$first" || true
@@ -58,6 +60,7 @@ mounts)
         mount --bind "/dev/$device" "$root/dev/$device"
     done
     ln -s /proc/self/fd "$root/dev/fd"
+    ln -s fd/0 "$root/dev/stdin"
     if [ -z "$system" ]; then
         echo ready
         exec sleep infinity
