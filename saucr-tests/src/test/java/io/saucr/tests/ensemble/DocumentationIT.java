@@ -19,6 +19,7 @@ import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -42,16 +43,16 @@ import org.junit.jupiter.api.io.TempDir;
  * Runs every shell command of README.md and docs/*.md as it stands, apart from the places that it
  * names, or in a smaller variant that is given here; {@link SecurityGuideIT} runs those of one
  * page. The last test fails if a page has a command that this class does not know, or this class
- * one that no page shows. One ensemble serves all of them: that of {@code ./saucr up}, with the
- * keys of a sample configuration.
+ * one that no page shows. One ensemble serves nearly all of them: three servers, installed as
+ * README.md says from a sample configuration.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class DocumentationIT {
     private static final Path ROOT = BuiltDistribution.target().getParent().getParent();
-    private static final String SAMPLE = "conf/samples/lan-3.cfg";
     private static final Set<Integer> SERVERS = Set.of(1, 2, 3);
     private static final int PORT_BASE = 23_100;
     private static final ObjectMapper JSON = new ObjectMapper();
+    private static final String INSPECT = "bin/saucr-recovery inspect --config conf/zoo.cfg";
     private static final String TAR =
             "tar xzf saucr-zookeeper-<version>-bin.tar.gz && cd saucr-zookeeper-<version>";
 
@@ -72,7 +73,12 @@ class DocumentationIT {
     private static Set<String> documented;
     private static final Set<String> known = ConcurrentHashMap.newKeySet();
     private static final Set<String> metrics = new TreeSet<>();
-    private static Path home;
+
+    /** The unpacked distribution. */
+    private static Path ours;
+
+    /** Where a server is installed: the current folder of whoever types. */
+    private static final Map<Integer, Path> homes = new ConcurrentHashMap<>();
 
     @BeforeAll
     static void read() throws Exception {
@@ -112,17 +118,17 @@ class DocumentationIT {
         for (Map.Entry<String, String> place : places(id).entrySet()) {
             text = text.replace(place.getKey(), place.getValue());
         }
-        Path own = state().resolve("servers/" + id);
-        return shell(
-                home,
-                Map.of(
-                        "ZOOCFGDIR", own.resolve("conf").toString(),
-                        "ZOOPIDFILE", pidFile(id).toString(),
-                        "ZOO_LOG_DIR", own.resolve("log").toString(),
-                        "ZOO_LOG_FILE", "zookeeper.log",
-                        "SAUCR_ADMIN", adminServers(),
-                        "JMXDISABLE", "true"),
-                text);
+        return shell(homes.get(id), variables(id), text);
+    }
+
+    private static Map<String, String> variables(int id) {
+        return Map.of(
+                "ZOOCFGDIR", config(id).getParent().toString(),
+                "ZOOPIDFILE", pidFile(id).toString(),
+                "ZOO_LOG_DIR", log(id).getParent().toString(),
+                "ZOO_LOG_FILE", log(id).getFileName().toString(),
+                "SAUCR_ADMIN", adminServers(),
+                "JMXDISABLE", "true");
     }
 
     /** What the pages leave to the reader's own values, longest first. */
@@ -138,7 +144,9 @@ class DocumentationIT {
         places.put("localhost:8080", "127.0.0.1:" + (PORT_BASE + 300 + id));
         places.put("zk1:8080", "127.0.0.1:" + (PORT_BASE + 300 + id));
         places.put("DATADIR", data(id).toString());
-        places.put("/opt/saucr-zookeeper-agent.jar", only(home.resolve("agent")).toString());
+        places.put("/var/lib/zookeeper", data(id).toString());
+        places.put("conf/zoo.cfg", config(id).toString());
+        places.put("/opt/saucr-zookeeper-agent.jar", only(ours.resolve("agent")).toString());
         if (Files.exists(pidFile(id))) {
             places.put("<pid>", Long.toString(pid(id)));
             places.put(" PID ", " " + pid(id) + " ");
@@ -148,6 +156,12 @@ class DocumentationIT {
 
     private static String shell(Path directory, Map<String, String> variables, String command)
             throws IOException, InterruptedException {
+        Shell.Result result = new Shell(folder).run(directory, environment(variables), command);
+        assertThat(result.status()).as("%s%n%s", command, result.output()).isZero();
+        return result.output();
+    }
+
+    private static Map<String, String> environment(Map<String, String> variables) {
         Map<String, String> environment = new HashMap<>();
         environment.put("JAVA_HOME", System.getProperty("java.home"));
         environment.put("ZK_SERVER_HEAP", "128");
@@ -157,9 +171,7 @@ class DocumentationIT {
         environment.put("JVMFLAGS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto");
         environment.put("SAUCR_BENCH_JVMFLAGS", "-XX:TieredStopAtLevel=1 -Xms32m");
         environment.putAll(variables);
-        Shell.Result result = new Shell(folder).run(directory, environment, command);
-        assertThat(result.status()).as("%s%n%s", command, result.output()).isZero();
-        return result.output();
+        return environment;
     }
 
     private static String java(Class<?> program) {
@@ -179,11 +191,19 @@ class DocumentationIT {
     }
 
     private static Path data(int id) {
-        return state().resolve("servers/" + id + "/data");
+        return folder.resolve("servers/" + id + "/data");
+    }
+
+    private static Path config(int id) {
+        return folder.resolve("servers/" + id + "/conf/zoo.cfg");
+    }
+
+    private static Path log(int id) {
+        return folder.resolve("servers/" + id + "/log/zookeeper.log");
     }
 
     private static Path pidFile(int id) {
-        return state().resolve("servers/" + id + "/zk.pid");
+        return folder.resolve("servers/" + id + "/zk.pid");
     }
 
     private static long pid(int id) throws IOException {
@@ -290,38 +310,18 @@ class DocumentationIT {
     @Test
     @Order(1)
     void tryIt() throws Exception {
-        List<String> keys = new ArrayList<>();
-        for (String line : Files.readAllLines(ROOT.resolve(SAMPLE))) {
-            if (line.matches("[\\w.]+=.*")
-                    && !line.matches("(dataDir|dataLogDir|clientPort|admin.*|server\\..*)=.*")) {
-                keys.add(line);
-            }
-        }
-        assertThat(keys).contains("saucr.enabled=true");
-        // The names of summaries are whole only with this provider.
-        keys.add(
-                "metricsProvider.className="
-                        + "org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider");
-        keys.add("metricsProvider.httpPort=0");
-        keys.add("saucr.heartbeatInterval=2s");
-        keys.add("saucr.idleFlush=1h");
-        keys.add("reconfigEnabled=true");
-        keys.add("standaloneEnabled=false");
-        keys.add(
-                "DigestAuthenticationProvider.superDigest="
-                        + DigestAuthenticationProvider.generateDigest("super:secret"));
-        StringBuilder up = new StringBuilder("./saucr up -n 3 --port-base " + PORT_BASE);
-        keys.forEach(key -> up.append(" -c '").append(key).append('\''));
-        assertThat(project("./saucr up", up.toString())).contains("leader", "fast");
+        assertThat(project("./saucr up", "./saucr up -n 3 --port-base " + PORT_BASE))
+                .contains("leader", "fast");
         project(
                 "./saucr status --watch",
                 "exec 3< <(exec ./saucr status --watch) && pid=$! && grep -m 1 follower <&3 && kill $pid");
         project("./saucr kill 4", "./saucr kill 3");
         project("./saucr start 4", "./saucr start 3");
-        assertThat(project("./saucr cli", "echo 'create /kept 1' | ./saucr cli"))
-                .contains("Created /kept");
+        assertThat(project("./saucr cli", "echo 'create /tried 1' | ./saucr cli"))
+                .contains("Created /tried");
         // SaucrCommandIT has it from the beginning to the end.
         assertThat(project("./saucr demo", "./saucr demo --help")).contains("saucr demo");
+        assertThat(project("./saucr down --wipe")).contains("3 servers stopped");
         // This test is a part of it.
         known.add("./saucr test");
         assertThat(project("./saucr test --quick", "./saucr test --help")).contains("--quick");
@@ -335,14 +335,55 @@ class DocumentationIT {
         String name = archive.getFileName().toString().replace("-bin.tar.gz", "");
         known.add(TAR);
         shell(folder, Map.of(), TAR.replace("saucr-zookeeper-<version>", name) + " && pwd");
-        home = folder.resolve(name);
-        server(1, "cp conf/zoo_sample.cfg conf/zoo.cfg");
-        assertThat(server(1, "bin/zkServer.sh stop")).contains("STOPPED");
+        ours = folder.resolve(name);
+        for (int id : SERVERS) {
+            homes.put(id, ours);
+            Files.createDirectories(config(id).getParent());
+            server(id, "cp conf/samples/lan-3.cfg conf/zoo.cfg");
+            edit(id);
+            server(id, "mkdir -p /var/lib/zookeeper");
+            String number = "echo 1 > /var/lib/zookeeper/myid";
+            server(id, number, number.replace("1", Integer.toString(id)));
+        }
         assertThat(server(1, "bin/zkServer.sh class-archive")).contains("Made ", "server.jsa");
-        assertThat(server(1, "bin/zkServer.sh start")).contains("STARTED");
-        assertThat(server(1, "bin/zkServer.sh await")).contains("Mode: ");
+        all("bin/zkServer.sh start");
+        all("bin/zkServer.sh await");
         assertThat(server(1, "bin/zkServer.sh status")).contains("Mode: ");
-        assertThat(client("ls /")).contains("kept");
+        assertThat(client("create /kept 1")).contains("Created /kept");
+    }
+
+    /** What README.md leaves to the reader, on one machine, and what the tests want. */
+    private static void edit(int id) throws Exception {
+        StringBuilder text = new StringBuilder();
+        for (String line : Files.readAllLines(config(id))) {
+            if (!line.matches(
+                    "(dataDir|dataLogDir|clientPort|admin\\.serverPort|server\\..*)=.*")) {
+                text.append(line).append('\n');
+            }
+        }
+        assertThat(text).contains("saucr.enabled=true");
+        text.append("dataDir=").append(data(id)).append('\n');
+        for (int other : SERVERS) {
+            text.append(
+                    "server.%d=127.0.0.1:%d:%d%n"
+                            .formatted(other, PORT_BASE + 100 + other, PORT_BASE + 200 + other));
+        }
+        text.append("clientPort=").append(PORT_BASE + id).append('\n');
+        text.append("clientPortAddress=127.0.0.1\n");
+        text.append("admin.serverPort=").append(PORT_BASE + 300 + id).append('\n');
+        text.append("admin.serverAddress=127.0.0.1\n");
+        // The names of summaries are whole only with this provider.
+        text.append(
+                "metricsProvider.className="
+                        + "org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider\n"
+                        + "metricsProvider.httpPort=0\n");
+        text.append("saucr.heartbeatInterval=2s\nsaucr.idleFlush=1h\n");
+        text.append("reconfigEnabled=true\nstandaloneEnabled=false\n");
+        text.append("DigestAuthenticationProvider.superDigest=")
+                .append(DigestAuthenticationProvider.generateDigest("super:secret"))
+                .append('\n');
+        Files.writeString(config(id), text);
+        Files.copy(ours.resolve("conf/logback.xml"), config(id).resolveSibling("logback.xml"));
     }
 
     // ---- Operators ----
@@ -377,12 +418,7 @@ class DocumentationIT {
         SaucrEnsemble.await("the pin", () -> !status(2).get("pinnedSlow").isNull());
         assertThat(server(1, "bin/zkServer.sh pin \"power works\"")).contains("pinned");
         for (int id : new int[] {1, 2}) {
-            shell(
-                    home,
-                    Map.of(
-                            "ZOOPIDFILE", pidFile(id).toString(),
-                            "ZOOCFGDIR", pidFile(id).resolveSibling("conf").toString()),
-                    "bin/zkServer.sh unpin");
+            shell(ours, variables(id), "bin/zkServer.sh unpin");
         }
         awaitFast();
     }
@@ -446,27 +482,22 @@ class DocumentationIT {
         }
         noteMetrics(1);
         server(1, "bin/zkServer.sh stop");
-        String config = state().resolve("servers/1/conf/zoo.cfg").toString();
         String mustRecover = "; [ $? -eq 3 ]";
-        String inspect = "bin/saucr-recovery inspect --config ";
-        assertThat(server(1, inspect + "conf/zoo.cfg", inspect + config + mustRecover))
-                .contains("lastLogged");
+        assertThat(server(1, INSPECT, INSPECT + mustRecover)).contains("lastLogged");
         String withAgent =
-                "-cp 'lib/*:/opt/saucr-zookeeper-agent.jar' io.saucr.server.tool.RecoveryCommand"
-                        + " inspect --config ";
+                "java -cp 'lib/*:/opt/saucr-zookeeper-agent.jar'"
+                        + " io.saucr.server.tool.RecoveryCommand inspect --config conf/zoo.cfg";
         assertThat(
                         server(
                                 1,
-                                "java " + withAgent + "conf/zoo.cfg",
+                                withAgent,
                                 System.getProperty("java.home")
-                                        + "/bin/java "
+                                        + "/bin/"
                                         + withAgent
-                                        + config
                                         + mustRecover))
                 .containsPattern("crashedInFastMode +true");
-        String accept = "bin/saucr-recovery accept-loss --config ";
-        assertThat(server(1, accept + "conf/zoo.cfg", "echo yes | " + accept + config))
-                .contains("accepted the loss");
+        String accept = "bin/saucr-recovery accept-loss --config conf/zoo.cfg";
+        assertThat(server(1, accept, "echo yes | " + accept)).contains("accepted the loss");
         server(1, "bin/zkServer.sh start");
         all("bin/zkServer.sh await");
         // Only their boot ids changed; what they had written is there, so nothing is lost.
@@ -493,12 +524,99 @@ class DocumentationIT {
         awaitFast();
     }
 
+    /** A marker that cannot be read is deleted, and the server recovers without it. */
+    @Test
+    @Order(8)
+    void lostMarkers() throws Exception {
+        int follower = leader() == 3 ? 2 : 3;
+        client("create /before 1");
+        assertThat(server(follower, "bin/zkServer.sh stop")).contains("STOPPED");
+        Path marker = data(follower).resolve("version-2/saucr.latestOnDisk");
+        Files.writeString(marker, "not what a server writes");
+        Shell.Result refused =
+                new Shell(folder)
+                        .run(ours, environment(variables(follower)), "bin/zkServer.sh start");
+        assertThat(refused.status()).as(refused.output()).isNotZero();
+        assertThat(refused.output()).contains(marker.toString());
+        server(follower, "rm DATADIR/version-2/saucr.latestOnDisk");
+        server(follower, "bin/zkServer.sh start");
+        server(follower, "bin/zkServer.sh await");
+        assertThat(Files.readString(log(follower))).contains("Recovered through");
+        awaitFast();
+    }
+
+    // ---- To Apache's server and back ----
+
+    @Test
+    @Order(9)
+    void backToApachesServerAndThereAgain() throws Exception {
+        Path apaches = folder.resolve("apache");
+        Files.createDirectories(apaches.resolve("lib"));
+        // Our scripts: Apache has its own in no repository of artifacts. The libraries are the
+        // same.
+        shell(folder, Map.of(), "cp -r " + ours.resolve("bin") + " apache");
+        List<Path> jars = new ArrayList<>(ApacheRelease.base().classPath());
+        jars.removeIf(jar -> !jar.getFileName().toString().matches("zookeeper-3[.0-9]+\\.jar"));
+        assertThat(jars).hasSize(1);
+        try (Stream<Path> libraries = Files.list(ours.resolve("lib"))) {
+            libraries
+                    .filter(jar -> jar.toString().endsWith(".jar"))
+                    .filter(jar -> !jar.getFileName().toString().startsWith("saucr-"))
+                    .forEach(jars::add);
+        }
+        for (Path jar : jars) {
+            Files.createSymbolicLink(apaches.resolve("lib").resolve(jar.getFileName()), jar);
+        }
+        replaceOneByOne(ours, "false");
+        replaceOneByOne(apaches, "false");
+        assertThat(client("create /apaches 1")).contains("Created /apaches");
+        replaceOneByOne(ours, "true");
+        awaitFast();
+        assertThat(client("ls /")).contains("kept", "saved", "before", "apaches");
+    }
+
+    /** Followers first, the leader last. */
+    private static void replaceOneByOne(Path next, String enabled) throws Exception {
+        List<Integer> order = new ArrayList<>(SERVERS);
+        order.sort(Comparator.comparing(id -> srvr(id).contains("Mode: leader")));
+        for (int id : order) {
+            assertThat(server(id, "bin/zkServer.sh stop")).contains("STOPPED");
+            if (homes.get(id).equals(ours)) {
+                server(id, INSPECT);
+            }
+            homes.put(id, next);
+            String text = Files.readString(config(id));
+            assertThat(text).contains("saucr.enabled=");
+            Files.writeString(
+                    config(id), text.replaceAll("saucr.enabled=.*", "saucr.enabled=" + enabled));
+            server(id, "bin/zkServer.sh start");
+            server(id, "bin/zkServer.sh await");
+            assertThat(commandLine(id)).contains(next.resolve("lib").toString());
+        }
+    }
+
+    private static String commandLine(int id) throws IOException {
+        return Files.readString(Path.of("/proc", Long.toString(pid(id)), "cmdline"));
+    }
+
+    private static String srvr(int id) {
+        try {
+            return shell(
+                    folder,
+                    Map.of(),
+                    "exec 3<>/dev/tcp/127.0.0.1/%d && printf srvr >&3 && cat <&3"
+                            .formatted(PORT_BASE + id));
+        } catch (IOException | InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     /**
      * A follower leaves and returns. The client is connected to another server, because the
      * leader's closes connections.
      */
     @Test
-    @Order(8)
+    @Order(10)
     void reconfiguration() throws Exception {
         int leader = leader();
         String leaving = leader == 3 ? "2" : "3";
@@ -518,13 +636,13 @@ class DocumentationIT {
                                         .replace("HOST:2888:3888;2181", address)))
                 .contains("Committed new configuration", "server." + leaving + "=");
         awaitFast();
-        assertThat(project("./saucr down --wipe")).contains("3 servers stopped");
+        all("bin/zkServer.sh stop");
     }
 
     // ---- Whoever builds, tests and measures ----
 
     @Test
-    @Order(9)
+    @Order(11)
     void developers() throws Exception {
         assertThat(
                         project(
@@ -569,7 +687,7 @@ class DocumentationIT {
     }
 
     @Test
-    @Order(10)
+    @Order(12)
     void campaignsTakeTheOptionsThatTheDocumentsShow() throws Exception {
         try (URLClassLoader loader = programs()) {
             assertThatThrownBy(() -> parse(loader, "bin/saucr-sim --counts 3"))
@@ -643,13 +761,13 @@ class DocumentationIT {
     // ---- Nothing else is documented ----
 
     @Test
-    @Order(11)
+    @Order(13)
     void everyCommandThatIsDocumentedHasBeenRunAndNoOther() {
         assertThat(new TreeSet<>(known)).isEqualTo(documented);
     }
 
     @Test
-    @Order(12)
+    @Order(14)
     void everyMetricThatIsDocumentedExists() throws Exception {
         assertThat(metrics).isNotEmpty();
         for (String metric : new Documentation(ROOT).metrics()) {
