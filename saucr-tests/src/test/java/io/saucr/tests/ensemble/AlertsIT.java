@@ -1,6 +1,7 @@
 package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.saucr.ensemble.Ensemble;
 import io.saucr.ensemble.Signal;
@@ -89,6 +90,12 @@ class AlertsIT {
         // The check finds something where something is wrong.
         String untold = ours.replaceFirst("(?m)^# HELP saucr_mode .*\n", "");
         assertThat(promtool(untold, "check", "metrics").output()).contains("saucr_mode no help");
+    }
+
+    @Test
+    void withoutPrometheusTheTestsSayWhatIsMissing() {
+        assertThatThrownBy(() -> Prometheus.program("no-such-program"))
+                .hasMessageStartingWith("no no-such-program on the PATH: install Prometheus");
     }
 
     /**
