@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.saucr.core.Markers;
 import io.saucr.ensemble.LoopbackHosting.Disk;
 import java.time.Duration;
+import java.time.LocalTime;
 import java.util.HashMap;
 import java.util.Map;
 import org.apache.zookeeper.CreateMode;
@@ -118,6 +119,9 @@ class FastModeIT {
             for (int id : ensemble.all()) {
                 assertThat(ensemble.markers(id).latestOnDisk())
                         .isGreaterThanOrEqualTo(stat.getMzxid());
+                // What goes with every pause of the clients is counted, and does not fill the log.
+                assertThat(ensemble.metric(id, "zk_idle_saucr_flush_causes")).isPositive();
+                assertThat(ensemble.log(id, LocalTime.MIN, ": idle")).isEmpty();
             }
         }
     }

@@ -7,7 +7,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.LocalTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -226,38 +225,8 @@ class VisibilityIT {
                         });
     }
 
-    /** What goes with every pause of the clients is counted, and fills neither log nor list. */
     @Test
     @Order(4)
-    void writesNowAndThenLeaveTheLogQuiet() throws Exception {
-        int leader = ensemble.awaitFast();
-        AdminServer admin = new AdminServer(ensemble.server(leader));
-        try (Client client = ensemble.connect(leader)) {
-            SaucrEnsemble.await("rest", () -> admin.saucr().get("onDisk").asBoolean());
-            LocalTime before = SaucrEnsemble.now();
-            long flushed = idleFlushes(admin);
-            SaucrEnsemble.await(
-                    "three pauses",
-                    () -> {
-                        client.setData("/", new byte[] {1}, -1);
-                        SaucrEnsemble.await("rest", () -> admin.saucr().get("onDisk").asBoolean());
-                        return idleFlushes(admin) >= flushed + 3;
-                    });
-            for (int id : ensemble.all()) {
-                assertThat(ensemble.log(id, before, ": idle")).as("server " + id).isEmpty();
-            }
-            assertThat(admin.saucr().get("lastFlushes"))
-                    .allSatisfy(
-                            flush -> assertThat(flush.get("what").asText()).isNotEqualTo("idle"));
-        }
-    }
-
-    private static long idleFlushes(AdminServer admin) throws Exception {
-        return admin.saucr().get("flushCauses").get("idle").asLong();
-    }
-
-    @Test
-    @Order(5)
     void prometheusHasTheSummariesAndEveryMetricOfAlertsAndDashboardExists() throws Exception {
         String exposed = new MetricsPage(ensemble.server(prometheus)).text();
         for (String summary :
@@ -301,7 +270,7 @@ class VisibilityIT {
 
     /** Every alert of the rules is explained to operators. */
     @Test
-    @Order(6)
+    @Order(5)
     void theGuideExplainsEveryAlertAndEveryMetric() throws Exception {
         String guide = Files.readString(BuiltDistribution.home().resolve("docs/operating.md"));
         Matcher alert =
