@@ -279,13 +279,15 @@ final class DemoCommand implements Callable<Integer> {
         say("");
         say("--- %s ---", title);
         Phase phase = measure();
+        String after = ensemble.mode();
         say(
                 "  %,8.0f writes/s   p50 %s ms   p99 %s ms",
                 phase.writesPerSecond(), millis(phase.micros(), 50), millis(phase.micros(), 99));
         summary.row(
                 up + " of " + ensemble.size(),
                 disk,
-                mode,
+                // On a busy machine it may turn meanwhile.
+                after.equals(mode) ? mode : mode + ", " + after,
                 String.format(Locale.ROOT, "%,d", phase.micros().getTotalCount()),
                 String.format(Locale.ROOT, "%,.0f", phase.writesPerSecond()),
                 millis(phase.micros(), 50),

@@ -16,6 +16,7 @@ import java.net.ConnectException;
 import java.net.URI;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -319,12 +320,28 @@ class DocumentationIT {
         project("./saucr start 4", "./saucr start 3");
         assertThat(project("./saucr cli", "echo 'create /tried 1' | ./saucr cli"))
                 .contains("Created /tried");
-        // SaucrCommandIT has it from the beginning to the end.
-        assertThat(project("./saucr demo", "./saucr demo --help")).contains("saucr demo");
+        // SaucrCommandIT has it from the beginning to the end; here it is interrupted.
+        project(
+                "./saucr demo",
+                "exec 3< <(exec ./saucr demo --phase 1) && pid=$!"
+                        + " && grep -m 1 '10 ms for a force, slow mode' <&3 && kill $pid");
+        SaucrEnsemble.await("nobody is pinned, no force is delayed", DocumentationIT::isAsBefore);
+        awaitFast();
         assertThat(project("./saucr down --wipe")).contains("3 servers stopped");
         // This test is a part of it.
         known.add("./saucr test");
         assertThat(project("./saucr test --quick", "./saucr test --help")).contains("--quick");
+    }
+
+    private static boolean isAsBefore() throws IOException {
+        for (int id : SERVERS) {
+            Path shim = state().resolve("servers/" + id + "/shim/control");
+            long delay = ByteBuffer.wrap(Files.readAllBytes(shim)).getLong(Long.BYTES);
+            if (delay != 0 || !status(id).path("pinnedSlow").isNull()) {
+                return false;
+            }
+        }
+        return true;
     }
 
     @Test
