@@ -28,14 +28,15 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * What a follower that goes and comes costs its ensemble under load; each time in an ensemble of
- * its own, with the configurations in turns.
+ * What a follower that goes and comes costs its ensemble under load, or a machine that is busy with
+ * other things; each time in an ensemble of its own, with the configurations in turns.
  */
 @Command(
         name = "flapping",
         description = {
             "What a follower costs that is killed and returns again and again under load: writes,"
-                    + " longest gap, latency, mode switches, no-ops, CPU time.",
+                    + " longest gap, latency, mode switches, no-ops, CPU time. With --busy, what"
+                    + " a busy machine costs.",
             "Clients are connected to the other servers."
         },
         mixinStandardHelpOptions = true)
@@ -47,6 +48,7 @@ final class FlappingComparison implements Callable<Integer> {
     private static final int RECORDS = 1000;
     private static final int VALUE_BYTES = 1024;
     private static final long POLL_MILLIS = 20;
+    private static final int MOST_BUSY = 1000;
 
     @Mixin private SystemOptions system;
     @Mixin private OutputOptions output;
@@ -88,9 +90,18 @@ final class FlappingComparison implements Callable<Integer> {
         double interval;
 
         @Option(
+                names = "--busy",
+                paramLabel = "N",
+                description = "Kill nobody; N processes that only compute run beside the ensemble.",
+                defaultValue = "0")
+        int busy;
+
+        @Option(
                 names = "--seconds",
                 paramLabel = "N",
-                description = "For how long the follower flaps (default: ${DEFAULT-VALUE}).",
+                description =
+                        "For how long the follower flaps, or the machine is busy (default:"
+                                + " ${DEFAULT-VALUE}).",
                 defaultValue = "60")
         double seconds;
 
@@ -132,6 +143,9 @@ final class FlappingComparison implements Callable<Integer> {
                         "--clients, --interval, --seconds and --rounds must be above 0, --compile"
                                 + " not below");
             }
+            if (busy < 0 || busy > MOST_BUSY) {
+                throw new IllegalArgumentException("--busy: 0 to " + MOST_BUSY + " processes");
+            }
         }
 
         Map<String, Object> described() {
@@ -140,6 +154,7 @@ final class FlappingComparison implements Callable<Integer> {
             values.put("clients", clients);
             values.put("valueBytes", VALUE_BYTES);
             values.put("intervalSeconds", interval);
+            values.put("busy", busy);
             values.put("seconds", seconds);
             values.put("device", device);
             values.put("compileSeconds", compile);
@@ -257,7 +272,15 @@ final class FlappingComparison implements Callable<Integer> {
             clients.latencies();
             long begin = System.nanoTime();
             clients.acks().begin(begin);
-            follower.flap(begin + (long) (settings.seconds * 1e9), settings.interval);
+            long end = begin + (long) (settings.seconds * 1e9);
+            if (settings.busy > 0) {
+                try (BusyProcesses busy = BusyProcesses.start(settings.busy)) {
+                    TimeUnit.NANOSECONDS.sleep(end - System.nanoTime());
+                    busy.requireAlive();
+                }
+            } else {
+                follower.flap(end, settings.interval);
+            }
             window = clients.acks().window(System.nanoTime());
             p99Millis = clients.latencies().getValueAtPercentile(99) / 1000.0;
             used = ensemble.usage().since(before);
@@ -277,6 +300,7 @@ final class FlappingComparison implements Callable<Integer> {
                 window.longestPause(),
                 p99Millis,
                 used.modeSwitches(),
+                used.fastCommits(),
                 noops,
                 used.servers().cpuSeconds(),
                 follower.kills,

@@ -7,13 +7,15 @@ import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
 /**
- * What one ensemble did while a follower of it was killed and returned again and again. Immutable.
+ * What one ensemble did while a follower of it was killed and returned again and again, or while
+ * other processes kept its machine busy. Immutable.
  *
  * @param round from 1; the configurations take turns in each
  * @param seconds length of the window that all counts are of, but for {@code noops}
  * @param writes acknowledged
  * @param longestGapSeconds without an acknowledged write
  * @param modeSwitches of the leader, both ways; 0 if it has no modes
+ * @param fastCommits of the leader; 0 if it has no modes
  * @param noops proposals that no client asked for, no-ops and seals, from the clients' first to
  *     their last
  * @param serverCpuSeconds of all servers, the starts of the one that flaps included
@@ -28,6 +30,7 @@ public record FlappingSample(
         double longestGapSeconds,
         double p99Millis,
         long modeSwitches,
+        long fastCommits,
         long noops,
         double serverCpuSeconds,
         int kills,
@@ -46,6 +49,10 @@ public record FlappingSample(
                     new Measure("longest gap s", FlappingSample::longestGapSeconds),
                     new Measure("p99 ms", FlappingSample::p99Millis),
                     new Measure("mode switches", FlappingSample::modeSwitches),
+                    new Measure("mode switches/h", each -> 3600 * each.modeSwitches / each.seconds),
+                    new Measure(
+                            "committed fast",
+                            each -> (double) each.fastCommits / Math.max(1, each.writes)),
                     new Measure("no-ops and seals", FlappingSample::noops),
                     new Measure(
                             "CPU s per 10,000 writes",

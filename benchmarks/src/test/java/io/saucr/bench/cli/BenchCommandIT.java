@@ -179,6 +179,7 @@ class BenchCommandIT {
         assertThat(run("flapping", "--connect=a:1").err()).contains("servers that run elsewhere");
         assertThat(run("flapping", "--servers=1").err()).contains("fewer than 3");
         assertThat(run("flapping", "--interval=0").status()).isEqualTo(2);
+        assertThat(run("flapping", "--busy=-1").err()).contains("--busy: 0 to 1000");
         assertThat(run("flapping", "--commit=main", "--configurations=saucr").err())
                 .contains("--commit and --configurations");
         assertThat(run("fig9", "--events=5:nap").err()).contains("'5:nap'");

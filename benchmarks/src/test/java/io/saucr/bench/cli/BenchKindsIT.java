@@ -165,6 +165,30 @@ class BenchKindsIT {
     }
 
     @Test
+    void aBusyMachineIsMeasured() throws Exception {
+        Path results = folder.resolve("results");
+        Outcome outcome =
+                onSmallServers(
+                        folder,
+                        "flapping",
+                        "--configurations=saucr",
+                        "--servers=3",
+                        "--clients=1",
+                        "--busy=2",
+                        "--seconds=1",
+                        "--compile=0",
+                        "--rounds=1",
+                        "--device=none");
+        assertThat(outcome.status()).as(outcome.err()).isZero();
+        JsonNode result = new ObjectMapper().readTree(results.resolve("result.json").toFile());
+        JsonNode sample = result.at("/flapping/0");
+        assertThat(sample.at("/kills").asInt()).isZero();
+        assertThat(sample.at("/writes").asLong()).isPositive();
+        assertThat(sample.at("/fastCommits").asLong()).isPositive();
+        assertThat(outcome.out()).contains("mode switches/h", "committed fast");
+    }
+
+    @Test
     void aFollowerThatGoesAndComesIsMeasured() throws Exception {
         Path results = folder.resolve("results");
         Outcome outcome =

@@ -12,7 +12,18 @@ class FlappingSampleTest {
     private static FlappingSample sample(
             String configuration, int round, long writes, long modeSwitches, double cpuSeconds) {
         return new FlappingSample(
-                configuration, round, 10, writes, 0.5, 20, modeSwitches, 3, cpuSeconds, 4, 3);
+                configuration,
+                round,
+                10,
+                writes,
+                0.5,
+                20,
+                modeSwitches,
+                writes / 2,
+                3,
+                cpuSeconds,
+                4,
+                3);
     }
 
     private final List<FlappingSample> samples =
@@ -74,6 +85,8 @@ class FlappingSampleTest {
                 .containsPattern("writes/s +tree +300 +\\[250, 350] +2 +- +-\\n")
                 .containsPattern("writes/s +commit +150 .* 2\\.000 +\\[2\\.000, 2\\.000] at 50 %")
                 .containsPattern("mode switches +stock +0\\.500 .* - +-\\n")
+                .containsPattern("mode switches/h +tree +2700 .*")
+                .containsPattern("committed fast +tree +0\\.500 .*")
                 .containsPattern("CPU s per 10,000 writes +stock +20\\.0 ");
     }
 }
