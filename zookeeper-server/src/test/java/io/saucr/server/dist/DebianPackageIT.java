@@ -151,6 +151,7 @@ class DebianPackageIT {
         assertThat(unit("User")).containsExactly(NAME);
         machine.succeed("systemd-analyze", "verify", "--man=no", UNIT);
         assertThat(machine.succeed("/usr/bin/saucr-recovery", "--help")).contains("inspect");
+        assertThat(machine.succeed("ls", PROGRAMS + "bin")).doesNotContain(".cmd");
     }
 
     @Test
