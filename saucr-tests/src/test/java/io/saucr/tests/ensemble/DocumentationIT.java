@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.saucr.apache.ApacheTestsCommand;
 import io.saucr.crash.CrashCommand;
+import io.saucr.ensemble.LocalEnsemble;
 import io.saucr.model.checker.ModelCommand;
 import io.saucr.model.simulator.SimCommand;
 import java.io.IOException;
@@ -89,6 +90,7 @@ class DocumentationIT {
 
     @AfterAll
     static void leaveNoProcess() throws Exception {
+        LocalEnsemble.in(state()).ifPresent(LocalEnsemble::killAll);
         for (int id : SERVERS) {
             if (Files.exists(pidFile(id))) {
                 shell(folder, Map.of(), "kill -9 " + pid(id) + " || true");
@@ -466,9 +468,7 @@ class DocumentationIT {
     void backup() throws Exception {
         String endpoints = " --endpoints zk1:2181,zk2:2181,zk3:2181";
         assertThat(server(1, "bin/saucr endpoint status" + endpoints)).contains("leader", "fast");
-        String health = "bin/saucr endpoint health --config ";
-        String config = state().resolve("servers/1/conf/zoo.cfg").toString();
-        assertThat(server(1, health + "conf/zoo.cfg", health + config)).contains("yes");
+        assertThat(server(1, "bin/saucr endpoint health --config conf/zoo.cfg")).contains("yes");
         client("create /saved 1");
         assertThat(server(1, "bin/saucr backup BACKUP" + endpoints)).contains("Backed up 0x");
         assertThat(server(1, "bin/saucr snapshot status BACKUP")).contains("through");
@@ -569,8 +569,7 @@ class DocumentationIT {
     void backToApachesServerAndThereAgain() throws Exception {
         Path apaches = folder.resolve("apache");
         Files.createDirectories(apaches.resolve("lib"));
-        // Our scripts: Apache has its own in no repository of artifacts. The libraries are the
-        // same.
+        // Its server and our scripts, for its own are in no repository. The libraries are the same.
         shell(folder, Map.of(), "cp -r " + ours.resolve("bin") + " apache");
         List<Path> jars = new ArrayList<>(ApacheRelease.base().classPath());
         jars.removeIf(jar -> !jar.getFileName().toString().matches("zookeeper-3[.0-9]+\\.jar"));
