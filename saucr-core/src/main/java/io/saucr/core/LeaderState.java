@@ -867,7 +867,7 @@ public final class LeaderState<C, S> {
             } else if (late) {
                 act(controller.overdue(now), now, Reason.ACKS_LATE, prompt);
             } else if (prompt <= bareMajority()) {
-                act(controller.overdue(now), now, Reason.TOO_FEW_PROMPT, prompt);
+                act(controller.silence(now), now, Reason.TOO_FEW_PROMPT, prompt);
             }
             return;
         }

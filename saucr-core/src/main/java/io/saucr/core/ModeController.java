@@ -21,10 +21,12 @@ import java.util.Set;
  *
  * <p>While DRAINING the leader holds proposals back for a short while, so that under load, too,
  * there is a moment in which nothing slow is in flight. Proposals are slow in DRAINING. Nobody's
- * disk is waited for (R24): after a drain in vain, or when acks or heartbeats were overdue in fast
- * mode (R27), the next attempt comes later, twice as late each time, up to 30 seconds; each 30
- * seconds that fast mode lasts halve that again. So the first few turns are at once, and after them
- * the mode turns at most four times a minute, however unsteady a machine is.
+ * disk is waited for (R24): after a drain in vain, or when entries were late in fast mode, the next
+ * attempt comes later each time, up to 30 seconds, until fast mode has lasted for so long.
+ *
+ * <p>After a silence fast mode comes back at once, {@value #SILENCES_AT_ONCE} times; then once
+ * every {@value #SILENCE_SECONDS} seconds (R27). So an unsteady machine turns the mode a limited
+ * number of times an hour, and fast mode that lasts for that long is never waited for.
  *
  * <p>Not thread-safe: owned by the leader's lock. Times are monotonic nanoseconds.
  */
@@ -56,8 +58,16 @@ public final class ModeController {
         FAST
     }
 
-    /** The longest time between two attempts; fast mode that lasts for so long halves it. */
+    /** The longest time between two attempts; fast mode that lasts for so long ends the backoff. */
     private static final long MOST_BACKOFF_NANOS = 30_000_000_000L;
+
+    private static final long NANOS_PER_SECOND = 1_000_000_000L;
+
+    /** So often fast mode comes back at once after a silence (R27)... */
+    static final long SILENCES_AT_ONCE = 6;
+
+    /** ... and once in so long after that. */
+    static final long SILENCE_SECONDS = 10;
 
     private final int confirmationsNeeded;
     private final long drainNanos;
@@ -75,12 +85,16 @@ public final class ModeController {
     private long noopDelay;
     private long nextNoop;
 
+    // R27: each silence costs its seconds; when those of all are over, if there was one.
+    private boolean silences;
+    private long silencesPaidAt;
+
     /**
      * @param voters number of voters; with fewer than 3 the mode stays slow
      * @param confirmationsNeeded consecutive confirmations before fast mode, at least 1
      * @param drainNanos how long proposals may be held back, nanoseconds
      * @param backoffNanos time before the second attempt after one that failed; it doubles with
-     *     every further one. 0 for none
+     *     every further one. 0 for none, nor after silences
      */
     public ModeController(int voters, int confirmationsNeeded, long drainNanos, long backoffNanos) {
         if (confirmationsNeeded < 1) {
@@ -136,7 +150,8 @@ public final class ModeController {
                     confirmations++;
                 }
                 if (confirmations < confirmationsNeeded
-                        || (attemptDelay != 0 && now - nextAttempt < 0)) {
+                        || (attemptDelay != 0 && now - nextAttempt < 0)
+                        || silencesUnpaid(now)) {
                     return Decision.NONE;
                 }
                 if (onDisks) {
@@ -160,6 +175,27 @@ public final class ModeController {
         return turnSlow();
     }
 
+    /**
+     * Too few voters were heard in time although their connections stand (R6): slow at once. Where
+     * that happens again and again, fast mode has to wait (R27).
+     */
+    public Decision silence(long now) {
+        if (state == State.FAST && backoffNanos > 0) {
+            forgiveIfFastLasted(now);
+            silencesPaidAt =
+                    (silences && now - silencesPaidAt < 0 ? silencesPaidAt : now)
+                            + SILENCE_SECONDS * NANOS_PER_SECOND;
+            silences = true;
+        }
+        return turnSlow();
+    }
+
+    /** Whether fast mode has to wait after silences. */
+    private boolean silencesUnpaid(long now) {
+        long credit = SILENCES_AT_ONCE * SILENCE_SECONDS * NANOS_PER_SECOND;
+        return silences && now - silencesPaidAt < -credit;
+    }
+
     /** Looks at a drain that is under way: it ends in fast mode, or when its time is over. */
     public Decision drain(boolean onDisks, long now) {
         if (state != State.DRAINING) {
@@ -177,8 +213,8 @@ public final class ModeController {
     }
 
     /**
-     * Acks or heartbeats are overdue although the connections stand (R24, R27): slow at once, and,
-     * where that happens again and again, fast each time a longer while later.
+     * Entries are acked too late for fast mode although everybody answers heartbeats (R24): slow at
+     * once, and not fast again so soon.
      */
     public Decision overdue(long now) {
         if (state == State.FAST) {
@@ -242,10 +278,8 @@ public final class ModeController {
     }
 
     private void forgiveIfFastLasted(long now) {
-        if (state == State.FAST) {
-            long halvings = Math.min((now - fastSince) / MOST_BACKOFF_NANOS, Long.SIZE - 1);
-            attemptDelay >>= halvings;
-            attemptDelay = attemptDelay < backoffNanos ? 0 : attemptDelay;
+        if (state == State.FAST && now - fastSince >= MOST_BACKOFF_NANOS) {
+            attemptDelay = 0;
         }
     }
 

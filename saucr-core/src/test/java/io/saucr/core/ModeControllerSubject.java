@@ -50,6 +50,8 @@ final class ModeControllerSubject implements ScenarioSubject {
                         .toString();
             case "tooFewPrompt":
                 return controller.tooFewPrompt(in.number("at", 0)).toString();
+            case "silence":
+                return controller.silence(in.number("at", 0)).toString();
             case "overdue":
                 return controller.overdue(in.number("at", 0)).toString();
             case "probe":
