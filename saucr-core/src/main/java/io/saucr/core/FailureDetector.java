@@ -121,6 +121,18 @@ public record FailureDetector(long intervalNanos, long toleranceNanos) {
     }
 
     /**
+     * The same for an observer that oversleeps again and again: a silence is excused once, and then
+     * only for as long as the observer slept. Else a peer that is gone would never be noticed.
+     *
+     * @param excused what it took for that time before; not later than {@code heard} if the peer
+     *     was heard since
+     * @param lateNanos by how much it has overslept now
+     */
+    public long heardBeforeSleep(long heard, long excused, long lateNanos, long now) {
+        return excused - heard > 0 ? excused + lateNanos : heardBeforeSleep(heard, now);
+    }
+
+    /**
      * A follower's reaction to its leader's silence (R10).
      *
      * @param silentIntervals intervals in a row in which nothing was heard

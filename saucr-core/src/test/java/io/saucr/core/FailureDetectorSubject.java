@@ -49,7 +49,13 @@ final class FailureDetectorSubject implements ScenarioSubject {
                                     + detector.silentFor(silent + 1, heard) / MILLI);
                 }
             case "excuse":
-                return List.of("as if heard at " + detector.heardBeforeSleep(heard, now) / MILLI);
+                {
+                    long excused = in.number("excused", 0) * MILLI;
+                    long late = in.number("late", 0) * MILLI;
+                    return List.of(
+                            "as if heard at "
+                                    + detector.heardBeforeSleep(heard, excused, late, now) / MILLI);
+                }
             case "woke":
                 return List.of(
                         detector.overslept(in.number("planned", 0) * MILLI, now)

@@ -439,10 +439,10 @@ final class SaucrFollower extends Follower {
                 boolean wokeUp =
                         detector.overslept(planned, now) && detector.suspected(heard(now), now);
                 if (wokeUp) {
-                    excused = detector.heardBeforeSleep(heard(now), now);
+                    excused = detector.heardBeforeSleep(heard(now), excused, now - planned, now);
                 }
                 long since = Math.max(heard(now), excused);
-                int silent = wokeUp ? 1 : detector.silentIntervals(since, now);
+                int silent = Math.max(wokeUp ? 1 : 0, detector.silentIntervals(since, now));
                 if (silent > reactedTo) {
                     react(silent, wokeUp ? now - planned : 0);
                 }
