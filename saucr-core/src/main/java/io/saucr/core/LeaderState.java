@@ -421,7 +421,7 @@ public final class LeaderState<C, S> {
 
     /** A reconfiguration is about to be proposed: slow until it is committed (R7). */
     public void reconfigure(Collection<Long> nextVoters, long now) {
-        act(controller.pin(Pin.RECONFIGURATION), now, Reason.RECONFIGURATION, 0);
+        act(controller.pin(Pin.RECONFIGURATION, now), now, Reason.RECONFIGURATION, 0);
         rule.reconfigure(nextVoters);
     }
 
@@ -432,7 +432,7 @@ public final class LeaderState<C, S> {
 
     /** An operator forbids fast mode. */
     public void pin(String reason, long now) {
-        act(controller.pin(Pin.OPERATOR), now, reason);
+        act(controller.pin(Pin.OPERATOR, now), now, reason);
     }
 
     /** An operator allows fast mode again. */
@@ -568,7 +568,7 @@ public final class LeaderState<C, S> {
             if (now - changedAt < settledNanos) {
                 return false;
             }
-            act(controller.reseal(), now, Reason.VIEW, voters);
+            act(controller.reseal(now), now, Reason.VIEW, voters);
             return true;
         }
         if (settledNanos > 0) {

@@ -247,7 +247,8 @@ public final class ModeController {
      * The view has to be sealed by a slow entry (R23); then fast mode may go on as soon as that is
      * on F disks.
      */
-    public Decision reseal() {
+    public Decision reseal(long now) {
+        forgiveIfFastLasted(now);
         int before = confirmations;
         Decision decision = turnSlow();
         confirmations = before;
@@ -255,7 +256,8 @@ public final class ModeController {
     }
 
     /** Fast mode is forbidden until the pin is taken out. */
-    public Decision pin(Pin pin) {
+    public Decision pin(Pin pin, long now) {
+        forgiveIfFastLasted(now);
         pins.add(pin);
         return turnSlow();
     }

@@ -57,9 +57,11 @@ final class ModeControllerSubject implements ScenarioSubject {
             case "probe":
                 return controller.probe(in.number("at", 0)).toString();
             case "reseal":
-                return controller.reseal().toString();
+                return controller.reseal(in.number("at", 0)).toString();
             case "pin":
-                return controller.pin(ModeController.Pin.valueOf(in.word())).toString();
+                return controller
+                        .pin(ModeController.Pin.valueOf(in.word()), in.number("at", 0))
+                        .toString();
             case "unpin":
                 controller.unpin(ModeController.Pin.valueOf(in.word()));
                 return "ok";

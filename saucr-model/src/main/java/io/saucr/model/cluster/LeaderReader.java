@@ -52,7 +52,7 @@ final class LeaderReader {
             s.controller.promptness(n, false, true, true, 0);
         }
         if (s.pinned && !w.broken.contains(BrokenRule.R10_PIN_FORGOTTEN)) {
-            s.controller.pin(Pin.OPERATOR);
+            s.controller.pin(Pin.OPERATOR, 0);
         }
         long[] durable = new long[n];
         for (int j = 0; j < n; j++) {
