@@ -1,5 +1,7 @@
 package io.saucr.core;
 
+import java.util.concurrent.atomic.AtomicLong;
+
 /**
  * A leader's end of one connection of a follower (R21), and what {@link LeaderState} knows of it.
  * Owned by the leader's lock, but for {@link #heard(long)}, which the thread calls that reads the
@@ -13,7 +15,7 @@ public final class FollowerConnection<C> {
     private final long number;
     private final boolean situationAware;
 
-    private volatile long heard;
+    private final AtomicLong heard;
 
     // While this process slept nothing could be heard (H11): the time that stands in "heard"
     // instead, and when something was heard indeed. Under the leader's lock.
@@ -40,11 +42,12 @@ public final class FollowerConnection<C> {
     /** How late it answers (R27). Under the leader's lock. */
     final AnswerTimes answers;
 
-    // R27, under the leader's lock: when its socket was last looked at, and whether something
-    // unread was in it then.
+    // R27, under the leader's lock: when its socket was last looked at, whether something unread
+    // was in it then, and whether that had come in since the look before.
     private boolean looked;
     private long lastLook;
     private boolean unread;
+    private boolean newlyUnread;
 
     /** Whether its acks come in time (R24); null before it is synced, and for Apache's servers. */
     AckProgress.Peer acks;
@@ -60,7 +63,7 @@ public final class FollowerConnection<C> {
         this.sid = sid;
         this.number = number;
         this.situationAware = situationAware;
-        this.heard = now;
+        this.heard = new AtomicLong(now);
         this.pinged = now;
         this.answers = new AnswerTimes(limitNanos, now);
     }
@@ -97,13 +100,13 @@ public final class FollowerConnection<C> {
 
     /** A packet came in: any packet is a heartbeat (R9). */
     public void heard(long now) {
-        heard = now;
+        heard.set(now);
         answers.heard(now);
     }
 
     /** When a packet last came in, or could have if this process had not slept (H11). */
     public long lastHeard() {
-        return heard;
+        return heard.get();
     }
 
     /**
@@ -115,34 +118,42 @@ public final class FollowerConnection<C> {
      * @param somethingUnread whether a read would not wait
      */
     public void looked(boolean somethingUnread, long now) {
-        if (looked && somethingUnread && !unread && lastLook - heard > 0) {
-            heard = lastLook;
+        newlyUnread = looked && somethingUnread && !unread;
+        long before = heard.get();
+        if (newlyUnread && lastLook - before > 0) {
+            // In vain if a packet comes in just now.
+            heard.compareAndSet(before, lastLook);
         }
         looked = true;
         lastLook = now;
         unread = somethingUnread;
     }
 
-    /** Whether something is unread at this moment, which is that of a look. */
-    boolean unreadAt(long now) {
-        return unread && lastLook == now;
+    /**
+     * Whether something is unread at this moment, which is that of a look, and was not there at the
+     * look before.
+     */
+    boolean cameIn(long now) {
+        return newlyUnread && lastLook == now;
     }
 
     /** This process slept: the follower counts as heard at this time, unless it was later. */
     void excuse(long at) {
-        long before = heard;
+        long before = heard.get();
         if (before - at >= 0) {
             return;
         }
-        heardBefore = lastPacket();
-        excused = true;
-        excusedTo = at;
-        heard = at;
+        long packet = lastPacket();
+        if (heard.compareAndSet(before, at)) {
+            heardBefore = packet;
+            excused = true;
+            excusedTo = at;
+        }
     }
 
     /** Whether nothing has come in since the last {@link #excuse}. */
     boolean excused() {
-        return excused && heard == excusedTo;
+        return excused && heard.get() == excusedTo;
     }
 
     /** For how long no packet has come in, nanoseconds. Under the leader's lock. */
@@ -151,7 +162,7 @@ public final class FollowerConnection<C> {
     }
 
     private long lastPacket() {
-        return excused() ? heardBefore : heard;
+        return excused() ? heardBefore : heard.get();
     }
 
     boolean acksInTime(long now) {

@@ -794,7 +794,7 @@ public final class LeaderState<C, S> {
         long next = otherwise;
         for (int i = 0; i < connections.size(); i++) {
             FollowerConnection<C> each = connections.get(i);
-            if (each.synced && heard(each, now)) {
+            if (each.synced && rule.voter(each.sid()) && heard(each, now)) {
                 next = Math.min(next, detector.suspectedAt(each.lastHeard()));
             }
         }
@@ -810,8 +810,9 @@ public final class LeaderState<C, S> {
         long sent = later(lastBroadcast, connection.pinged);
         boolean suspected = detector.suspected(heard, now);
         connection.answers.look(now);
-        // R27: whoever is suspected anyway needs no more heartbeats than one an interval.
-        long after = detector.pingAfterNanos(suspected ? 0 : connection.answers.slowestNanos());
+        // R27: nobody's silence means anything but a voter's, and of one that is suspected anyway.
+        boolean early = !suspected && rule.voter(connection.sid());
+        long after = detector.pingAfterNanos(early ? connection.answers.slowestNanos() : 0);
         if (FailureDetector.pingDue(heard, sent, connection.pinged, after, now)) {
             connection.answers.asked(
                     FailureDetector.pingAt(heard, sent, connection.pinged, after), now);
@@ -855,7 +856,7 @@ public final class LeaderState<C, S> {
             return follower.lastHeard() + late;
         }
         // R27: what came in meanwhile is still unread, so its reader has not woken up yet.
-        return follower.unreadAt(now) ? now : detector.heardBeforeSleep(follower.lastHeard(), now);
+        return follower.cameIn(now) ? now : detector.heardBeforeSleep(follower.lastHeard(), now);
     }
 
     private void chooseMode(boolean sealing, long now) {

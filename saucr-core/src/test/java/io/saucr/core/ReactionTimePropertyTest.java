@@ -53,6 +53,7 @@ class ReactionTimePropertyTest {
         private long lastRead;
         private long diesAt = Long.MAX_VALUE;
         private boolean readerHangs;
+        private long sleptSinceDeath;
 
         /** All in milliseconds, at the most: of a round, of an answer, of a read. */
         Machine(long seed, int late, int answer, int unread) {
@@ -129,6 +130,22 @@ class ReactionTimePropertyTest {
         boolean fast() {
             return state.mode() == Mode.FAST;
         }
+
+        /** What it has sent is read meanwhile, however late, or not at all. */
+        void followerDies() {
+            diesAt = now;
+            readerHangs = random.nextBoolean();
+            while (fast() && now - diesAt < 5 * SECOND) {
+                long planned = again;
+                round();
+                sleptSinceDeath += now - planned;
+            }
+        }
+
+        /** From its last sign of life until the mode turned. */
+        long noticedAfter() {
+            return now - Math.max(diesAt, lastRead);
+        }
     }
 
     @Property(tries = 300)
@@ -137,17 +154,26 @@ class ReactionTimePropertyTest {
         int late = random.nextInt(20);
         Machine machine = new Machine(seed, late, 1 + random.nextInt(60), random.nextInt(60));
         machine.runUntil(SECOND + random.nextLong(20 * SECOND));
-        machine.diesAt = machine.now;
         boolean fast = machine.fast();
-        // What it has sent is read meanwhile, however late, or not at all.
-        machine.readerHangs = random.nextBoolean();
-        while (machine.fast() && machine.now - machine.diesAt < SECOND) {
-            machine.round();
-        }
+        machine.followerDies();
         if (fast) {
-            long alive = Math.max(machine.diesAt, machine.lastRead);
-            assertThat(machine.now - alive)
+            assertThat(machine.noticedAfter())
                     .isLessThanOrEqualTo(INTERVAL + TOLERANCE + late * MILLI);
+        }
+    }
+
+    /** Whatever is excused because this process slept (H11), it is for no longer than it slept. */
+    @Property(tries = 1000)
+    void h11ALeaderThatOversleepsAgainAndAgainNoticesItToo(@ForAll long seed) {
+        Random random = new Random(seed);
+        int late = 20 + random.nextInt(100);
+        Machine machine = new Machine(seed, late, 1 + random.nextInt(15), random.nextInt(30));
+        machine.runUntil(SECOND + random.nextLong(3 * SECOND));
+        boolean fast = machine.fast();
+        machine.followerDies();
+        if (fast) {
+            assertThat(machine.noticedAfter())
+                    .isLessThanOrEqualTo(INTERVAL + TOLERANCE + machine.sleptSinceDeath);
         }
     }
 

@@ -932,7 +932,9 @@ final class SaucrLeader extends Leader
         readRemovals();
         long now = System.nanoTime();
         for (FollowerConnection<LearnerHandler> each : state.connections()) {
-            if (each.synced() && each.endpoint() instanceof SaucrLearnerHandler handler) {
+            if (each.synced()
+                    && each.endpoint() instanceof SaucrLearnerHandler handler
+                    && handler.getLearnerType() == LearnerType.PARTICIPANT) {
                 each.looked(handler.unread(), now);
             }
         }
