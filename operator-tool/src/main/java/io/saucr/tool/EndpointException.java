@@ -16,6 +16,9 @@ import javax.net.ssl.SSLException;
  * for whoever prints it knows of which one it speaks.
  */
 final class EndpointException extends IOException {
+    /** The sentence for a connection that ends before an answer. */
+    static final String CLOSES = "closes the connection without an answer";
+
     private static final long serialVersionUID = 1;
 
     /** What callers tell apart. */
@@ -83,8 +86,9 @@ final class EndpointException extends IOException {
         }
         if (cause instanceof EOFException
                 || lower.contains("unexpected end of file")
-                || (cause instanceof SocketException && lower.contains("reset"))) {
-            return "closes the connection without an answer";
+                || (cause instanceof SocketException
+                        && (lower.contains("reset") || lower.contains("broken pipe")))) {
+            return CLOSES;
         }
         return said.isEmpty() ? cause.toString() : said;
     }

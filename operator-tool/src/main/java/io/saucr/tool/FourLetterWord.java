@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
@@ -18,6 +19,8 @@ import javax.net.ssl.SSLSocket;
 final class FourLetterWord {
     private static final int LONGEST_ANSWER = 4 << 20;
     private static final int TLS_ALERT = 0x15;
+    private static final String WANTS_CERTIFICATE =
+            "; it may want a certificate, or another one (--key-store)";
 
     private FourLetterWord() {}
 
@@ -74,8 +77,10 @@ final class FourLetterWord {
         if (answer.length == 0 || answer[0] == TLS_ALERT) {
             throw new EndpointException(
                     Reason.UNREACHABLE,
-                    "closes the connection without an answer"
-                            + (endpoint.tls() ? "" : "; a port with TLS needs --tls"));
+                    EndpointException.CLOSES
+                            + (endpoint.tls()
+                                    ? WANTS_CERTIFICATE
+                                    : "; a port with TLS needs --tls"));
         }
         if (!text.contains("Zookeeper version:") && !text.contains("zk_")) {
             throw new EndpointException(
@@ -97,6 +102,14 @@ final class FourLetterWord {
                 socket.shutdownOutput();
             }
             return read(socket, deadline);
+        } catch (SocketException e) {
+            EndpointException problem = EndpointException.of(e, deadline.patience());
+            // In TLS 1.3 a server refuses a certificate when the client takes the handshake for
+            // done.
+            throw endpoint.tls() && problem.getMessage().equals(EndpointException.CLOSES)
+                    ? new EndpointException(
+                            problem.reason(), problem.getMessage() + WANTS_CERTIFICATE)
+                    : problem;
         } catch (IOException e) {
             throw EndpointException.of(e, deadline.patience());
         }
