@@ -139,9 +139,10 @@ final class ConnectionOptions {
     @Option(
             names = "--timeout",
             paramLabel = "TIME",
+            defaultValue = "${env:SAUCR_TIMEOUT}",
             description =
-                    "How long each server may take: 500ms, 5s, 1m. Preset: 5s; for snapshots, how long"
-                            + " it may be silent: 60s.")
+                    "How long each server may take: 500ms, 5s, 1m; else SAUCR_TIMEOUT, else 5s. For"
+                            + " snapshots, how long it may be silent; else 60s.")
     private String timeout;
 
     /**
