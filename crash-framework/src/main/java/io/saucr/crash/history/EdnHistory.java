@@ -24,7 +24,7 @@ import java.util.Set;
  * Histories as Jepsen writes them: one EDN map a line with {@code :index :time :type :process :f
  * :value}. The functions are {@code :read}, {@code :write} and {@code :cas}; a value is {@code
  * [register value]}, as {@code jepsen.independent} has it, and for cas {@code [register [old
- * new]]}. Faults have the process {@code :nemesis}. Stateless.
+ * new]]}. Faults have the process {@code :nemesis} and the type {@code :info}. Stateless.
  *
  * <p>Jepsen's own histories are read as well: with other keys, operations that were printed as
  * records, one register whose values name no register, all in one vector; without indices (then
@@ -161,6 +161,8 @@ public final class EdnHistory {
 
     /** The operations of a file, one after the other. */
     private static final class Operations {
+        private static final Keyword NEMESIS = new Keyword("nemesis");
+
         final List<HistoryEvent> events = new ArrayList<>();
         private final CallsUnderWay calls = new CallsUnderWay();
         private Boolean keyed;
@@ -188,18 +190,35 @@ public final class EdnHistory {
             if (process instanceof Long) {
                 client(map, index, nanos);
             } else if (process instanceof Keyword || process instanceof String) {
-                Object function = get(map, "f");
-                events.add(
-                        new HistoryEvent.Nemesis(
-                                index,
-                                nanos,
-                                function instanceof Keyword name
-                                        ? name.name()
-                                        : Edn.print(function),
-                                Edn.print(get(map, "value"))));
+                events.add(nemesis(map, index, nanos));
             } else {
                 throw wrong(process, "is :process, expected a number or :nemesis");
             }
+        }
+
+        private static HistoryEvent.Nemesis nemesis(Map<?, ?> map, int index, long nanos) {
+            Object process = get(map, "process");
+            Object function = get(map, "f");
+            HistoryEvent.Type type = type(get(map, "type"));
+            // Jepsen's nemesis may begin a deed with :invoke.
+            boolean deed =
+                    type == HistoryEvent.Type.INFO
+                            || (type == HistoryEvent.Type.INVOKE && NEMESIS.equals(process));
+            // A client's call that was passed over could be the one that fits nowhere.
+            if (!deed || isOfRegister(function)) {
+                throw wrong(
+                        process,
+                        "is :process of a call (:type :"
+                                + type
+                                + ", :f "
+                                + Edn.print(function)
+                                + "), expected a number");
+            }
+            return new HistoryEvent.Nemesis(
+                    index,
+                    nanos,
+                    function instanceof Keyword name ? name.name() : Edn.print(function),
+                    Edn.print(get(map, "value")));
         }
 
         private void client(Map<?, ?> map, int index, long nanos) {
@@ -274,11 +293,15 @@ public final class EdnHistory {
         }
 
         private static String function(Object function) {
-            if (function instanceof Keyword keyword
-                    && Set.of("read", "write", "cas").contains(keyword.name())) {
-                return keyword.name();
+            if (isOfRegister(function)) {
+                return ((Keyword) function).name();
             }
             throw wrong(function, "is :f, expected :read, :write or :cas: no call on a register");
+        }
+
+        private static boolean isOfRegister(Object function) {
+            return function instanceof Keyword keyword
+                    && Set.of("read", "write", "cas").contains(keyword.name());
         }
 
         private static int integer(Map<?, ?> map, String key) {

@@ -173,6 +173,24 @@ class JepsenHistoriesTest {
                 .endsWith("nil was never written");
     }
 
+    /** Others than Jepsen name them differently; a deed may begin with {@code :invoke}. */
+    @Test
+    void faultsOfEveryNameAreNoCalls() throws Exception {
+        History history =
+                EdnHistory.read(
+                        file(
+                                "{:process :nemesis :type :invoke :f :kill :value nil}",
+                                "{:process :nemesis :type :info :f :kill :value :n1}",
+                                "{:process \"chaos\" :type :info :f \"cut off\" :value [1 2]}",
+                                "{:process :clock :type :info :f :bump}"));
+        assertThat(history.events())
+                .containsExactly(
+                        new HistoryEvent.Nemesis(0, 0, "kill", "nil"),
+                        new HistoryEvent.Nemesis(1, 0, "kill", ":n1"),
+                        new HistoryEvent.Nemesis(2, 0, "\"cut off\"", "[1 2]"),
+                        new HistoryEvent.Nemesis(3, 0, "bump", "nil"));
+    }
+
     static Stream<Arguments> notOfRegisters() {
         String first = "{:process 0 :type :invoke :f :write :value [0 1]}";
         return Stream.of(
@@ -210,6 +228,28 @@ class JepsenHistoriesTest {
                 Arguments.of(
                         List.of("{:process 1.5 :type :invoke :f :write :value [0 1]}"),
                         "line 1: 1.5 is :process, expected a number or :nemesis"),
+                Arguments.of(
+                        List.of(first, "{:process :c1 :type :invoke :f :read :value [0 nil]}"),
+                        "line 2: :c1 is :process of a call (:type :invoke, :f :read), expected a"
+                                + " number"),
+                Arguments.of(
+                        List.of("{:process \"c1\" :type :ok :f :read :value [0 7]}"),
+                        "line 1: \"c1\" is :process of a call (:type :ok, :f :read)"),
+                Arguments.of(
+                        List.of("{:process :c1 :type :info :f :write :value [0 7]}"),
+                        "line 1: :c1 is :process of a call (:type :info, :f :write)"),
+                Arguments.of(
+                        List.of("{:process :nemesis :type :invoke :f :cas :value [0 [1 2]]}"),
+                        "line 1: :nemesis is :process of a call (:type :invoke, :f :cas)"),
+                Arguments.of(
+                        List.of("{:process :c1 :type :invoke :f :txn :value [[:r 1 nil]]}"),
+                        "line 1: :c1 is :process of a call (:type :invoke, :f :txn)"),
+                Arguments.of(
+                        List.of("{:process :nemesis :type :ok :f :kill}"),
+                        "line 1: :nemesis is :process of a call (:type :ok, :f :kill)"),
+                Arguments.of(
+                        List.of("{:process :nemesis :f :kill}"),
+                        "line 1: nil is :type, expected :invoke, :ok, :fail or :info"),
                 Arguments.of(
                         List.of("{:process -1 :type :invoke :f :write :value [0 1]}"),
                         "line 1: -1 is :process, expected a number from 0"),
