@@ -183,6 +183,9 @@ public final class EdnHistory {
                     throw wrong(given, "is :index after " + (index - 1));
                 }
                 index = given;
+            } else if (index == RegisterOperation.NEVER) {
+                throw new IllegalArgumentException(
+                        "there is no :index, and none is left after " + before.index());
             }
             Object time = get(map, "time");
             long nanos = time instanceof Long given ? given : 0;

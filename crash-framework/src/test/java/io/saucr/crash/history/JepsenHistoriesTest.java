@@ -262,6 +262,15 @@ class JepsenHistoriesTest {
                                 "{:index 5 :process :nemesis :f :kill :type :info}"),
                         "line 2: 5 is :index after 5"),
                 Arguments.of(
+                        List.of(
+                                "{:index 2147483645 :process 0 :type :invoke :f :read :value nil}",
+                                "{:process 1 :type :invoke :f :read :value nil}",
+                                "{:process 0 :type :ok :f :read :value 9}"),
+                        "line 3: there is no :index, and none is left after 2147483646"),
+                Arguments.of(
+                        List.of("{:index 2147483647 :process :nemesis :f :kill :type :info}"),
+                        "line 1: 2147483647 is :index, expected a number from 0 to 2147483646"),
+                Arguments.of(
                         List.of("[" + first, "{:process 0}]"),
                         "line 1, operation 2 of the vector: nil is :type"),
                 Arguments.of(List.of(first, "", "{:process 0 :ty"), "line 3: the file ends"));
