@@ -122,7 +122,7 @@ extra_value() {
 describe() {
     local variable key kind preset word
     for word in ${ZOO_CFG_EXTRA:-}; do
-        [[ "$word" =~ ^[A-Za-z0-9][A-Za-z0-9._]*=.+$ ]] || fail "ZOO_CFG_EXTRA has '$word'" \
+        [[ "$word" =~ ^[A-Za-z0-9][A-Za-z0-9._-]*=.+$ ]] || fail "ZOO_CFG_EXTRA has '$word'" \
             'allowed: KEY=VALUE, blanks between them and none in them'
     done
     while read -r variable key kind preset; do

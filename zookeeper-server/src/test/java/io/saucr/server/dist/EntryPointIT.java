@@ -84,6 +84,7 @@ class EntryPointIT {
                 "ZOO_SERVERS | server.1=a:1:2;3,server.2=b:1:2;3 | blanks between servers | -",
                 "ZOO_SERVERS | server.1=a:1:2;3 server.2=b:1:2;3 | Set ZOO_MY_ID | 1 2",
                 "ZOO_CFG_EXTRA | reconfigEnabled | 'reconfigEnabled' | KEY=VALUE",
+                "ZOO_CFG_EXTRA | -fips=false | '-fips=false' | KEY=VALUE",
                 "ZOO_CFG_EXTRA | globalOutstandingLimit = 5 | 'globalOutstandingLimit' | KEY=VALUE",
                 "SAUCR_ENABLED | on | SAUCR_ENABLED='on' | true or false",
                 "SAUCR_ENABLED | true | needs at least 3 voters | ZOO_SERVERS has 1",
@@ -192,7 +193,9 @@ class EntryPointIT {
                         .set("ZOO_SERVERS", THREE)
                         .set("ZOO_TICK_TIME", "1000")
                         .set("ZOO_4LW_COMMANDS_WHITELIST", "*")
-                        .set("ZOO_CFG_EXTRA", "initLimit=7 globalOutstandingLimit=5")
+                        .set(
+                                "ZOO_CFG_EXTRA",
+                                "initLimit=7 globalOutstandingLimit=5 fips-mode=false")
                         .set("SAUCR_ENABLED", "true")
                         .set("SAUCR_IDLE_FLUSH", "1s")
                         .set("HOSTNAME", "zk-2")
@@ -209,6 +212,7 @@ class EntryPointIT {
                         "tickTime=1000",
                         "initLimit=7",
                         "globalOutstandingLimit=5",
+                        "fips-mode=false",
                         "autopurge.purgeInterval=24",
                         "4lw.commands.whitelist=*",
                         "saucr.enabled=true",
