@@ -178,6 +178,8 @@ find_id() {
     fi
     if [ -e "$my_id_file" ]; then
         known="$(tr -d '[:space:]' <"$my_id_file")"
+        [ -n "$known" ] || fail "$my_id_file is empty" \
+            "Write into it which server's volume this is; known are: $(server_ids | xargs). Nothing was changed."
         if [ -n "$id" ] && [ "$id" != "$known" ]; then
             fail "$my_id_file says that this is server $known; $id_from says $id" \
                 'A volume belongs to one server for ever. Nothing was changed.'
@@ -200,12 +202,16 @@ require_folder() {
             "Give it to that user: chown -R $(id -u):$(id -g); in Kubernetes, fsGroup: $(id -g)."
 }
 
-# put FILE TEXT: the whole file or nothing, and never over another one.
+# put FILE TEXT: the whole file or nothing, also after a loss of power, and never over another one.
 put() {
     local new
     new="$(mktemp -- "$1.XXXXXX")"
     printf '%s' "$2" >"$new"
     chmod 644 -- "$new"
+    if ! sync -- "$new"; then
+        rm -f -- "$new"
+        fail "$1 cannot be forced to the disk"
+    fi
     mv -n -- "$new" "$1"
     if [ -e "$new" ]; then
         rm -f -- "$new"

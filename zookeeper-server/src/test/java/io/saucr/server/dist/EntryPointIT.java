@@ -159,6 +159,30 @@ class EntryPointIT {
     }
 
     @Test
+    void aVolumeWhoseNumberIsEmptyIsRefused() throws Exception {
+        EntryPoint entry =
+                new EntryPoint(home, folder)
+                        .withFolders()
+                        .set("ZOO_SERVERS", THREE)
+                        .set("ZOO_MY_ID", "2");
+        Files.createDirectories(entry.data());
+        Files.writeString(entry.data().resolve("myid"), "\n");
+        refused(entry, "data/myid is empty", "known are: 1 2 3", "Nothing was changed");
+        assertThat(files()).containsExactly("data/myid", "output.txt");
+    }
+
+    @Test
+    void aFileThatIsNotOnTheDiskIsNotPutInPlace() throws Exception {
+        EntryPoint entry = new EntryPoint(home, folder).withFolders();
+        Path failing = Files.createDirectories(folder.resolve("programs")).resolve("sync");
+        Files.writeString(failing, "#!/bin/sh\nexit 1\n");
+        assertThat(failing.toFile().setExecutable(true)).isTrue();
+        entry.set("PATH", failing.getParent() + ":" + System.getenv("PATH"));
+        refused(entry, "conf/zoo.cfg cannot be forced to the disk");
+        assertThat(files()).containsExactly("output.txt", "programs/sync");
+    }
+
+    @Test
     void aFolderThatCannotBeWrittenIsNamed() throws Exception {
         EntryPoint entry = new EntryPoint(home, folder).set("ZOO_DATA_DIR", "/proc/data");
         refused(entry, "cannot write in the folder /proc/data", "chown", "fsGroup");
