@@ -20,7 +20,12 @@ final class EnsembleCommand extends GetCommand {
     EnsembleCommand(SaucrStatus status) {
         super(List.of("saucr/ensemble"), false);
         this.status = status;
-        this.view = new EnsembleView(status.peer().getMyId(), status::full, this::members);
+        this.view =
+                new EnsembleView(
+                        status.peer().getMyId(),
+                        status.settings().ensembleName(),
+                        status::full,
+                        this::members);
     }
 
     @Override

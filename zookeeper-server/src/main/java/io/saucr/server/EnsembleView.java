@@ -69,6 +69,7 @@ final class EnsembleView {
     }
 
     private final long self;
+    private final String ensemble;
     private final Supplier<Map<String, Object>> ownStatus;
     private final Supplier<List<Member>> members;
     private HttpClient client;
@@ -82,12 +83,17 @@ final class EnsembleView {
 
     /**
      * @param self the id of this server
+     * @param ensemble the name of the ensemble; empty if it has none
      * @param ownStatus what this server says of itself
      * @param members all servers of the configuration, this one included
      */
     EnsembleView(
-            long self, Supplier<Map<String, Object>> ownStatus, Supplier<List<Member>> members) {
+            long self,
+            String ensemble,
+            Supplier<Map<String, Object>> ownStatus,
+            Supplier<List<Member>> members) {
         this.self = self;
+        this.ensemble = ensemble;
         this.ownStatus = ownStatus;
         this.members = members;
     }
@@ -192,7 +198,7 @@ final class EnsembleView {
                 .exceptionally(error -> new Found(member, null, readable(error)));
     }
 
-    private static Found read(Member asked, HttpResponse<String> response, Map<Long, Member> byId) {
+    private Found read(Member asked, HttpResponse<String> response, Map<Long, Member> byId) {
         Map<?, ?> status = Map.of();
         try {
             if (response.statusCode() == 200
@@ -216,7 +222,22 @@ final class EnsembleView {
             return new Found(
                     asked, null, "server " + id + " answers there, which is not of this ensemble");
         }
-        // Servers of another ensemble have the same ids. Older releases do not say their addresses.
+        // Servers of another ensemble have the same ids, and often the same ports. Older releases
+        // say neither name nor addresses; and names are given to one server after the other.
+        if (status.get("ensemble") instanceof String other
+                && !other.isEmpty()
+                && !ensemble.isEmpty()
+                && !other.equals(ensemble)) {
+            return new Found(
+                    asked,
+                    null,
+                    "a server "
+                            + id
+                            + " of another ensemble answers there: its saucr.ensembleName is "
+                            + other
+                            + ", not "
+                            + ensemble);
+        }
         if (status.get("quorumAddresses") instanceof Collection<?> addresses
                 && !Member.ports(addresses).equals(member.quorumPorts())) {
             return new Found(

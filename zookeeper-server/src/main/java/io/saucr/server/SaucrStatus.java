@@ -259,6 +259,7 @@ final class SaucrStatus {
         Map<String, Object> result = new LinkedHashMap<>();
         result.put("server", peer.getMyId());
         result.put("version", Release.VERSION);
+        result.put("ensemble", settings.ensembleName());
         result.put("role", role());
         result.put("leader", peer.getLeaderId());
         result.put("quorumAddresses", addresses(peer.getQuorumAddress()));

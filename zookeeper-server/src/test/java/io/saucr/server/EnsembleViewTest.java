@@ -148,6 +148,33 @@ class EnsembleViewTest {
                 .containsExactly(1, 2, 3);
     }
 
+    @Test
+    void aServerWithTheSamePortsBelongsToAnotherEnsembleIfItsNameSaysSo() throws Exception {
+        String stranger = serving(200, named(2, "payments"));
+        assertThat(view("orders", stranger, serving(200, named(3, "orders"))))
+                .extracting(row -> row.get("error"))
+                .containsExactly(
+                        null,
+                        "a server 2 of another ensemble answers there: its saucr.ensembleName is"
+                                + " payments, not orders",
+                        null);
+    }
+
+    /** The name is given to one server after the other. */
+    @Test
+    void aServerWithoutANameIsOfThisEnsemble() throws Exception {
+        assertThat(view("orders", serving(200, named(2, "")), answering(3)))
+                .extracting(EnsembleViewTest::statusOf)
+                .containsExactly(1, 2, 3);
+        assertThat(view("", serving(200, named(2, "orders")), answering(3)))
+                .extracting(EnsembleViewTest::statusOf)
+                .containsExactly(1, 2, 3);
+    }
+
+    private static String named(int id, String ensemble) {
+        return status(id, QUORUM + id).replace("}", ", \"ensemble\": \"" + ensemble + "\"}");
+    }
+
     private static Integer statusOf(Map<String, Object> row) {
         return row.get("status") instanceof Map<?, ?> status
                 ? ((Number) status.get("server")).intValue()
@@ -155,8 +182,13 @@ class EnsembleViewTest {
     }
 
     private static List<Map<String, Object>> view(String second, String third) {
+        return view("", second, third);
+    }
+
+    private static List<Map<String, Object>> view(String ensemble, String second, String third) {
         return new EnsembleView(
                         1,
+                        ensemble,
                         () -> Map.of("server", 1),
                         () -> List.of(member(3, third), member(1, "not asked"), member(2, second)))
                 .servers();
