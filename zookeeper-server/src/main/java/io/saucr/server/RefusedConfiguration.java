@@ -3,6 +3,8 @@ package io.saucr.server;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -351,7 +353,35 @@ final class RefusedConfiguration {
             keys.put(key, oneOf("true", "false"));
         }
         keys.put("peerType", oneOf("participant", "observer"));
+        for (String key : List.of("dataDir", "dataLogDir")) {
+            keys.put(
+                    key,
+                    new Allowed(RefusedConfiguration::isPath, "the absolute path of a folder"));
+        }
+        // Last, since a look-up may take long.
+        for (String key : List.of("clientPortAddress", "secureClientPortAddress")) {
+            keys.put(
+                    key,
+                    new Allowed(
+                            RefusedConfiguration::hasAddress,
+                            "an IP address, or a host name that has one"));
+        }
         return keys;
+    }
+
+    /** ZooKeeper looks at the first two characters of a relative path. */
+    private static boolean isPath(String text) {
+        File file = new File(text);
+        return file.isAbsolute() || file.getPath().length() >= 2;
+    }
+
+    private static boolean hasAddress(String host) {
+        try {
+            InetAddress.getByName(host);
+            return true;
+        } catch (UnknownHostException e) {
+            return false;
+        }
     }
 
     private static Allowed number(long least, long most, String words) {

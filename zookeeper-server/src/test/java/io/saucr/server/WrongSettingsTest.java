@@ -181,6 +181,10 @@ class WrongSettingsTest {
                 "sslQuorum | on | true or false",
                 "jvm.pause.sleep.time.ms | 1s | a number of milliseconds",
                 "metricsProvider.className | no.Such | the name of a class on the class path",
+                "clientPortAddress | nosuch.invalid | an IP address, or a host name that has one",
+                "dataDir | '' | the absolute path of a folder",
+                "dataDir | d | the absolute path of a folder",
+                "dataLogDir | . | the absolute path of a folder",
                 "dynamicConfigFile | /no/such/file | the path of a file that exists"
             })
     void aValueThatIsNotAllowed(String key, String value, String allowed) throws Exception {
@@ -263,6 +267,16 @@ class WrongSettingsTest {
                 file()
                         + ": secureClientPortAddress=127.0.0.1 is not allowed without"
                         + " secureClientPort, a port from 1 to 65535");
+    }
+
+    @Test
+    void theAddressForTlsHasToBeOne() throws Exception {
+        lines.put("secureClientPort", "2182");
+        lines.put("secureClientPortAddress", "nosuch.invalid");
+        refused(
+                file()
+                        + ": secureClientPortAddress=nosuch.invalid is not allowed; it must be an IP"
+                        + " address, or a host name that has one");
     }
 
     @Test

@@ -242,7 +242,8 @@ public final class SaucrPatch implements Plugin {
         private ConfigurationIsRead() {}
 
         @SuppressWarnings("UnusedVariable") // the method throws it
-        @Advice.OnMethodExit(onThrowable = ConfigException.class)
+        // Some values end ZooKeeper's reading with an exception that is no ConfigException.
+        @Advice.OnMethodExit(onThrowable = Exception.class)
         static void exit(
                 @Advice.This QuorumPeerConfig config,
                 @Advice.Argument(0) String path,

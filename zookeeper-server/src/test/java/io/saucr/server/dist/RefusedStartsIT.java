@@ -197,6 +197,10 @@ class RefusedStartsIT {
         alone("tickTime=often");
         refused("exit code 2", "zoo.cfg: tickTime=often is not allowed; it must be a number");
         assertThat(data).as("a folder that the script has made goes, too").doesNotExist();
+        alone("dataLogDir=");
+        refused(
+                "exit code 2",
+                "zoo.cfg: dataLogDir= is not allowed; it must be the absolute path of a folder");
         alone("saucrEnabled=true");
         refused("exit code 2", "unknown key saucrEnabled, probably saucr.enabled");
         Scripts.Result missing = scripts.server("start", "none.cfg");
