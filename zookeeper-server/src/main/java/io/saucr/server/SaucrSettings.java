@@ -77,11 +77,11 @@ public record SaucrSettings(
                             entry(DISK_TIMEOUT, "1s to 1h, for example 10s"),
                             entry(
                                     ADMIN_SERVERS,
-                                    "ID=HOST:PORT, separated by commas, for example"
-                                            + " 1=zk1:8080,2=zk2:8080")));
+                                    "ID=HOST:PORT, separated by commas, each ID once and ports from 1"
+                                            + " to 65535, for example 1=zk1:8080,2=zk2:8080")));
 
     private static final Pattern ADMIN_SERVER =
-            Pattern.compile("(\\d{1,9})=([\\w.-]+:\\d{1,5}|\\[[\\da-fA-F:.]+]:\\d{1,5})");
+            Pattern.compile("(\\d{1,9})=(([\\w.-]+|\\[[\\da-fA-F:.]+]):(\\d{1,5}))");
     private static final Pattern NAME = LogIdentity.ENSEMBLE;
     private static final Pattern DURATION = Pattern.compile("(\\d{1,9})(us|ms|s|m|h)?");
     private static final Duration DEFAULT_HEARTBEAT = Duration.ofMillis(50);
@@ -283,12 +283,18 @@ public record SaucrSettings(
             Map<Long, String> result = new TreeMap<>();
             for (String item : value.isEmpty() ? new String[0] : value.split(",", -1)) {
                 Matcher matcher = ADMIN_SERVER.matcher(item.trim());
-                if (!matcher.matches()) {
+                if (!matcher.matches() || !isPort(Integer.parseInt(matcher.group(4)))) {
                     throw invalid(key, value);
                 }
-                result.put(Long.parseLong(matcher.group(1)), matcher.group(2));
+                if (result.put(Long.parseLong(matcher.group(1)), matcher.group(2)) != null) {
+                    throw invalid(key, value);
+                }
             }
             return Map.copyOf(result);
+        }
+
+        private static boolean isPort(int number) {
+            return number >= 1 && number <= 65_535;
         }
 
         private InvalidSettingException invalid(String key, String value) {

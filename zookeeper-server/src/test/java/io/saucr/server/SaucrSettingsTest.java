@@ -59,10 +59,23 @@ class SaucrSettingsTest {
     void adminServersAreNamedById() throws Exception {
         assertThat(parse().adminServers()).isEmpty();
         assertThat(
-                        parse("saucr.adminServers", "1=zk1.example:8080, 2=[::1]:90,30=10.0.0.3:1")
+                        parse(
+                                        "saucr.adminServers",
+                                        "1=zk1.example:8080, 2=[::1]:65535,30=10.0.0.3:1")
                                 .adminServers())
-                .isEqualTo(Map.of(1L, "zk1.example:8080", 2L, "[::1]:90", 30L, "10.0.0.3:1"));
-        for (String wrong : List.of("zk1:8080", "1=zk1", "1=zk1:8080,", "1=a b:80", "1=x:y")) {
+                .isEqualTo(Map.of(1L, "zk1.example:8080", 2L, "[::1]:65535", 30L, "10.0.0.3:1"));
+        for (String wrong :
+                List.of(
+                        "zk1:8080",
+                        "1=zk1",
+                        "1=zk1:8080,",
+                        "1=a b:80",
+                        "1=x:y",
+                        "1=zk1:0",
+                        "1=zk1:65536",
+                        "2=[::1]:99999",
+                        "1=zk1:8080,1=zk2:8080",
+                        "1=zk1:8080,2=zk2:8080,01=zk1:8080")) {
             assertThatThrownBy(() -> parse("saucr.adminServers", wrong))
                     .as(wrong)
                     .hasMessageContaining("zoo.cfg: saucr.adminServers=" + wrong)

@@ -162,7 +162,7 @@ class WrongSettingsTest {
                 "saucr.idleFlush | 0 | 1ms to 1h, for example 500ms",
                 "saucr.diskTimeout | 10ms | 1s to 1h, for example 10s",
                 "saucr.ensembleName | my orders | 1 to 64 letters, digits, dots, dashes and underscores",
-                "saucr.adminServers | 1:zk1 | ID=HOST:PORT, separated by commas, for example 1=zk1:8080,2=zk2:8080",
+                "saucr.adminServers | 1:zk1 | ID=HOST:PORT, separated by commas, each ID once and ports from 1 to 65535, for example 1=zk1:8080,2=zk2:8080",
                 "clientPort | abc | a port from 1 to 65535, or 0 for none",
                 "clientPort | 70000 | a port from 1 to 65535, or 0 for none",
                 "secureClientPort | 2281x | a port from 1 to 65535, or 0 for none",
