@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.saucr.tool.EndpointException.Reason;
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -14,6 +15,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import javax.net.ssl.HttpsURLConnection;
 
 /** Questions and orders to the AdminServer of a server, over HTTP or HTTPS. Thread-safe. */
@@ -66,7 +68,8 @@ final class AdminClient {
     /**
      * An answer that is no JSON.
      *
-     * @param in it, as it comes; a server that is silent for longer than the patience is an error
+     * @param in it, as it comes; a server that breaks off, or is silent for longer than the
+     *     patience, is an {@link EndpointException}
      * @param zxid that it begins at, hexadecimal with 0x; null if the server does not tell
      * @param bytes that it should have; -1 if the server does not tell
      */
@@ -74,6 +77,34 @@ final class AdminClient {
         @Override
         public void close() throws IOException {
             in.close();
+        }
+    }
+
+    /** Tells an error of the server from one of whatever the bytes are written to. */
+    private static final class Body extends FilterInputStream {
+        private final Duration patience;
+
+        Body(InputStream in, Duration patience) {
+            super(in);
+            this.patience = patience;
+        }
+
+        @Override
+        public int read() throws IOException {
+            try {
+                return super.read();
+            } catch (IOException e) {
+                throw EndpointException.brokenOff(e, patience);
+            }
+        }
+
+        @Override
+        public int read(byte[] into, int offset, int length) throws IOException {
+            try {
+                return super.read(into, offset, length);
+            } catch (IOException e) {
+                throw EndpointException.brokenOff(e, patience);
+            }
         }
     }
 
@@ -93,7 +124,7 @@ final class AdminClient {
                 throw new EndpointException(Reason.REFUSED, "answers no file");
             }
             return new Download(
-                    http.getInputStream(),
+                    new Body(http.getInputStream(), deadline.patience()),
                     http.getHeaderField("last_zxid"),
                     http.getHeaderFieldLong("snapshot_size", -1));
         } catch (IOException e) {

@@ -64,6 +64,24 @@ final class EndpointException extends IOException {
         return found;
     }
 
+    /**
+     * The answer began, and did not come to its end.
+     *
+     * @param patience how long was waited, for time-outs
+     */
+    static EndpointException brokenOff(IOException cause, Duration patience) {
+        String said = String.valueOf(cause.getMessage());
+        String why =
+                cause instanceof SocketTimeoutException
+                        ? ": nothing more came within " + Durations.readable(patience)
+                        : said.equals("Premature EOF") ? "" : ": " + said;
+        EndpointException found =
+                new EndpointException(
+                        Reason.UNREACHABLE, "broke off in the middle of what it sent" + why);
+        found.initCause(cause);
+        return found;
+    }
+
     private static String sentence(IOException cause, Duration patience) {
         String said = String.valueOf(cause.getMessage());
         String lower = said.toLowerCase(Locale.ROOT);

@@ -1,0 +1,157 @@
+package io.saucr.tool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.saucr.tool.AdminAnswers.End;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.apache.zookeeper.server.DataTree;
+import org.apache.zookeeper.server.ServerCnxnFactory;
+import org.apache.zookeeper.server.ZooKeeperServer;
+import org.apache.zookeeper.server.persistence.SnapStream.StreamMode;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * {@code snapshot save} and {@code backup} of two endpoints: a real server for clients, and
+ * AdminServers that break off.
+ */
+class BackupCommandTest {
+    private static final int NODES = 5;
+    private static final long SNAPSHOT = Snapshots.FIRST + NODES - 1;
+    private static final long BEGUN = SNAPSHOT - 2;
+
+    @TempDir static Path server;
+    private static ServerCnxnFactory clients;
+
+    @TempDir Path folder;
+    private AdminAnswers first;
+    private AdminAnswers second;
+
+    @BeforeAll
+    static void serve() throws Exception {
+        clients =
+                ServerCnxnFactory.createFactory(
+                        new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 10);
+        clients.startup(new ZooKeeperServer(server.toFile(), server.toFile(), 1000));
+    }
+
+    @AfterAll
+    static void stop() {
+        clients.shutdown();
+    }
+
+    @BeforeEach
+    void listen() throws Exception {
+        first = new AdminAnswers();
+        second = new AdminAnswers();
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        first.close();
+        second.close();
+    }
+
+    private Run run(String... command) {
+        String client = "127.0.0.1:" + clients.getLocalPort();
+        return Run.of(
+                Stream.concat(
+                                Stream.of(command),
+                                Stream.of(
+                                        "--timeout=5s",
+                                        "--endpoints=" + client + "," + client,
+                                        "--admin=" + first.address() + "," + second.address()))
+                        .toArray(String[]::new));
+    }
+
+    private List<String> names() throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.map(file -> file.getFileName().toString()).sorted().toList();
+        }
+    }
+
+    private byte[] exact() throws IOException {
+        return bytes(Snapshots.write(Snapshots.tree(NODES), made(), StreamMode.CHECKED));
+    }
+
+    private byte[] fuzzy() throws IOException {
+        DataTree tree = Snapshots.tree(NODES);
+        tree.getNode("/n1").stat.setMzxid(SNAPSHOT + 1);
+        return bytes(Snapshots.write(tree, made(), StreamMode.CHECKED));
+    }
+
+    private byte[] log() throws IOException {
+        return bytes(Snapshots.log(server.resolve("made"), BEGUN + 1, SNAPSHOT, SNAPSHOT + 1));
+    }
+
+    private Path made() throws IOException {
+        return Files.createDirectories(server.resolve("made")).resolve("snapshot");
+    }
+
+    private static byte[] bytes(Path file) throws IOException {
+        byte[] bytes = Files.readAllBytes(file);
+        Files.delete(file);
+        return bytes;
+    }
+
+    @ParameterizedTest
+    @CsvSource({"CLOSES, false", "CLOSES, true", "SILENT, true"})
+    void theNextEndpointGivesWhatTheFirstBreaksOffAt(End end, boolean backup) throws Exception {
+        String zxid = Snapshot.hex(SNAPSHOT);
+        first.answer("snapshot", exact(), zxid, end);
+        second.answer("snapshot", exact(), zxid, End.WHOLE);
+        String target = folder.resolve("target").toString();
+        Run run = backup ? run("backup", target) : run("snapshot", "save", target);
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        assertThat(run.err())
+                .contains(
+                        first.address()
+                                + "/commands broke off in the middle of what it sent"
+                                + (end == End.SILENT ? ": nothing more came within 5 s" : "\n"))
+                .doesNotContain("cannot write");
+        assertThat(Run.of("snapshot", "status", target).exitCode()).isZero();
+        assertThat(names()).containsExactly("target");
+    }
+
+    @Test
+    void theNextEndpointGivesTheLogToo() throws Exception {
+        String zxid = Snapshot.hex(BEGUN);
+        first.answer("snapshot", fuzzy(), zxid, End.WHOLE)
+                .answer("saucr/log", log(), "", End.CLOSES);
+        second.answer("snapshot", fuzzy(), zxid, End.WHOLE)
+                .answer("saucr/log", log(), "", End.WHOLE);
+        Path target = folder.resolve("target");
+        Run run = run("backup", target.toString());
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        assertThat(run.err()).contains("broke off in the middle of what it sent");
+        assertThat(second.asked()).contains("saucr/log?after=" + zxid);
+        assertThat(Backup.read(target).through()).isEqualTo(SNAPSHOT + 1);
+        assertThat(names()).containsExactly("target");
+    }
+
+    @Test
+    void ifAllBreakOffNothingIsLeft() throws Exception {
+        first.answer("snapshot", exact(), Snapshot.hex(SNAPSHOT), End.CLOSES);
+        second.answer("snapshot", exact(), Snapshot.hex(SNAPSHOT), End.CLOSES);
+        Run run = run("backup", folder.resolve("target").toString());
+        assertThat(run.exitCode()).isEqualTo(OperatorTool.FAILED);
+        assertThat(run.err())
+                .contains(
+                        first.address(),
+                        second.address(),
+                        "saucr: no endpoint gave a backup; nothing was written");
+        assertThat(names()).isEmpty();
+    }
+}
