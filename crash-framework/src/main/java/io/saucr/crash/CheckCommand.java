@@ -30,8 +30,8 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         footer = {
             "",
-            "Exit status: 0 all linearizable; 1 one is unreadable, or not decided; 2 wrong usage; 3"
-                    + " one is not linearizable."
+            "Exit status: 0 all linearizable; 1 one is unreadable, or not decided, or --split"
+                    + " cannot be written; 2 wrong usage; 3 one is not linearizable."
         })
 final class CheckCommand implements Callable<Integer> {
     @CommandLine.Spec private CommandLine.Model.CommandSpec spec;
@@ -79,11 +79,16 @@ final class CheckCommand implements Callable<Integer> {
         Map<Path, Path> folders = folders();
         boolean violated = false;
         boolean undecided = false;
+        boolean unwritten = false;
         for (Path file : files) {
             try {
-                Answer answer = check(file, checker, folders.get(file));
+                History history = EdnHistory.read(file);
+                Answer answer = check(file, history, checker);
                 violated |= answer == Answer.NOT_LINEARIZABLE;
                 undecided |= answer == Answer.UNKNOWN;
+                if (split != null) {
+                    unwritten |= !writeRegisters(history, folders.get(file));
+                }
             } catch (NoSuchFileException e) {
                 System.err.println(file + ": there is no such file");
                 undecided = true;
@@ -101,7 +106,7 @@ final class CheckCommand implements Callable<Integer> {
                 undecided = true;
             }
         }
-        return violated ? CrashCommand.STATUS_LOST : undecided ? 1 : 0;
+        return violated ? CrashCommand.STATUS_LOST : undecided || unwritten ? 1 : 0;
     }
 
     private static String named(Path file, String message) {
@@ -132,7 +137,7 @@ final class CheckCommand implements Callable<Integer> {
             }
         }
         for (Path file : files) {
-            String name = file.getFileName().toString().replaceFirst("\\.edn$", "");
+            String name = nameOfFolder(file);
             Path folder = files.size() == 1 ? split : split.resolve(name);
             if (folders.containsValue(folder)) {
                 throw new IOException(
@@ -147,9 +152,16 @@ final class CheckCommand implements Callable<Integer> {
         return folders;
     }
 
-    private static Answer check(Path file, LinearizabilityChecker checker, Path folder)
+    /** The file's name without ".edn", where that leaves a name. */
+    private static String nameOfFolder(Path file) {
+        // The root has none. It is no history either; to read it says so.
+        String name = file.getFileName() == null ? "root" : file.getFileName().toString();
+        String shorter = name.replaceFirst("\\.edn$", "");
+        return List.of("", ".", "..").contains(shorter) ? name : shorter;
+    }
+
+    private static Answer check(Path file, History history, LinearizabilityChecker checker)
             throws IOException {
-        History history = EdnHistory.read(file);
         Result result = checker.check(history);
         if (result.registers().isEmpty()) {
             throw new IOException(file + ": there is no call on a register in it");
@@ -168,11 +180,26 @@ final class CheckCommand implements Callable<Integer> {
                                 + " configurations; --configurations allows more");
             }
         }
-        if (folder != null) {
+        return result.answer();
+    }
+
+    /** Whether they are written; the verdict stands either way. */
+    private static boolean writeRegisters(History history, Path folder) {
+        try {
             EdnHistory.writeRegisters(history, folder);
             System.out.println("  its registers are in " + folder);
+            return true;
+        } catch (IOException e) {
+            // The message of some is the path alone; the class says what is wrong with it.
+            System.err.println(
+                    "--split "
+                            + folder
+                            + ": cannot be written: "
+                            + e.getClass().getSimpleName()
+                            + ": "
+                            + e.getMessage());
+            return false;
         }
-        return result.answer();
     }
 
     private static String summary(Result result) {

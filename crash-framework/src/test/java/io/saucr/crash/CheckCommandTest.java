@@ -164,6 +164,36 @@ class CheckCommandTest {
                 .contains("that is a file, not a folder");
     }
 
+    /** What was found counts for more than that it could not be written. */
+    @Test
+    void aSplitThatCannotBeWrittenLeavesTheVerdict() throws Exception {
+        Path file = Files.createFile(work.resolve("file"));
+        Path split = file.resolve("registers");
+        String error = error(3, BAD, "--split", split);
+        assertThat(error)
+                .startsWith("--split " + split + ": cannot be written: ")
+                .contains(file.toString())
+                .doesNotContain("there is no such file");
+        assertThat(check(3, BAD, "--split", split)).contains(": not linearizable, 1 of 3");
+        assertThat(error(1, GOOD, "--split", split))
+                .startsWith("--split " + split + ": cannot be written: ");
+        assertThat(check(1, GOOD, "--split", split))
+                .contains(": linearizable, 2 registers")
+                .doesNotContain("its registers are in");
+    }
+
+    @Test
+    void everyHistoryHasAFolderOfItsOwnWhateverItIsCalled() throws Exception {
+        Path split = work.resolve("new/registers");
+        Path dot = Files.copy(GOOD, work.resolve(".edn"));
+        Path dots = Files.copy(GOOD, work.resolve("...edn"));
+        check(0, dot, dots, "--split", split);
+        assertThat(content(split)).containsExactly("...edn", ".edn");
+        assertThat(content(work.resolve("new"))).containsExactly("registers");
+        assertThat(error(3, BAD, "/", "--split", work.resolve("other")))
+                .contains("/: cannot be read: Is a directory");
+    }
+
     @Test
     void severalHistoriesAreSplitIntoAFolderEach() throws Exception {
         Path split = Files.createDirectory(work.resolve("empty"));

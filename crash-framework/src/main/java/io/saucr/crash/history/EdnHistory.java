@@ -31,6 +31,9 @@ import java.util.Set;
  * they are the places, from 0) and times. The value of an answer counts for {@code :ok} only.
  */
 public final class EdnHistory {
+    /** In characters, without a number and ".edn"; file systems take 255. */
+    private static final int LONGEST_NAME = 100;
+
     private EdnHistory() {}
 
     /** Replaces the file. */
@@ -47,7 +50,8 @@ public final class EdnHistory {
      * Each register's part as a history of its own, without the register in its values: what
      * Knossos' {@code cas-register} reads. Indices begin at 0 in each.
      *
-     * @param folder gets {@code register-KEY.edn}; made if it does not exist
+     * @param folder gets {@code register-KEY.edn}, of long keys the beginning, with a number if
+     *     need be; made if it does not exist
      * @throws java.nio.file.FileAlreadyExistsException rather than to replace a file
      */
     public static void writeRegisters(History history, Path folder) throws IOException {
@@ -55,7 +59,7 @@ public final class EdnHistory {
         Set<String> names = new HashSet<>();
         for (Register register : history.registers()) {
             String name = fileName(register.key());
-            // Of keys that differ in other characters only.
+            // Of keys that differ in other characters only, or further on.
             String own = name;
             for (int i = 2; !names.add(own); i++) {
                 own = name + "-" + i;
@@ -76,9 +80,11 @@ public final class EdnHistory {
     }
 
     private static String fileName(Object key) {
-        return key.equals(RegisterCall.THE_ONLY_KEY)
-                ? "register"
-                : "register-" + Edn.print(key).replaceAll("[^A-Za-z0-9_.-]+", "_");
+        if (key.equals(RegisterCall.THE_ONLY_KEY)) {
+            return "register";
+        }
+        String name = "register-" + Edn.print(key).replaceAll("[^A-Za-z0-9_.-]+", "_");
+        return name.substring(0, Math.min(name.length(), LONGEST_NAME));
     }
 
     private static String line(HistoryEvent event, int index, boolean withKey) {

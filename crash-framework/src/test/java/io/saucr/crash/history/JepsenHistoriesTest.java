@@ -299,13 +299,18 @@ class JepsenHistoriesTest {
 
     @Test
     void filesOfRegistersHaveNamesThatAnyFileSystemTakes() throws Exception {
+        String longKey = "x".repeat(300);
         History history =
                 EdnHistory.read(
                         file(
                                 "{:process 0 :type :invoke :f :write :value [\"a/b\" 1]}",
                                 "{:process 1 :type :invoke :f :write :value [\"a?b\" 2]}",
                                 "{:process 2 :type :invoke :f :write :value [\"../x\" 3]}",
-                                "{:process 3 :type :invoke :f :write :value [-5 4]}"));
+                                "{:process 3 :type :invoke :f :write :value [-5 4]}",
+                                "{:process 4 :type :invoke :f :write :value [" + longKey + "5 5]}",
+                                "{:process 5 :type :invoke :f :write :value ["
+                                        + longKey
+                                        + "6 6]}"));
         Path folder = work.resolve("registers");
         EdnHistory.writeRegisters(history, folder);
         try (Stream<Path> files = Files.list(folder)) {
@@ -314,7 +319,9 @@ class JepsenHistoriesTest {
                             "register-_a_b_.edn",
                             "register-_a_b_-2.edn",
                             "register-_.._x_.edn",
-                            "register--5.edn");
+                            "register--5.edn",
+                            "register-" + "x".repeat(91) + ".edn",
+                            "register-" + "x".repeat(91) + "-2.edn");
         }
         assertThatThrownBy(() -> EdnHistory.writeRegisters(history, folder))
                 .isInstanceOf(java.nio.file.FileAlreadyExistsException.class);
