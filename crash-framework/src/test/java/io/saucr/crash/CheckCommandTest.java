@@ -164,6 +164,25 @@ class CheckCommandTest {
                 .contains("that is a file, not a folder");
     }
 
+    @Test
+    void splitWritesTheSameValues() throws Exception {
+        List<String> values =
+                List.of("##Inf", "1.50M", "1/2", "\\newline", "\"a\\nb\"", "[##NaN {:a \\space}]");
+        List<String> lines = new ArrayList<>();
+        for (String value : values) {
+            String call = ", :process 0, :f :write, :value [1 " + value + "]}";
+            lines.add("{:time 5, :type :invoke" + call);
+            lines.add("{:time 5, :type :ok" + call);
+        }
+        Path split = work.resolve("registers");
+        check(0, Files.write(work.resolve("h.edn"), lines), "--split", split);
+        List<String> written = Files.readAllLines(split.resolve("register-1.edn"));
+        assertThat(written).hasSameSizeAs(lines);
+        for (int i = 0; i < written.size(); i++) {
+            assertThat(written.get(i)).endsWith(":value " + values.get(i / 2) + "}");
+        }
+    }
+
     /** What was found counts for more than that it could not be written. */
     @Test
     void aSplitThatCannotBeWrittenLeavesTheVerdict() throws Exception {

@@ -1,6 +1,7 @@
 package io.saucr.crash.history;
 
 import io.saucr.crash.history.Edn.Keyword;
+import io.saucr.crash.history.Edn.Ratio;
 import io.saucr.crash.history.Edn.Symbol;
 import io.saucr.crash.history.Edn.Tagged;
 import java.io.IOException;
@@ -357,13 +358,29 @@ final class EdnReader {
                     : (Object) Double.valueOf(token);
         }
         if (RATIO.matcher(token).matches()) {
-            return new Tagged("ratio", token);
+            return ratio(token);
         }
         throw new SyntaxException("'" + token + "' is no number");
     }
 
     private static Object integer(String digits, int radix) {
-        BigInteger number = new BigInteger(digits, radix);
+        return integer(new BigInteger(digits, radix));
+    }
+
+    private static Object integer(BigInteger number) {
         return number.bitLength() < Long.SIZE ? (Object) number.longValue() : number;
+    }
+
+    private static Object ratio(String token) throws SyntaxException {
+        int slash = token.indexOf('/');
+        BigInteger numerator = new BigInteger(token.substring(0, slash));
+        BigInteger denominator = new BigInteger(token.substring(slash + 1));
+        if (denominator.signum() == 0) {
+            throw new SyntaxException("'" + token + "' divides by zero");
+        }
+        BigInteger common = numerator.gcd(denominator);
+        return denominator.equals(common)
+                ? integer(numerator.divide(common))
+                : new Ratio(numerator.divide(common), denominator.divide(common));
     }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import clojure.lang.PersistentHashMap;
 import clojure.lang.RT;
 import io.saucr.crash.history.Edn.Keyword;
+import io.saucr.crash.history.Edn.Ratio;
 import io.saucr.crash.history.Edn.Symbol;
 import io.saucr.crash.history.Edn.Tagged;
 import java.io.IOException;
@@ -57,7 +58,7 @@ class EdnReaderTest {
                                 1.5,
                                 -2000.0,
                                 new BigDecimal("1.0"),
-                                new Tagged("ratio", "1/3"),
+                                new Ratio(BigInteger.ONE, BigInteger.valueOf(3)),
                                 Double.POSITIVE_INFINITY,
                                 "a\n\"A",
                                 'a',
@@ -133,6 +134,8 @@ class EdnReaderTest {
                 "12x",
                 "0x",
                 "08",
+                "1/0",
+                "1/-2",
                 "##X",
                 "\"\\q\"",
                 "\\wrong",
@@ -177,6 +180,26 @@ class EdnReaderTest {
         assertThat(read("9".repeat(900) + " " + "a".repeat(2000))).hasSize(2);
     }
 
+    /** On one line, because a line of a history is an operation. */
+    @Test
+    void whatIsPrintedIsTheSameValue() throws Exception {
+        String text =
+                "##Inf ##-Inf ##NaN 1.50M 1E+3M 1/2 -7/3 99999999999999999999 \\newline \\space"
+                        + " \\u0000 \\( \\u2028 \"a\\n\\u0085\\ud800\\\"\" [\\tab 1] #{nil} #t :a";
+        for (Object value : read(text)) {
+            assertThat(text).contains(Edn.print(value));
+            assertThat(read(Edn.print(value)))
+                    .isEqualTo(java.util.Collections.singletonList(value));
+        }
+        assertThat(read("2/4 -4/2 0/5 +3/9"))
+                .isEqualTo(
+                        List.of(
+                                new Ratio(BigInteger.ONE, BigInteger.TWO),
+                                -2L,
+                                0L,
+                                new Ratio(BigInteger.ONE, BigInteger.valueOf(3))));
+    }
+
     /** Random values, through Clojure's printer and this reader, and the other way round. */
     @Test
     void clojureReadsAndPrintsTheSame() throws Exception {
@@ -192,7 +215,7 @@ class EdnReaderTest {
 
     private static Object random(Random random, int depth) {
         int size = random.nextInt(4);
-        switch (random.nextInt(depth > 0 ? 9 : 6)) {
+        switch (random.nextInt(depth > 0 ? 13 : 10)) {
             case 0:
                 return null;
             case 1:
@@ -200,18 +223,32 @@ class EdnReaderTest {
             case 2:
                 return new Keyword("k" + size);
             case 3:
-                return "text \"" + size + "\\\n";
+                return "text \"" + size + "\\\n\r\t\b\0\u2028\ud83d\ude00";
             case 4:
                 return random.nextBoolean();
             case 5:
                 return new Symbol("s" + size + "/t");
             case 6:
+                return List.of(Double.NEGATIVE_INFINITY, Double.NaN, random.nextGaussian(), 1e300)
+                        .get(size);
+            case 7:
+                return new BigDecimal(BigInteger.valueOf(random.nextLong()), 5 * size - 5);
+            case 8:
+                return List.of(
+                                new Ratio(BigInteger.TWO, BigInteger.valueOf(3)),
+                                new Ratio(BigInteger.TEN.negate(), BigInteger.valueOf(7)),
+                                BigInteger.TEN.pow(30),
+                                BigInteger.TEN.pow(20).negate())
+                        .get(size);
+            case 9:
+                return " \n\t\r\b\f\0(\\\";,a\u00e9\u0085\u2028".charAt(random.nextInt(15));
+            case 10:
                 List<Object> list = new ArrayList<>();
                 for (int i = 0; i < size; i++) {
                     list.add(random(random, depth - 1));
                 }
                 return list;
-            case 7:
+            case 11:
                 Set<Object> set = new HashSet<>();
                 for (int i = 0; i < size; i++) {
                     set.add(random(random, depth - 1));
