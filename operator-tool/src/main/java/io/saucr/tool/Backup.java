@@ -22,9 +22,17 @@ import java.util.stream.Stream;
  * @param snapshotFile where the snapshot is
  * @param logFile where the log is; null if it needs none
  * @param begun the last zxid that the snapshot shows whole
+ * @param complete whether it is the state of one moment: the snapshot is exact, the log completes
+ *     it, or the server that gave it had logged nothing behind it
  * @param log null if it needs none
  */
-record Backup(Path snapshotFile, Snapshot snapshot, long begun, Path logFile, LogFile log) {
+record Backup(
+        Path snapshotFile,
+        Snapshot snapshot,
+        long begun,
+        boolean complete,
+        Path logFile,
+        LogFile log) {
     /** What it is, for whoever finds it, and which files belong to it. */
     private static final String DESCRIPTION = "backup.json";
 
@@ -33,7 +41,13 @@ record Backup(Path snapshotFile, Snapshot snapshot, long begun, Path logFile, Lo
     /** A snapshot alone. */
     static Backup ofSnapshot(Path file) throws IOException {
         Snapshot snapshot = Snapshot.read(file);
-        return new Backup(file, snapshot, snapshot.zxid(), null, null);
+        return new Backup(
+                file,
+                snapshot,
+                snapshot.zxid(),
+                snapshot.kind() == Snapshot.Kind.EXACT,
+                null,
+                null);
     }
 
     /** What {@code saucr backup} made, read from end to end. */
@@ -58,7 +72,15 @@ record Backup(Path snapshotFile, Snapshot snapshot, long begun, Path logFile, Lo
                     snapshotFile + ": it is not the snapshot that " + DESCRIPTION + " describes");
         }
         if (!description.has("log")) {
-            return new Backup(snapshotFile, snapshot, begun, null, null);
+            boolean complete =
+                    switch (snapshot.kind()) {
+                        case EXACT -> true;
+                        case FUZZY -> false;
+                        case UNKNOWN ->
+                                begun == snapshot.zxid()
+                                        && description.path("complete").asBoolean();
+                    };
+            return new Backup(snapshotFile, snapshot, begun, complete, null, null);
         }
         Path logFile = file(folder, description.path("log"));
         LogFile log = LogFile.read(logFile, begun, snapshot.zxid());
@@ -66,7 +88,7 @@ record Backup(Path snapshotFile, Snapshot snapshot, long begun, Path logFile, Lo
             throw new UnusableFileException(
                     logFile + ": it is not the log that " + DESCRIPTION + " describes");
         }
-        return new Backup(snapshotFile, snapshot, begun, logFile, log);
+        return new Backup(snapshotFile, snapshot, begun, true, logFile, log);
     }
 
     private static Path file(Path folder, JsonNode part) throws UnusableFileException {
@@ -100,6 +122,7 @@ record Backup(Path snapshotFile, Snapshot snapshot, long begun, Path logFile, Lo
     ObjectNode json() {
         ObjectNode json = snapshot.json();
         json.put("through", Snapshot.hex(through()));
+        json.put("complete", complete);
         if (log != null) {
             json.put("logEntries", log.entries());
         }
@@ -117,6 +140,7 @@ record Backup(Path snapshotFile, Snapshot snapshot, long begun, Path logFile, Lo
         json.setAll(facts);
         json.put("through", Snapshot.hex(through()));
         json.put("begun", Snapshot.hex(begun));
+        json.put("complete", complete);
         Files.move(snapshotFile, folder.resolve(snapshotName()));
         json.set("snapshot", snapshot.json().put("file", snapshotName()));
         if (log != null) {

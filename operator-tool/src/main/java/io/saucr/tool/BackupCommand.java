@@ -77,14 +77,22 @@ final class BackupCommand implements Callable<Integer> {
             try {
                 Taken taken = Taken.take(endpoint, connection, snapshotFile);
                 LogFile log = null;
-                if (taken.snapshot().kind() != Snapshot.Kind.EXACT) {
+                boolean complete = taken.snapshot().kind() == Snapshot.Kind.EXACT;
+                if (!complete) {
                     log = log(taken, connection, logFile);
+                    complete = log != null;
+                }
+                if (log != null && log.entries() == 0) {
+                    // Servers want an entry in a log; that nothing was written is all it said.
+                    Files.delete(logFile);
+                    log = null;
                 }
                 Backup backup =
                         new Backup(
                                 snapshotFile,
                                 taken.snapshot(),
                                 taken.begun(),
+                                complete,
                                 log == null ? null : logFile,
                                 log);
                 ObjectNode facts = JsonNodeFactory.instance.objectNode();
@@ -101,7 +109,7 @@ final class BackupCommand implements Callable<Integer> {
         throw new FailureException("no endpoint gave a backup; nothing was written");
     }
 
-    /** Null if there is none, and that is accepted. */
+    /** The log behind a snapshot; null if the server gives none, and that is accepted. */
     private LogFile log(Taken taken, Connection connection, Path file) throws IOException {
         try (Download download =
                 new AdminClient(connection)
@@ -119,10 +127,19 @@ final class BackupCommand implements Callable<Integer> {
             }
             throw new EndpointException(
                     Reason.REFUSED,
-                    "clients wrote while it took its snapshot, so that may show writes in part, and the"
-                            + " log behind it is given by servers with SAUCR on alone. --accept-fuzzy"
-                            + " keeps it all the same");
+                    (taken.snapshot().kind() == Snapshot.Kind.FUZZY
+                                    ? "clients wrote while it took its snapshot"
+                                    : "its snapshot has no digest that tells whether clients wrote"
+                                            + " meanwhile")
+                            + ", so that may show writes in part, and the log behind it is given by"
+                            + " servers with SAUCR on alone. --accept-fuzzy keeps it all the same");
         }
-        return LogFile.read(file, taken.begun(), taken.snapshot().zxid());
+        LogFile log = LogFile.read(file, taken.begun(), taken.snapshot().zxid());
+        if (log.entries() == 0 && taken.snapshot().kind() == Snapshot.Kind.FUZZY) {
+            throw new UnusableFileException(
+                    "its snapshot does not fit its digest, though nothing was written meanwhile: its"
+                            + " tree is damaged");
+        }
+        return log;
     }
 }

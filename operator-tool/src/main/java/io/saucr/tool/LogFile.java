@@ -15,8 +15,8 @@ import org.apache.zookeeper.server.persistence.FileTxnLog;
 /**
  * What a transaction log holds, read from its first byte to its last. Immutable.
  *
- * @param first zxid of its first entry
- * @param last zxid of its last entry
+ * @param first zxid of its first entry; 0 if it has none
+ * @param last zxid of its last entry; the zxid that it was to begin behind if it has none
  */
 record LogFile(long first, long last, long entries, long bytes) {
     private static final int VERSION = 2;
@@ -25,7 +25,8 @@ record LogFile(long first, long last, long entries, long bytes) {
     private static final byte END = 'B';
 
     /**
-     * Reads a log that must hold every entry after a zxid, and at least up to another one.
+     * Reads a log that must hold every entry after a zxid, and at least up to another one. If both
+     * are the same it may have no entry.
      *
      * @param after the last one that a snapshot has for sure
      * @param through the last one that it may show
@@ -73,7 +74,7 @@ record LogFile(long first, long last, long entries, long bytes) {
         } catch (EOFException e) {
             throw damaged(file, previous);
         }
-        if (previous < through || entries == 0) {
+        if (previous < through) {
             throw new UnusableFileException(
                     "%s: it ends at %s, and should go on to %s"
                             .formatted(file, Snapshot.hex(previous), Snapshot.hex(through)));

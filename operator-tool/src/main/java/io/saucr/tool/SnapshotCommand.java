@@ -105,7 +105,8 @@ final class SnapshotCommand implements Runnable {
                 "Reads a snapshot file, or a folder that 'backup' made, from end to end: zxid, digest,",
                 "nodes, bytes. Needs no server. Exits with 1 if it is torn, damaged, or none.",
                 "kind: exact is the tree after that zxid; fuzzy shows some writes in part, since clients",
-                "wrote while it was taken; unknown has no digest that tells."
+                "wrote while it was taken; unknown has no digest that tells. complete: whether a backup is",
+                "the state of one moment, with its log if it has one."
             })
     static final class Status implements Callable<Integer> {
         @Mixin private Output output;
@@ -193,9 +194,8 @@ final class SnapshotCommand implements Runnable {
                 throw new FailureException(
                         e instanceof UnusableFileException ? e.getMessage() : e.toString(), e);
             }
-            if (backup.snapshot().kind() != Snapshot.Kind.EXACT
-                    && (backup.log() == null || running)
-                    && !acceptFuzzy) {
+            boolean enough = backup.complete() && (backup.log() == null || !running);
+            if (!enough && !acceptFuzzy) {
                 throw new FailureException(
                         file
                                 + ": writes went on while it was taken, or it cannot be told whether they"

@@ -8,6 +8,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.apache.zookeeper.server.DataTree;
@@ -92,6 +93,16 @@ class BackupCommandTest {
         return bytes(Snapshots.write(tree, made(), StreamMode.CHECKED));
     }
 
+    private byte[] withoutDigest() throws IOException {
+        return bytes(
+                Snapshots.writeWithoutDigest(Snapshots.tree(NODES), made(), StreamMode.CHECKED));
+    }
+
+    /** The beginning of a log, and no entry. */
+    private byte[] emptyLog() throws IOException {
+        return Arrays.copyOf(log(), 16);
+    }
+
     private byte[] log() throws IOException {
         return bytes(Snapshots.log(server.resolve("made"), BEGUN + 1, SNAPSHOT, SNAPSHOT + 1));
     }
@@ -139,6 +150,79 @@ class BackupCommandTest {
         assertThat(second.asked()).contains("saucr/log?after=" + zxid);
         assertThat(Backup.read(target).through()).isEqualTo(SNAPSHOT + 1);
         assertThat(names()).containsExactly("target");
+    }
+
+    /** As of an idle ensemble with zookeeper.digest.enabled=false. */
+    @Test
+    void withoutDigestsAnEmptyLogSaysThatTheSnapshotIsComplete() throws Exception {
+        String zxid = Snapshot.hex(SNAPSHOT);
+        first.answer("snapshot", withoutDigest(), zxid, End.WHOLE)
+                .answer("saucr/log", emptyLog(), "", End.WHOLE);
+        Path target = folder.resolve("target");
+        Run run = run("backup", target.toString());
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        assertThat(first.asked()).contains("saucr/log?after=" + zxid);
+        Backup backup = Backup.read(target);
+        assertThat(backup.snapshot().kind()).isEqualTo(Snapshot.Kind.UNKNOWN);
+        assertThat(backup.log()).isNull();
+        assertThat(Run.of("snapshot", "status", target.toString()).out())
+                .containsPattern("complete +true");
+
+        Path data = Files.createDirectory(folder.resolve("data"));
+        String[] restore = {
+            "snapshot", "restore", target.toString(), "--data-dir", data.toString()
+        };
+        // What the folder says counts: of another zxid, or without the word, nobody knows.
+        Path description = target.resolve("backup.json");
+        String text = Files.readString(description);
+        for (String other :
+                List.of(
+                        text.replace("\"complete\" : true", "\"complete\" : false"),
+                        text.replace("\"begun\" : \"" + zxid, "\"begun\" : \"0x1"))) {
+            Files.writeString(description, other);
+            assertThat(Run.of(restore).err()).contains("--accept-fuzzy");
+        }
+        Files.writeString(description, text);
+        assertThat(Run.of(restore).exitCode()).isZero();
+        assertThat(data.resolve("version-2/snapshot." + Long.toHexString(SNAPSHOT)))
+                .hasBinaryContent(withoutDigest());
+    }
+
+    @Test
+    void withoutDigestsTheLogIsKept() throws Exception {
+        first.answer("snapshot", withoutDigest(), Snapshot.hex(BEGUN), End.WHOLE)
+                .answer("saucr/log", emptyLog(), "", End.WHOLE);
+        second.answer("snapshot", withoutDigest(), Snapshot.hex(BEGUN), End.WHOLE)
+                .answer("saucr/log", log(), "", End.WHOLE);
+        Path target = folder.resolve("target");
+        Run run = run("backup", target.toString());
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        assertThat(run.err()).contains("it ends at 0x100000003, and should go on to 0x100000005");
+        assertThat(Backup.read(target).log().entries()).isEqualTo(3);
+    }
+
+    @Test
+    void withoutDigestsApachesServersCannotTell() throws Exception {
+        for (AdminAnswers each : List.of(first, second)) {
+            each.answer("snapshot", withoutDigest(), Snapshot.hex(SNAPSHOT), End.WHOLE);
+        }
+        Path target = folder.resolve("target");
+        assertThat(run("backup", target.toString()).err())
+                .contains("no digest that tells whether clients wrote meanwhile");
+        assertThat(run("backup", "--accept-fuzzy", target.toString()).exitCode()).isZero();
+        assertThat(Backup.read(target).complete()).isFalse();
+    }
+
+    @Test
+    void aTreeThatDoesNotFitItsDigestIsDamagedIfNothingWasWritten() throws Exception {
+        for (AdminAnswers each : List.of(first, second)) {
+            each.answer("snapshot", fuzzy(), Snapshot.hex(SNAPSHOT), End.WHOLE)
+                    .answer("saucr/log", emptyLog(), "", End.WHOLE);
+        }
+        Run run = run("backup", folder.resolve("target").toString());
+        assertThat(run.exitCode()).isEqualTo(OperatorTool.FAILED);
+        assertThat(run.err()).contains("its snapshot does not fit its digest");
+        assertThat(names()).isEmpty();
     }
 
     @Test

@@ -49,6 +49,7 @@ class BackupTest {
                         snapshot,
                         Snapshot.read(snapshot),
                         BEGUN,
+                        true,
                         log,
                         LogFile.read(log, BEGUN, SNAPSHOT))
                 .describe(backup, JsonNodeFactory.instance.objectNode());

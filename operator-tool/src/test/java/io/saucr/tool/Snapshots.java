@@ -8,6 +8,7 @@ import java.util.Map;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.server.DataTree;
 import org.apache.zookeeper.server.Request;
+import org.apache.zookeeper.server.ZooKeeperServer;
 import org.apache.zookeeper.server.persistence.FileSnap;
 import org.apache.zookeeper.server.persistence.FileTxnLog;
 import org.apache.zookeeper.server.persistence.SnapStream;
@@ -57,6 +58,18 @@ final class Snapshots {
         } finally {
             snap.close();
             SnapStream.setStreamMode(SnapStream.StreamMode.DEFAULT_MODE);
+        }
+    }
+
+    /** A snapshot as servers write it that keep no digests. */
+    static Path writeWithoutDigest(DataTree tree, Path file, SnapStream.StreamMode mode)
+            throws IOException {
+        boolean digests = ZooKeeperServer.isDigestEnabled();
+        ZooKeeperServer.setDigestEnabled(false);
+        try {
+            return write(tree, file, mode);
+        } finally {
+            ZooKeeperServer.setDigestEnabled(digests);
         }
     }
 
