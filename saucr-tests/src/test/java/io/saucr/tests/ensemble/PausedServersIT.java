@@ -29,6 +29,7 @@ class PausedServersIT {
     private static final Duration PROMISED = HEARTBEAT.plus(TOLERANCE);
     private static final int SILENT_INTERVALS = 12;
     private static final int ROUNDS = 3;
+    private static final String STOOD_STILL = "this leader itself stood still";
 
     /**
      * How much longer a busy machine may take in a round; at least one round must keep the limit
@@ -165,37 +166,44 @@ class PausedServersIT {
         }
     }
 
+    /**
+     * What two followers sent last may still be unread when the leader stops, and is heard when it
+     * wakes up; then its pause has nothing to do with their silence. That is rare.
+     */
     @Test
     @Order(4)
     void h11ASwitchTellsThatTheLeaderItselfStoodStill() throws Exception {
+        LogLine turned = null;
+        for (int round = 0; round < ROUNDS && turned == null; round++) {
+            LogLine line = turnedByAPauseOfTheLeaderToo(round);
+            turned = line.text().contains(STOOD_STILL) ? line : null;
+        }
+        assertThat(turned).isNotNull();
+        long stoodStill = millis(turned, STOOD_STILL + " for at least (\\d+) ms");
+        assertThat(stoodStill).isGreaterThanOrEqualTo(TOLERANCE.toMillis());
+        assertThat(millis(turned, "server \\d+ was silent for (\\d+) ms"))
+                .isGreaterThanOrEqualTo(stoodStill);
+    }
+
+    /** Two followers stand still, and the leader with them for a while. */
+    private static LogLine turnedByAPauseOfTheLeaderToo(int round) throws Exception {
         int leader = ensemble.awaitFast();
         List<Integer> followers = ensemble.followers();
-        Integer[] pausing = {leader, followers.get(0), followers.get(1)};
-        try (AckedWrites writes = new AckedWrites(ensemble.connect(leader), "/still", 8)) {
-            writes.awaitMore(100);
-            LocalTime paused = SaucrEnsemble.now();
-            ensemble.pause(pausing);
-            // Those who run miss their leader, so it stands still for longer than that takes.
-            for (int id : followers.subList(2, 4)) {
-                SaucrEnsemble.await(
-                        "server " + id + " tells of a silent leader",
-                        () -> !ensemble.log(id, paused, "the leader was silent for").isEmpty());
-            }
-            ensemble.resume(leader);
+        AckedWrites.written(ensemble.connect(leader), "/still-" + round, 8, 100);
+        LocalTime paused = SaucrEnsemble.now();
+        ensemble.pause(followers.get(0), followers.get(1), leader);
+        // Those who run miss their leader, so it stands still for longer than that takes.
+        for (int id : followers.subList(2, 4)) {
             SaucrEnsemble.await(
-                    "slow mode",
-                    () -> !ensemble.log(leader, paused, "Turned to slow mode").isEmpty());
-            LogLine turned = ensemble.log(leader, paused, "Turned to slow mode").get(0);
-            long stoodStill =
-                    millis(turned, "this leader itself stood still for at least (\\d+) ms");
-            assertThat(stoodStill).isGreaterThanOrEqualTo(TOLERANCE.toMillis());
-            for (int id : followers.subList(0, 2)) {
-                assertThat(silence(turned, id)).isGreaterThanOrEqualTo(stoodStill);
-            }
-            ensemble.resume(followers.get(0), followers.get(1));
-            writes.awaitMore(100);
-            assertThat(ensemble.awaitFast()).isEqualTo(leader);
+                    "server " + id + " tells of a silent leader",
+                    () -> !ensemble.log(id, paused, "the leader was silent for").isEmpty());
         }
+        ensemble.resume(leader);
+        SaucrEnsemble.await(
+                "slow mode", () -> !ensemble.log(leader, paused, "Turned to slow mode").isEmpty());
+        ensemble.resume(followers.get(0), followers.get(1));
+        assertThat(ensemble.awaitFast()).isEqualTo(leader);
+        return ensemble.log(leader, paused, "Turned to slow mode").get(0);
     }
 
     @Test
