@@ -50,6 +50,7 @@ class VisibilityIT {
         ensemble =
                 SaucrEnsemble.start(
                         AdminServer.describe("visibility", VOTERS)
+                                .set("saucr.ensembleName", "visible")
                                 .set("saucr.heartbeatInterval", "2s")
                                 .set("saucr.fastModeConfirmations", "1")
                                 // So that a flush that is ordered has something to do.
@@ -67,6 +68,7 @@ class VisibilityIT {
         int leader = ensemble.awaitFast();
         int follower = ensemble.followers().get(0);
         AdminServer admin = new AdminServer(ensemble.server(leader));
+        assertThat(admin.saucr().get("ensemble").asText()).isEqualTo("visible");
         HttpResponse<String> page = admin.get("saucr/ui");
         assertThat(page.statusCode()).isEqualTo(200);
         assertThat(page.headers().firstValue("Content-Type").orElseThrow()).startsWith("text/html");
