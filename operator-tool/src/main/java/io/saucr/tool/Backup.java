@@ -155,8 +155,9 @@ record Backup(
     }
 
     /**
-     * Copies it into the folders of a server, the log first: a server does not start on a log
-     * without a snapshot, but would on a snapshot without the log that completes it.
+     * Copies it into the folders of a server, all or nothing. The log gets its name first: if this
+     * process is killed then, a server does not start on a log without a snapshot, but would on a
+     * snapshot without the log that completes it.
      *
      * @param data the server's dataDir
      * @param logs its dataLogDir; the same if it has none
@@ -173,17 +174,31 @@ record Backup(
         for (Path each : List.of(data, logs)) {
             Files.deleteIfExists(each.resolve(VERSION_FOLDER));
         }
-        try (NewFile folder = NewFile.folder(data.resolve(VERSION_FOLDER))) {
-            if (log != null && apart) {
-                try (NewFile other = NewFile.folder(logs.resolve(VERSION_FOLDER))) {
-                    copy(logFile, other.partial().resolve(log.fileName()));
-                    other.commit();
-                }
-            } else if (log != null) {
-                copy(logFile, folder.partial().resolve(log.fileName()));
+        boolean logsApart = log != null && apart;
+        try (NewFile folder = NewFile.folder(data.resolve(VERSION_FOLDER));
+                NewFile other = logsApart ? NewFile.folder(logs.resolve(VERSION_FOLDER)) : null) {
+            if (log != null) {
+                NewFile place = other == null ? folder : other;
+                copy(logFile, place.partial().resolve(log.fileName()));
             }
             copy(snapshotFile, folder.partial().resolve(snapshotName()));
-            folder.commit();
+            try {
+                if (other != null) {
+                    other.commit();
+                }
+                folder.commit();
+            } catch (IOException e) {
+                try {
+                    // Half of it would stand in the way of the next try.
+                    folder.revoke();
+                    if (other != null) {
+                        other.revoke();
+                    }
+                } catch (IOException another) {
+                    e.addSuppressed(another);
+                }
+                throw e;
+            }
         }
     }
 

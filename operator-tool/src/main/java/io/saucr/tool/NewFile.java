@@ -30,6 +30,7 @@ final class NewFile implements Closeable {
     private final Path target;
     private final Path partial;
     private final Thread remover;
+    private boolean named;
 
     private NewFile(Path target, boolean folder) throws IOException {
         this.target = target.toAbsolutePath();
@@ -99,6 +100,7 @@ final class NewFile implements Closeable {
             force(partial);
             requireNone();
             Files.move(partial, target);
+            named = true;
         } else {
             // A rename would replace what has come to that name since; a link does not.
             try {
@@ -113,6 +115,15 @@ final class NewFile implements Closeable {
             }
         }
         force(target.getParent());
+    }
+
+    /** Of a folder: takes the name away again if it has it, as if it had not been committed. */
+    void revoke() throws IOException {
+        if (named) {
+            Files.move(target, partial);
+            named = false;
+            force(target.getParent());
+        }
     }
 
     /** Makes the names in a folder last. */

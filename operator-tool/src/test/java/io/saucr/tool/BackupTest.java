@@ -7,12 +7,17 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.apache.zookeeper.server.DataTree;
 import org.apache.zookeeper.server.persistence.SnapStream.StreamMode;
@@ -168,6 +173,51 @@ class BackupTest {
         Path one = Files.createDirectories(folder.resolve("one/version-2")).getParent();
         assertThat(restore("--data-dir", one.toString()).exitCode()).isZero();
         assertThat(names(one.resolve("version-2"))).hasSize(2);
+    }
+
+    /** As if the disk of dataDir were full. */
+    @Test
+    void ifTheSnapshotCannotBeWrittenNoLogIsLeft() throws Exception {
+        Path logs = Files.createDirectory(folder.resolve("logDir"));
+        Backup read = Backup.read(backup);
+        Files.delete(snapshotFile());
+        assertThatThrownBy(() -> read.restore(data, logs)).isInstanceOf(NoSuchFileException.class);
+        assertThat(names(data)).isEmpty();
+        assertThat(names(logs)).isEmpty();
+    }
+
+    @Test
+    void ifTheSnapshotGetsNoNameTheLogLosesItsOwn() throws Exception {
+        Path logs = Files.createDirectory(folder.resolve("logDir"));
+        Backup read = Backup.read(backup);
+        byte[] snapshot = Files.readAllBytes(snapshotFile());
+        Files.delete(snapshotFile());
+        Process mkfifo = new ProcessBuilder("mkfifo", snapshotFile().toString()).start();
+        assertThat(mkfifo.waitFor()).isZero();
+        // While the snapshot is read, something else comes to the name.
+        CompletableFuture<Void> other =
+                CompletableFuture.runAsync(
+                        () -> {
+                            try (OutputStream out = Files.newOutputStream(snapshotFile())) {
+                                Files.createDirectory(data.resolve("version-2"));
+                                out.write(snapshot);
+                            } catch (IOException e) {
+                                throw new UncheckedIOException(e);
+                            }
+                        });
+        assertThatThrownBy(() -> read.restore(data, logs))
+                .isInstanceOf(FileAlreadyExistsException.class);
+        other.get(1, TimeUnit.MINUTES);
+        assertThat(names(data)).containsExactly("version-2");
+        assertThat(names(data.resolve("version-2"))).isEmpty();
+        assertThat(names(logs)).isEmpty();
+
+        // The next try is not held up.
+        Files.delete(snapshotFile());
+        Files.write(snapshotFile(), snapshot);
+        assertThat(restore("--data-dir", data.toString(), "--log-dir", logs.toString()).exitCode())
+                .isZero();
+        assertThat(names(logs.resolve("version-2"))).hasSize(1);
     }
 
     @Test
