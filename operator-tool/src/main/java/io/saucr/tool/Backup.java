@@ -162,6 +162,7 @@ record Backup(
      * @param data the server's dataDir
      * @param logs its dataLogDir; the same if it has none
      * @throws FileAlreadyExistsException if there is data in one of them
+     * @throws UnusableFileException if {@code version-2} is a symbolic link, or a file
      */
     void restore(Path data, Path logs) throws IOException {
         for (Path each : List.of(data, logs)) {
@@ -203,8 +204,20 @@ record Backup(
     }
 
     private static void requireEmpty(Path folder) throws IOException {
+        if (Files.isSymbolicLink(folder)) {
+            throw new UnusableFileException(
+                    folder
+                            + " is a symbolic link to "
+                            + Files.readSymbolicLink(folder)
+                            + ", and would be replaced. Move the link away, restore, and move what is"
+                            + " restored to where it leads");
+        }
         if (!Files.exists(folder)) {
             return;
+        }
+        if (!Files.isDirectory(folder)) {
+            throw new UnusableFileException(
+                    folder + " is a file, and should be a folder, or not be");
         }
         try (Stream<Path> files = Files.list(folder)) {
             if (files.findAny().isPresent()) {

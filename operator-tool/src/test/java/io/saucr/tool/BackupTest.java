@@ -220,6 +220,37 @@ class BackupTest {
         assertThat(names(logs.resolve("version-2"))).hasSize(1);
     }
 
+    /** To an empty folder on another disk, for example, or to none. */
+    @ParameterizedTest
+    @ValueSource(strings = {"elsewhere", "missing"})
+    void aSymbolicLinkIsNotReplaced(String target) throws Exception {
+        Files.createDirectory(folder.resolve("elsewhere"));
+        Path logs = Files.createDirectory(folder.resolve("logDir"));
+        for (Path each : List.of(data, logs)) {
+            Path link = each.resolve("version-2");
+            Files.createSymbolicLink(link, folder.resolve(target));
+            Run run = restore("--data-dir", data.toString(), "--log-dir", logs.toString());
+            assertThat(run.exitCode()).isEqualTo(OperatorTool.FAILED);
+            assertThat(run.err())
+                    .contains(
+                            "saucr: %s is a symbolic link to %s, and would be replaced. Move the link"
+                                    .formatted(link, folder.resolve(target)));
+            assertThat(Files.readSymbolicLink(link)).isEqualTo(folder.resolve(target));
+            Files.delete(link);
+            assertThat(names(data)).isEmpty();
+            assertThat(names(logs)).isEmpty();
+        }
+        assertThat(names(folder.resolve("elsewhere"))).isEmpty();
+    }
+
+    @Test
+    void aFileIsNoFolder() throws Exception {
+        Path file = Files.writeString(data.resolve("version-2"), "kept");
+        assertThat(restore("--data-dir", data.toString()).err())
+                .contains("saucr: " + file + " is a file, and should be a folder, or not be");
+        assertThat(file).hasContent("kept");
+    }
+
     @Test
     void aServersDataIsNotTouched() throws Exception {
         Path logs = Files.createDirectories(folder.resolve("logDir/version-2"));
