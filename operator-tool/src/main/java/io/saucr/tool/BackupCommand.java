@@ -52,21 +52,25 @@ final class BackupCommand implements Callable<Integer> {
             } else {
                 output.out()
                         .println(
-                                "Backed up %s in %s: %d nodes%s."
+                                "Backed up %s in %s: %s."
                                         .formatted(
                                                 Snapshot.hex(made.through()),
                                                 folder,
-                                                made.snapshot().nodes(),
-                                                made.log() == null
-                                                        ? ""
-                                                        : " and the log of "
-                                                                + made.log().entries()
-                                                                + " writes that came meanwhile"));
+                                                contents(made)));
             }
             return OperatorTool.FINE;
         } catch (IOException e) {
             throw NewFile.failure(folder, e);
         }
+    }
+
+    private static String contents(Backup made) {
+        long nodes = made.snapshot().nodes();
+        return made.log() == null
+                ? nodes + " nodes"
+                : ("a snapshot of %d nodes, and the log of %d writes that came meanwhile; the snapshot"
+                                + " may show some of them already")
+                        .formatted(nodes, made.log().entries());
     }
 
     private Backup make(Connection connection, Path partial)

@@ -149,6 +149,13 @@ class BackupCommandTest {
         assertThat(run.err()).contains("broke off in the middle of what it sent");
         assertThat(second.asked()).contains("saucr/log?after=" + zxid);
         assertThat(Backup.read(target).through()).isEqualTo(SNAPSHOT + 1);
+        // With the four that every tree has; the nodes are those of the snapshot, not of a restore.
+        assertThat(run.out())
+                .isEqualTo(
+                        ("Backed up 0x100000006 in %s: a snapshot of 9 nodes, and the log of 3 writes"
+                                        + " that came meanwhile; the snapshot may show some of them"
+                                        + " already.\n")
+                                .formatted(target));
         assertThat(names()).containsExactly("target");
     }
 
