@@ -6,6 +6,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import javax.security.auth.login.Configuration;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -14,6 +17,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Wrong options are refused before a server is asked, with exit code 2 and a sentence. */
 class ConnectionOptionsTest {
     @TempDir Path folder;
+
+    /** The options set them for the whole process, in which other tests may run. */
+    @AfterEach
+    void forgetLogins() {
+        System.clearProperty("java.security.auth.login.config");
+        System.clearProperty(ZKClientConfig.LOGIN_CONTEXT_NAME_KEY);
+        Configuration.setConfiguration(null);
+    }
 
     private static Run health(String... options) {
         List<String> arguments = new ArrayList<>(List.of("endpoint", "health"));
