@@ -47,6 +47,7 @@ case "${!verb_at:-}" in
 esac
 
 . "$ZOOBINDIR/zkEnv.sh"
+. "$ZOOBINDIR/zkThisServer.sh"
 
 verb="${1:-}"
 
@@ -169,21 +170,6 @@ require_config() {
     say "Using config: $ZOOCFG"
 }
 
-# The process id in the pid file if a server really runs under it; nothing otherwise. The system may
-# have given the number to another program since.
-running_pid() {
-    local pid
-    [ -f "$ZOOPIDFILE" ] || return 1
-    pid="$(head -n 1 "$ZOOPIDFILE" | tr -cd '0-9')"
-    [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null || return 1
-    if [ -r "/proc/$pid/cmdline" ]; then
-        # A zombie has an empty command line.
-        # The second is one that is about to become the server.
-        tr '\0' ' ' <"/proc/$pid/cmdline" | grep -q -e java -e zkServer || return 1
-    fi
-    echo "$pid"
-}
-
 # Makes a folder and those above it, and notes in the array "made" which were missing.
 make_folder() {
     local folder="$1" missing=()
@@ -202,12 +188,6 @@ remove_made() {
     for folder in "${made[@]}"; do
         rmdir -- "$folder" 2>/dev/null
     done
-}
-
-# Listening sockets as the kernel lists them: hexadecimal port and inode.
-listening_sockets() {
-    local folder="${1:-/proc}"
-    cat "$folder/net/tcp" "$folder/net/tcp6" 2>/dev/null | awk '$4 == "0A" { sub(/.*:/, "", $2); print $2, $10 }'
 }
 
 # Numbers of the sockets that process $1 has open.
@@ -234,78 +214,6 @@ listens_on() {
             *) return 1 ;;
         esac
     done
-}
-
-# Prints of each of the ports that follow who listens there.
-name_port_owners() {
-    local wanted socket owner
-    for wanted in "$@"; do
-        socket="$(listening_sockets | sed -n "s/^$(printf '%04X' "$wanted") //p" | head -n 1)"
-        [ -n "$socket" ] || continue
-        owner="$(
-            set +f
-            # shellcheck disable=SC2012 # these names are numbers
-            LC_ALL=C ls -l /proc/[0-9]*/fd 2>/dev/null |
-                sed -n -e 's,^/proc/\([0-9]*\)/fd:$,\1,p' -e "s/.* -> socket:\[$socket\]\$/here/p" |
-                awk '/^here$/ { print process; exit } { process = $1 }'
-        )"
-        if [ -n "$owner" ]; then
-            owner="process $owner, $(tr '\0' ' ' 2>/dev/null <"/proc/$owner/cmdline" | cut -c 1-60)"
-        fi
-        echo "port $wanted is in use by ${owner:-a process that $(id -un) cannot see}"
-    done
-}
-
-# The line server.N of this server, in the dynamic configuration or in the file itself.
-own_server_line() {
-    local id line dynamic
-    id="$(head -n 1 "$data_dir/myid" 2>/dev/null | tr -cd '0-9')"
-    [ -n "$id" ] || return 0
-    dynamic="$(value_of dynamicConfigFile "$ZOOCFG")"
-    line="$(value_of "server.$id" "$dynamic")"
-    echo "${line:-$(value_of "server.$id" "$ZOOCFG")}"
-}
-
-# True if this server is one of an ensemble, as ZooKeeper sees it.
-in_ensemble() {
-    local servers
-    servers="$(cat -- "$ZOOCFG" "$(value_of dynamicConfigFile "$ZOOCFG")" 2>/dev/null |
-        grep -cE '^[[:space:]]*server\.[0-9]+[[:space:]]*[=: ]')"
-    [ "$servers" -gt 1 ] || { [ "$servers" -eq 1 ] && [ "$(value_of standaloneEnabled "$ZOOCFG")" = false ]; }
-}
-
-# True for a number that a server can listen on; ZooKeeper takes 0 for "none".
-is_port() {
-    case "$1" in
-        [1-9] | [1-9][0-9] | [1-9][0-9][0-9] | [1-9][0-9][0-9][0-9] | [1-9][0-9][0-9][0-9][0-9]) [ "$1" -le 65535 ] ;;
-        *) false ;;
-    esac
-}
-
-# Sets the array "ports" to those on which a server that has started listens: for clients, plain and
-# TLS, and in an ensemble for elections. The port for followers is a leader's alone. Sets "plain_port"
-# to the one that can be asked; empty if there is none.
-find_ports() {
-    local found=("$port" "$(value_of secureClientPort "$ZOOCFG")") address line each
-    if in_ensemble; then
-        line="$(own_server_line)"
-        for address in $(printf '%s' "${line%%;*}" | tr '|' ' '); do
-            # HOST:PORT:ELECTION-PORT, and perhaps participant or observer.
-            case "${address##*:}" in
-                *[!0-9]*) address="${address%:*}" ;;
-            esac
-            found+=("${address##*:}")
-        done
-    fi
-    ports=()
-    for each in "${found[@]}"; do
-        case " ${ports[*]} " in
-            *" $each "*) ;;
-            *) is_port "$each" && ports+=("$each") ;;
-        esac
-    done
-    plain_port=""
-    [ "$tls" = false ] && is_port "$port" && plain_port="$port"
 }
 
 # What the server says to "srvr" on its plain port; nothing if it does not answer within two seconds.
@@ -440,13 +348,13 @@ start_background() {
     find_client_address
     find_ports
     build_command_line ROLLINGFILE
-    # Of two who start it at once, the one that makes the file goes on.
-    (
-        set -o noclobber
-        { echo "$BASHPID" >"$ZOOPIDFILE"; } 2>/dev/null || exit 1
+    # Of two who start it at once, the one that makes the file goes on. A process of its own makes it,
+    # whose command line has the server's in it: so whoever reads the file finds this server.
+    # shellcheck disable=SC2016 # for the process to expand
+    "$BASH" -c 'set -o noclobber
+        { echo "$$" >"$0"; } 2>/dev/null || exit 1
         set +o noclobber
-        exec nohup "${command_line[@]}" >"$out" 2>&1 </dev/null
-    ) &
+        exec nohup "${@:2}" >"$1" 2>&1 </dev/null' "$ZOOPIDFILE" "$out" "${command_line[@]}" &
     pid=$!
     local deadline=$((SECONDS + 10#$limit)) named went_on=false
     while true; do
@@ -487,14 +395,16 @@ start_foreground() {
     require_config
     require_java_17
     mkdir -p -- "$ZOO_LOG_DIR" || exit 1
-    # This process becomes the server: the other commands find it here.
-    if ! running_pid >/dev/null; then
-        [ -n "${ZOO_DATADIR_AUTOCREATE_DISABLE:-}" ] || mkdir -p -- "$(dirname -- "$ZOOPIDFILE")"
-        { echo "$$" >"$ZOOPIDFILE"; } 2>/dev/null ||
-            say "Cannot write $ZOOPIDFILE: stop, flush, pin and unpin will not find this server."
-    fi
     build_command_line CONSOLE
-    exec "${command_line[@]}"
+    if running_pid >/dev/null; then
+        exec "${command_line[@]}"
+    fi
+    [ -n "${ZOO_DATADIR_AUTOCREATE_DISABLE:-}" ] || mkdir -p -- "$(dirname -- "$ZOOPIDFILE")"
+    # This process becomes the server: the other commands find it here, as soon as the file is there.
+    # shellcheck disable=SC2016 # for the process to expand
+    exec "$BASH" -c '{ echo "$$" >"$0"; } 2>/dev/null ||
+            echo "Cannot write $0: stop, flush, pin and unpin will not find this server." >&2
+        exec "$@"' "$ZOOPIDFILE" "${command_line[@]}"
 }
 
 # SIGTERM and nothing stronger: on SIGTERM the server writes what it has in memory.
@@ -521,50 +431,6 @@ stop_server() {
     done
     rm -f -- "$ZOOPIDFILE"
     echo "Stopping the server ... STOPPED (process $pid)"
-}
-
-# Splits [HOST:]PORT, with an IPv6 host in brackets, into the variables host and port.
-split_address() {
-    case "$1" in
-        *:*)
-            host="${1%:*}"
-            host="${host#[}"
-            host="${host%]}"
-            port="${1##*:}"
-            ;;
-        *)
-            host=""
-            port="$1"
-            ;;
-    esac
-}
-
-# True when something accepts connections there.
-is_open() {
-    (exec 3<>"/dev/tcp/$1/$2") 2>/dev/null
-}
-
-# Sets host, port and tls from the configuration: clientPort, the client part of this server's own
-# line (";[host:]port", in the file or in the dynamic one), or secureClientPort.
-find_client_address() {
-    host="$(value_of clientPortAddress "$ZOOCFG")"
-    port="$(value_of clientPort "$ZOOCFG")"
-    tls=false
-    local line
-    if [ -z "$port" ]; then
-        line="$(own_server_line)"
-        case "$line" in
-            *\;*) split_address "${line##*;}" ;;
-        esac
-    fi
-    if [ -z "$port" ]; then
-        port="$(value_of secureClientPort "$ZOOCFG")"
-        host="$(value_of secureClientPortAddress "$ZOOCFG")"
-        [ -n "$port" ] && tls=true
-    fi
-    case "$host" in
-        '' | 0.0.0.0 | :: | 0:0:0:0:0:0:0:0 | '*') host=localhost ;;
-    esac
 }
 
 require_client_address() {
@@ -703,8 +569,6 @@ make_class_archive() {
     archive_fits || say "It is not used as long as CLASSPATH is set."
 }
 
-data_dir="$(value_of dataDir "$ZOOCFG")"
-ZOOPIDFILE="${ZOOPIDFILE:-${data_dir:-.}/zookeeper_server.pid}"
 class_archive="$ZOOKEEPER_PREFIX/lib/server.jsa"
 # Java warns of an archive that it cannot use; the server runs as well without.
 quiet_archive=-Xlog:cds=off,cds+dynamic=off

@@ -108,6 +108,32 @@ class ServerScriptsIT {
     }
 
     @Test
+    void theNumberOfAnotherProcessInThePidFileIsNoServer() throws Exception {
+        Files.createDirectories(pidFile().getParent());
+        Path script = Files.writeString(folder.resolve("notes-about-java.sh"), "read -r line\n");
+        Path config = conf().resolve("zoo.cfg");
+        String[][] others = {
+            {"bash", script.toString()},
+            {"bash", script.toString(), "zkServer.sh", config.toString()},
+            {"bash", script.toString(), "-Dzookeeper.log.dir=/", conf() + "/other.cfg"}
+        };
+        for (String[] other : others) {
+            Process process = new ProcessBuilder(other).start();
+            try {
+                Files.writeString(pidFile(), process.pid() + "\n");
+                assertThat(server("pin").output()).contains("no server runs here");
+                Scripts.Result stop = server("stop");
+                assertThat(stop.exitCode()).isZero();
+                assertThat(stop.output()).contains("No server to stop");
+                assertThat(pidFile()).doesNotExist();
+                assertThat(process.isAlive()).isTrue();
+            } finally {
+                process.destroyForcibly().waitFor();
+            }
+        }
+    }
+
+    @Test
     void aServerThatCannotStartIsReportedWithItsLog() throws Exception {
         scripts.writeConfig("bad.cfg", "clientPort=" + clientPort, "tickTime=often");
         Scripts.Result start = server("start", "bad.cfg");

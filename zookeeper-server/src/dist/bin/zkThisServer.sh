@@ -1,0 +1,172 @@
+#!/usr/bin/env bash
+# What the scripts know of the server that a configuration describes: its process, and where it
+# listens. To be sourced by them after zkEnv.sh.
+
+# True if a process of this number runs, whoever's it is.
+is_alive() {
+    local refusal
+    refusal="$(LC_ALL=C && kill -0 "$1" 2>&1)" && return 0
+    case "$refusal" in
+        *'not permitted'*) ;;
+        *) false ;;
+    esac
+}
+
+# True if process $1 is a server that these scripts have started with this configuration. Where there
+# is no /proc, every process is taken for it.
+is_this_server() {
+    [ -r "/proc/$1/cmdline" ] || return 0
+    local word folder started=false configured=false
+    folder="$(readlink -- "/proc/$1/cwd" 2>/dev/null)"
+    while IFS= read -r -d '' word; do
+        case "$word" in
+            -Dzookeeper.log.dir=*) started=true ;;
+            /*) ;;
+            *) word="$folder/$word" ;;
+        esac
+        if [ "$word" = "$ZOOCFG" ] || [ "$word" -ef "$ZOOCFG" ]; then
+            configured=true
+        fi
+    done 2>/dev/null <"/proc/$1/cmdline"
+    [ "$started" = true ] && [ "$configured" = true ]
+}
+
+# The process id in the pid file if this server really runs under it; nothing otherwise. The system
+# may have given the number to another program since, or to another server.
+running_pid() {
+    local pid
+    [ -f "$ZOOPIDFILE" ] || return 1
+    pid="$(head -n 1 "$ZOOPIDFILE" | tr -cd '0-9')"
+    [ -n "$pid" ] && is_alive "$pid" && is_this_server "$pid" || return 1
+    echo "$pid"
+}
+
+# Listening sockets as the kernel lists them: hexadecimal port and inode.
+listening_sockets() {
+    local folder="${1:-/proc}"
+    cat "$folder/net/tcp" "$folder/net/tcp6" 2>/dev/null | awk '$4 == "0A" { sub(/.*:/, "", $2); print $2, $10 }'
+}
+
+# Prints of each of the ports that follow who listens there.
+name_port_owners() {
+    local wanted socket owner
+    for wanted in "$@"; do
+        socket="$(listening_sockets | sed -n "s/^$(printf '%04X' "$wanted") //p" | head -n 1)"
+        [ -n "$socket" ] || continue
+        owner="$(
+            set +f
+            # shellcheck disable=SC2012 # these names are numbers
+            LC_ALL=C ls -l /proc/[0-9]*/fd 2>/dev/null |
+                sed -n -e 's,^/proc/\([0-9]*\)/fd:$,\1,p' -e "s/.* -> socket:\[$socket\]\$/here/p" |
+                awk '/^here$/ { print process; exit } { process = $1 }'
+        )"
+        if [ -n "$owner" ]; then
+            owner="process $owner, $(tr '\0' ' ' 2>/dev/null <"/proc/$owner/cmdline" | cut -c 1-60)"
+        fi
+        echo "port $wanted is in use by ${owner:-a process that $(id -un) cannot see}"
+    done
+}
+
+# The line server.N of this server, in the dynamic configuration or in the file itself.
+own_server_line() {
+    local id line dynamic
+    id="$(head -n 1 "$data_dir/myid" 2>/dev/null | tr -cd '0-9')"
+    [ -n "$id" ] || return 0
+    dynamic="$(value_of dynamicConfigFile "$ZOOCFG")"
+    line="$(value_of "server.$id" "$dynamic")"
+    echo "${line:-$(value_of "server.$id" "$ZOOCFG")}"
+}
+
+# True if this server is one of an ensemble, as ZooKeeper sees it.
+in_ensemble() {
+    local servers
+    servers="$(cat -- "$ZOOCFG" "$(value_of dynamicConfigFile "$ZOOCFG")" 2>/dev/null |
+        grep -cE '^[[:space:]]*server\.[0-9]+[[:space:]]*[=: ]')"
+    [ "$servers" -gt 1 ] || { [ "$servers" -eq 1 ] && [ "$(value_of standaloneEnabled "$ZOOCFG")" = false ]; }
+}
+
+# True for a number that a server can listen on; ZooKeeper takes 0 for "none".
+is_port() {
+    case "$1" in
+        [1-9] | [1-9][0-9] | [1-9][0-9][0-9] | [1-9][0-9][0-9][0-9] | [1-9][0-9][0-9][0-9][0-9]) [ "$1" -le 65535 ] ;;
+        *) false ;;
+    esac
+}
+
+# Sets the array "ports" to those on which a server that has started listens: for clients, plain and
+# TLS, and in an ensemble for elections. The port for followers is a leader's alone. Sets "plain_port"
+# to the one that can be asked; empty if there is none.
+find_ports() {
+    local found=("$port" "$(value_of secureClientPort "$ZOOCFG")") address line each
+    if in_ensemble; then
+        line="$(own_server_line)"
+        for address in $(printf '%s' "${line%%;*}" | tr '|' ' '); do
+            # HOST:PORT:ELECTION-PORT, and perhaps participant or observer.
+            case "${address##*:}" in
+                *[!0-9]*) address="${address%:*}" ;;
+            esac
+            found+=("${address##*:}")
+        done
+    fi
+    ports=()
+    for each in "${found[@]}"; do
+        case " ${ports[*]} " in
+            *" $each "*) ;;
+            *) is_port "$each" && ports+=("$each") ;;
+        esac
+    done
+    plain_port=""
+    [ "$tls" = false ] && is_port "$port" && plain_port="$port"
+}
+
+# Splits [HOST:]PORT, with an IPv6 host in brackets, into the variables host and port.
+split_address() {
+    case "$1" in
+        *:*)
+            host="${1%:*}"
+            host="${host#[}"
+            host="${host%]}"
+            port="${1##*:}"
+            ;;
+        *)
+            host=""
+            port="$1"
+            ;;
+    esac
+}
+
+# True when something accepts connections there.
+is_open() {
+    (exec 3<>"/dev/tcp/$1/$2") 2>/dev/null
+}
+
+# Sets host, port and tls from the configuration: clientPort, the client part of this server's own
+# line (";[host:]port", in the file or in the dynamic one), or secureClientPort.
+find_client_address() {
+    host="$(value_of clientPortAddress "$ZOOCFG")"
+    port="$(value_of clientPort "$ZOOCFG")"
+    tls=false
+    local line
+    if [ -z "$port" ]; then
+        line="$(own_server_line)"
+        case "$line" in
+            *\;*) split_address "${line##*;}" ;;
+        esac
+    fi
+    if [ -z "$port" ]; then
+        port="$(value_of secureClientPort "$ZOOCFG")"
+        host="$(value_of secureClientPortAddress "$ZOOCFG")"
+        [ -n "$port" ] && tls=true
+    fi
+    case "$host" in
+        '' | 0.0.0.0 | :: | 0:0:0:0:0:0:0:0 | '*') host=localhost ;;
+    esac
+}
+
+# Absolute, as processes with other working folders are asked for it.
+case "$ZOOCFG" in
+    /*) ;;
+    *) ZOOCFG="$PWD/$ZOOCFG" ;;
+esac
+data_dir="$(value_of dataDir "$ZOOCFG")"
+ZOOPIDFILE="${ZOOPIDFILE:-${data_dir:-.}/zookeeper_server.pid}"
