@@ -67,12 +67,12 @@ while [ "$at" -lt "${#options[@]}" ]; do
     esac
 done
 . "$ZOOBINDIR/zkEnv.sh"
+. "$ZOOBINDIR/zkThisServer.sh"
 
 if [ ! -f "$ZOOCFG" ]; then
     echo "Error: there is no configuration file $ZOOCFG." >&2
     exit 1
 fi
-data_dir="$(value_of dataDir "$ZOOCFG")"
 log_dir="$(value_of dataLogDir "$ZOOCFG")"
 if [ -z "$data_dir" ]; then
     echo "Error: $ZOOCFG has no dataDir." >&2
@@ -81,10 +81,20 @@ fi
 folders=("$data_dir/version-2")
 [ -n "$log_dir" ] && [ "$log_dir" != "$data_dir" ] && folders+=("$log_dir/version-2")
 
-pid="$(head -n 1 "${ZOOPIDFILE:-$data_dir/zookeeper_server.pid}" 2>/dev/null | tr -cd '0-9')"
-if [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null; then
-    echo "Error: process $pid uses $data_dir (${ZOOPIDFILE:-$data_dir/zookeeper_server.pid}); stop that server first." >&2
+pid="$(head -n 1 "$ZOOPIDFILE" 2>/dev/null | tr -cd '0-9')"
+if [ -n "$pid" ] && is_alive "$pid"; then
+    echo "Error: process $pid uses $data_dir ($ZOOPIDFILE); stop that server first." >&2
     exit 1
+fi
+if [ "$force" = true ]; then
+    # A server may run without a pid file.
+    find_client_address
+    find_ports
+    owners="$(name_port_owners "${ports[@]}")"
+    if [ -n "$owners" ]; then
+        echo "Error: ${owners//$'\n'/; }; stop that server first. Nothing was deleted." >&2
+        exit 1
+    fi
 fi
 for folder in "${folders[@]}"; do
     if [ -e "$folder" ]; then

@@ -170,6 +170,16 @@ require_config() {
     say "Using config: $ZOOCFG"
 }
 
+# Who may not read the pid file does not know whether the server runs.
+require_pid_file() {
+    local folder
+    folder="$(dirname -- "$ZOOPIDFILE")"
+    if { [ -e "$ZOOPIDFILE" ] && [ ! -r "$ZOOPIDFILE" ]; } || { [ -d "$folder" ] && [ ! -x "$folder" ]; }; then
+        say "Error: $(id -un) cannot read $ZOOPIDFILE."
+        exit 1
+    fi
+}
+
 # Makes a folder and those above it, and notes in the array "made" which were missing.
 make_folder() {
     local folder="$1" missing=()
@@ -318,6 +328,7 @@ start_background() {
     esac
     require_config
     require_java_17
+    require_pid_file
     local pid
     if pid="$(running_pid)"; then
         say "Error: the server is already running as process $pid ($ZOOPIDFILE)."
@@ -325,7 +336,7 @@ start_background() {
     fi
     if [ -f "$ZOOPIDFILE" ]; then
         say "Removing $ZOOPIDFILE: the process that it names is no running server."
-        rm -f -- "$ZOOPIDFILE"
+        remove_pid_file
     fi
     if [ -n "$data_dir" ] && [ ! -d "$data_dir" ] && [ -n "${ZOO_DATADIR_AUTOCREATE_DISABLE:-}" ]; then
         say "Error: dataDir $data_dir does not exist, and ZOO_DATADIR_AUTOCREATE_DISABLE forbids to create it."
@@ -407,19 +418,30 @@ start_foreground() {
         exec "$@"' "$ZOOPIDFILE" "${command_line[@]}"
 }
 
+remove_pid_file() {
+    if ! rm -f -- "$ZOOPIDFILE" 2>/dev/null; then
+        say "Error: $(id -un) cannot remove $ZOOPIDFILE."
+        exit 1
+    fi
+}
+
 # SIGTERM and nothing stronger: on SIGTERM the server writes what it has in memory.
 stop_server() {
+    require_pid_file
     local pid
     if ! pid="$(running_pid)"; then
         if [ -f "$ZOOPIDFILE" ]; then
-            rm -f -- "$ZOOPIDFILE"
+            remove_pid_file
             echo "No server to stop: the process that $ZOOPIDFILE named was not running; file removed."
         else
             echo "No server to stop: there is no file $ZOOPIDFILE."
         fi
         return 0
     fi
-    kill -TERM "$pid" || exit 1
+    if ! kill -TERM "$pid" 2>/dev/null && [ -n "$(running_pid)" ]; then
+        say "Error: the server's process $pid runs as another user; $(id -un) cannot end it."
+        exit 1
+    fi
     local limit=$((10 * ${ZOO_STOP_TIMEOUT:-60})) tenths=0
     while [ -n "$(running_pid)" ]; do
         if [ "$tenths" -ge "$limit" ]; then
@@ -429,8 +451,8 @@ stop_server() {
         sleep 0.1
         tenths=$((tenths + 1))
     done
-    rm -f -- "$ZOOPIDFILE"
     echo "Stopping the server ... STOPPED (process $pid)"
+    remove_pid_file
 }
 
 require_client_address() {
@@ -477,6 +499,7 @@ await_serving() {
 
 # To the process itself: that works without the AdminServer, and while the server does not serve.
 order() {
+    require_pid_file
     local pid
     if ! pid="$(running_pid)"; then
         say "Error: no server runs here ($ZOOPIDFILE)."

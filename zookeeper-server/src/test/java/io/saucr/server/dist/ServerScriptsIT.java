@@ -4,12 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -133,6 +137,78 @@ class ServerScriptsIT {
         }
     }
 
+    /** A process that looks like the server; this user must not send it a signal. */
+    @Test
+    void theServerOfAnotherUserIsNotTakenForStopped() throws Exception {
+        Path kept = Files.createDirectories(folder.resolve("data/version-2")).resolve("log.1");
+        Files.writeString(kept, "");
+        boolean root = "root".equals(System.getProperty("user.name"));
+        // Root without this right may still do everything with files.
+        List<String> withoutSignals =
+                root ? List.of("setpriv", "--bounding-set=-kill", "--inh-caps=-kill") : List.of();
+        List<String> stranger =
+                new ArrayList<>(
+                        root
+                                ? List.of("setpriv", "--reuid=65534", "--clear-groups")
+                                : List.of("sudo", "-n"));
+        stranger.addAll(
+                List.of(
+                        "bash",
+                        "-c",
+                        "echo $$; read -r line",
+                        "java",
+                        "-Dzookeeper.log.dir=/",
+                        conf().resolve("zoo.cfg").toString()));
+        Process process = new ProcessBuilder(stranger).start();
+        try {
+            String pid = process.inputReader(StandardCharsets.UTF_8).readLine();
+            Files.writeString(pidFile(), pid + "\n");
+            for (String verb : new String[] {"stop", "start", "restart"}) {
+                Scripts.Result refused = scripts.run(withoutSignals, "zkServer.sh", verb);
+                assertThat(refused.exitCode()).as(refused.output()).isEqualTo(1);
+                assertThat(refused.output())
+                        .contains(
+                                verb.equals("start")
+                                        ? "already running as process " + pid
+                                        : "process " + pid + " runs as another user");
+                assertThat(pidFile()).hasContent(pid);
+            }
+            Scripts.Result initialize =
+                    scripts.run(withoutSignals, "zkServer-initialize.sh", "--force");
+            assertThat(initialize.exitCode()).isEqualTo(1);
+            assertThat(initialize.output()).contains("process " + pid + " uses ");
+            assertThat(kept).exists();
+        } finally {
+            process.getOutputStream().close();
+            process.waitFor();
+        }
+    }
+
+    @Test
+    void aPidFileThatCannotBeReadIsNotTakenForNone() throws Exception {
+        Path hidden = Files.createDirectories(folder.resolve("hidden"));
+        Path file = Files.writeString(hidden.resolve("pid"), "1\n");
+        scripts.set("ZOOPIDFILE", file.toString());
+        List<String> withoutRights =
+                "root".equals(System.getProperty("user.name"))
+                        ? List.of("setpriv", "--bounding-set=-dac_override,-dac_read_search")
+                        : List.of();
+        for (Path unreadable : List.of(file, hidden)) {
+            Set<PosixFilePermission> before = Files.getPosixFilePermissions(unreadable);
+            Files.setPosixFilePermissions(unreadable, Set.of());
+            try {
+                for (String verb : new String[] {"stop", "start", "flush"}) {
+                    Scripts.Result refused = scripts.run(withoutRights, "zkServer.sh", verb);
+                    assertThat(refused.exitCode()).as(refused.output()).isEqualTo(1);
+                    assertThat(refused.output()).contains(" cannot read " + file);
+                }
+            } finally {
+                Files.setPosixFilePermissions(unreadable, before);
+            }
+            assertThat(file).exists();
+        }
+    }
+
     @Test
     void aServerThatCannotStartIsReportedWithItsLog() throws Exception {
         scripts.writeConfig("bad.cfg", "clientPort=" + clientPort, "tickTime=often");
@@ -230,6 +306,34 @@ class ServerScriptsIT {
         assertThat(initialize("--force").output()).contains("This is server 7, as ");
         assertThat(folder.resolve("data/version-2")).isEmptyDirectory();
         assertThat(folder.resolve("data/initialize")).exists();
+    }
+
+    /** It has lost its pid file, or has another one. */
+    @Test
+    void theDataOfAServerThatListensAreNotDeleted() throws Exception {
+        Path kept = Files.createDirectories(folder.resolve("data/version-2")).resolve("log.1");
+        Files.writeString(kept, "");
+        int electionPort = Scripts.freePort();
+        Files.writeString(folder.resolve("data/myid"), "1\n");
+        scripts.writeConfig(
+                "zoo.cfg",
+                "clientPort=" + clientPort,
+                "server.1=127.0.0.1:" + Scripts.freePort() + ":" + electionPort,
+                "server.2=127.0.0.1:1:2",
+                "server.3=127.0.0.1:3:4");
+        for (int port : new int[] {clientPort, electionPort}) {
+            try (ServerSocket listens =
+                    new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+                Scripts.Result refused = initialize("--force");
+                assertThat(refused.exitCode()).isEqualTo(1);
+                assertThat(refused.output())
+                        .contains("port " + listens.getLocalPort() + " is in use by process ")
+                        .contains("stop that server first. Nothing was deleted.");
+            }
+            assertThat(kept).exists();
+        }
+        assertThat(initialize("--force").exitCode()).isZero();
+        assertThat(kept).doesNotExist();
     }
 
     @Test
