@@ -6,8 +6,9 @@ usage() {
 Usage: $(basename -- "$0") [--config DIR] [--configfile FILE] [--myid N] [--force]
   --configfile FILE  a name in the configuration folder or a path; zoo.cfg if absent
   --myid N           number of this server, for the file myid
-  --force            delete what an earlier server has left. One of an ensemble with SAUCR then gets
-                     everything from the others before it takes part, as after the loss of its disk
+  --force            delete what an earlier server has left. One of an ensemble is not marked as new
+                     then (no file "initialize"): with SAUCR it gets everything from the others
+                     before it takes part, as after the loss of its disk
 USAGE
     exit "$1"
 }
@@ -79,6 +80,9 @@ if [ -z "$data_dir" ]; then
     exit 1
 fi
 folders=("$data_dir/version-2")
+# ZooKeeper takes an empty folder for that of a new server if it finds this file beside the log's. An
+# earlier version of this script made it in dataDir.
+new_server_files=("${log_dir:-$data_dir}/initialize" "$data_dir/initialize")
 [ -n "$log_dir" ] && [ "$log_dir" != "$data_dir" ] && folders+=("$log_dir/version-2")
 
 pid="$(head -n 1 "$ZOOPIDFILE" 2>/dev/null | tr -cd '0-9')"
@@ -96,13 +100,17 @@ if [ "$force" = true ]; then
         exit 1
     fi
 fi
+deleted=false
 for folder in "${folders[@]}"; do
     if [ -e "$folder" ]; then
         if [ "$force" = false ]; then
             echo "Error: $folder is there already; --force deletes it with everything in it." >&2
             exit 1
         fi
+        # First: what is left of an interrupted deletion must not pass for the data of a new server.
+        rm -f -- "${new_server_files[@]}" || exit 1
         rm -rf -- "$folder" || exit 1
+        deleted=true
         echo "Deleted $folder."
     fi
 done
@@ -115,6 +123,8 @@ elif [ -f "$data_dir/myid" ]; then
 else
     echo "There is no $data_dir/myid; a server of an ensemble needs it (--myid N)."
 fi
-# ZooKeeper takes an empty folder for that of a new server if it finds this file.
-: >"$data_dir/initialize" || exit 1
 echo "Made ${folders[*]}."
+# One of an ensemble that was emptied may have acknowledged what the others lack: it is not new.
+if [ "$deleted" = false ] || ! in_ensemble; then
+    : >"${new_server_files[0]}" || exit 1
+fi

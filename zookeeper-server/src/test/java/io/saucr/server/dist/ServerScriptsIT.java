@@ -308,6 +308,29 @@ class ServerScriptsIT {
         assertThat(folder.resolve("data/initialize")).exists();
     }
 
+    @Test
+    void aServerOfAnEnsembleThatWasEmptiedIsNotNew() throws Exception {
+        Path logs = folder.resolve("logs");
+        String[] lines = {
+            "dataLogDir=" + logs,
+            "clientPort=" + clientPort,
+            "server.1=127.0.0.1:" + Scripts.freePort() + ":" + Scripts.freePort(),
+            "server.2=127.0.0.1:1:2",
+            "server.3=127.0.0.1:3:4"
+        };
+        scripts.writeConfig("zoo.cfg", lines);
+        Path isNew = logs.resolve("initialize");
+        assertThat(initialize("--force", "--myid=1").exitCode()).isZero();
+        assertThat(isNew).as("nothing was deleted").exists();
+
+        Path old = Files.writeString(folder.resolve("data/initialize"), "");
+        assertThat(initialize("--force").output()).contains("Deleted " + logs);
+        assertThat(isNew).doesNotExist();
+        assertThat(old).doesNotExist();
+        assertThat(initialize("--force").exitCode()).isZero();
+        assertThat(isNew).as("the folders were there, empty").doesNotExist();
+    }
+
     /** It has lost its pid file, or has another one. */
     @Test
     void theDataOfAServerThatListensAreNotDeleted() throws Exception {
