@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compares two snapshots: zkSnapshotComparer.sh -l SNAPSHOT -r SNAPSHOT [-b BYTES] [-n NODES] [-d] [-i]
+# Compares two snapshots: zkSnapshotComparer.sh -l SNAPSHOT -r SNAPSHOT -b BYTES -n NODES [-d] [-i]
 script="${BASH_SOURCE[0]}"
 while [ -L "$script" ]; do
     target="$(readlink -- "$script")"
