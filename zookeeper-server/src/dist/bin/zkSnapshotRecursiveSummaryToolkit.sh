@@ -13,4 +13,4 @@ ZOOBINDIR="$(cd -- "$(dirname -- "$script")" && pwd -P)"
 . "$ZOOBINDIR/zkEnv.sh"
 # shellcheck disable=SC2086 # the flag variables are lists of words
 exec "$JAVA" -Dsaucr.log.level=WARN -cp "$CLASSPATH" $JVMFLAGS \
-    org.apache.zookeeper.server.SnapshotRecursiveSummary "$@"
+    io.saucr.server.tool.SnapshotSummary "$@"

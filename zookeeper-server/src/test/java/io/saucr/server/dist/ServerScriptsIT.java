@@ -25,7 +25,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The scripts of the distribution, as an operator of Apache's uses them. */
 class ServerScriptsIT {
-    private static final Pattern MAIN_CLASS = Pattern.compile("org\\.apache\\.zookeeper[\\w.]+");
+    private static final Pattern MAIN_CLASS =
+            Pattern.compile("(org\\.apache\\.zookeeper|io\\.saucr)\\.[\\w.]+");
 
     @TempDir static Path unpacked;
     private static Path home;
@@ -291,6 +292,12 @@ class ServerScriptsIT {
         Scripts.Result summary = tool("zkSnapshotRecursiveSummaryToolkit.sh", last, "/", "2");
         assertThat(summary.exitCode()).as(summary.output()).isZero();
         assertThat(summary.output()).contains("-- /one").contains("data: 6");
+        Scripts.Result absent = tool("zkSnapshotRecursiveSummaryToolkit.sh", last, "/nope", "1");
+        assertThat(absent.exitCode()).isEqualTo(1);
+        assertThat(absent.output()).isEqualTo("Error: there is no node /nope in " + last + ".\n");
+        Scripts.Result noFile = tool("zkSnapshotRecursiveSummaryToolkit.sh", "/nope", "/", "1");
+        assertThat(noFile.exitCode()).isEqualTo(1);
+        assertThat(noFile.output()).isEqualTo("Error: there is no file /nope.\n");
         Scripts.Result comparison =
                 tool("zkSnapshotComparer.sh", "-l", first, "-r", last, "-b", "1", "-n", "1");
         assertThat(comparison.exitCode()).as(comparison.output()).isZero();
