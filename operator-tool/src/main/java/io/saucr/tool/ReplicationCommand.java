@@ -77,7 +77,7 @@ abstract class ReplicationCommand implements Callable<Integer> {
                                                     .println(
                                                             server.endpoint().name()
                                                                     + ": "
-                                                                    + silence(server)));
+                                                                    + problem(ensemble, server)));
                 }
                 return;
             }
@@ -100,9 +100,17 @@ abstract class ReplicationCommand implements Callable<Integer> {
                                                 ? "yes"
                                                 : "no"
                                         : "-",
-                                silence(server)));
+                                problem(ensemble, server)));
             }
             output.out().println(Output.table(rows));
+        }
+
+        /** Of a server that has nothing wrong: why it does not know the mode of its leader. */
+        private static String problem(Ensemble ensemble, ServerStatus server) {
+            String silence = silence(server);
+            return silence.equals("-")
+                    ? ensemble.withoutLeader().getOrDefault(server.endpoint().name(), "-")
+                    : silence;
         }
 
         private static String lastSwitch(JsonNode leader) {

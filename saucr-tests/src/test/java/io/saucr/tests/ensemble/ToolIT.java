@@ -214,6 +214,10 @@ class ToolIT {
         assertThat(saucr("mode").out()).startsWith("fast\n");
         // Its AdminServer asks the leader's.
         assertThat(saucrOf(follower, "mode", "--brief").out()).isEqualTo("fast\n");
+        Said unknown = saucrOf(follower, "mode", "--brief", "--admin", "none");
+        assertThat(unknown.out()).isEqualTo("unknown\n");
+        assertThat(unknown.err())
+                .isEqualTo(client(follower) + ": only a leader's mntr tells the mode\n");
         // mntr tells, too.
         assertThat(saucr("mode", "--admin", "none").out()).startsWith("fast\n");
         Said view = saucr("view");
