@@ -333,6 +333,7 @@ class DocumentationIT {
         // This test is a part of it.
         known.add("./saucr test");
         assertThat(project("./saucr test --quick", "./saucr test --help")).contains("--quick");
+        assertThat(project("./saucr test --trial", "./saucr test --help")).contains("--trial");
     }
 
     private static boolean isAsBefore() throws IOException {
