@@ -12,15 +12,15 @@ is_alive() {
     esac
 }
 
-# True if process $1 is a server that these scripts have started with this configuration. Where there
-# is no /proc, every process is taken for it.
+# True if process $1 is a server with this configuration, whether one of these scripts has started it
+# or somebody else who wrote the pid file. Where there is no /proc, every process is taken for it.
 is_this_server() {
     [ -r "/proc/$1/cmdline" ] || return 0
     local word folder started=false configured=false
     folder="$(readlink -- "/proc/$1/cwd" 2>/dev/null)"
     while IFS= read -r -d '' word; do
         case "$word" in
-            -Dzookeeper.log.dir=*) started=true ;;
+            -Dzookeeper.log.dir=* | org.apache.zookeeper.server.quorum.QuorumPeerMain) started=true ;;
             /*) ;;
             *) word="$folder/$word" ;;
         esac
