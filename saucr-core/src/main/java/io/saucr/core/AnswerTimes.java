@@ -3,14 +3,14 @@ package io.saucr.core;
 /**
  * How late a follower's answers to heartbeats come at the worst, of late (R27): from when a
  * heartbeat was due until something was heard, so the leader's own delay counts, too, and so does
- * an answer that is still missing. What is long ago counts for less: in a minute without a late
+ * an answer that is still missing. What is long ago counts for less: in ten seconds without a late
  * answer it falls to about a third.
  *
  * <p>Owned by the leader's lock, but for {@link #heard}, which the thread calls that reads the
  * connection. Times are monotonic nanoseconds.
  */
 final class AnswerTimes {
-    private static final double MEMORY_NANOS = 60e9;
+    private static final double MEMORY_NANOS = 10e9;
 
     private final long mostNanos;
 
