@@ -12,11 +12,13 @@ is_alive() {
     esac
 }
 
-# True if process $1 is a server with this configuration, whether one of these scripts has started it
-# or somebody else who wrote the pid file. Where there is no /proc, every process is taken for it.
+# True if process $1 is a server with this configuration, or with another file that has the same
+# dataDir, as after a move to a new release; whether one of these scripts has started it or somebody
+# else who wrote the pid file. Where there is no /proc, or the server's file is gone, the pid file is
+# believed.
 is_this_server() {
     [ -r "/proc/$1/cmdline" ] || return 0
-    local word folder started=false configured=false
+    local word file="" folder started=false
     folder="$(readlink -- "/proc/$1/cwd" 2>/dev/null)"
     while IFS= read -r -d '' word; do
         case "$word" in
@@ -25,10 +27,13 @@ is_this_server() {
             *) word="$folder/$word" ;;
         esac
         if [ "$word" = "$ZOOCFG" ] || [ "$word" -ef "$ZOOCFG" ]; then
-            configured=true
+            [ "$started" = false ] || return 0
         fi
+        file="$word"
     done 2>/dev/null <"/proc/$1/cmdline"
-    [ "$started" = true ] && [ "$configured" = true ]
+    [ "$started" = true ] || return 1
+    # The last word is the server's file.
+    [ ! -r "$file" ] || [ "$(value_of dataDir "$file")" -ef "$data_dir" ]
 }
 
 # The process id in the pid file if this server really runs under it; nothing otherwise. The system

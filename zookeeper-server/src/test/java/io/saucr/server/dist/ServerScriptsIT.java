@@ -117,6 +117,7 @@ class ServerScriptsIT {
         Files.createDirectories(pidFile().getParent());
         Path script = Files.writeString(folder.resolve("notes-about-java.sh"), "read -r line\n");
         Path config = conf().resolve("zoo.cfg");
+        Files.writeString(conf().resolve("other.cfg"), "dataDir=" + folder.resolve("other") + "\n");
         String[][] others = {
             {"bash", script.toString()},
             {"bash", script.toString(), "zkServer.sh", config.toString()},
@@ -261,6 +262,8 @@ class ServerScriptsIT {
         assertThat(server("status", file).output())
                 .contains("Client port found: " + clientPort + ". Client address: 127.0.0.1")
                 .contains("Mode: leader");
+        // Who stops it with another file that has the same dataDir means the same server.
+        assertThat(server("stop").output()).contains("STOPPED");
     }
 
     @Test
