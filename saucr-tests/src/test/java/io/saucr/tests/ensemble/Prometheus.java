@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.File;
 import java.io.IOException;
+import java.net.HttpURLConnection;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -79,7 +80,10 @@ final class Prometheus implements AutoCloseable {
                     });
             Matcher listening = LISTENING.matcher(Files.readString(log));
             assertThat(listening.find()).isTrue();
-            api = "http://127.0.0.1:" + listening.group(1) + "/api/v1/";
+            String root = "http://127.0.0.1:" + listening.group(1);
+            api = root + "/api/v1/";
+            // It listens before it can answer.
+            SaucrEnsemble.await("Prometheus, ready", () -> status(root + "/-/ready") == 200);
         } catch (Exception | Error e) {
             close();
             throw e;
@@ -186,6 +190,16 @@ final class Prometheus implements AutoCloseable {
                 get("query?query=" + URLEncoder.encode(expression, StandardCharsets.UTF_8))
                         .get("result");
         return result.size() == 1 ? result.get(0).get("value").get(1).asDouble() : Double.NaN;
+    }
+
+    private static int status(String address) throws IOException {
+        HttpURLConnection connection =
+                (HttpURLConnection) URI.create(address).toURL().openConnection();
+        try {
+            return connection.getResponseCode();
+        } finally {
+            connection.disconnect();
+        }
     }
 
     private JsonNode get(String path) throws IOException {
