@@ -32,11 +32,11 @@ class FailedRunsTest {
     void historiesAndLogsAreKeptWhereTheFailureSays() throws Exception {
         write("out/histories/h.edn");
         write("out/failures/run/server-1.log");
-        write("out/work/server-2/server.log");
+        write("out/servers/server-2/server.log");
         write("out/nemesis.jsonl");
         write("out/report.txt");
         write("distribution/lib/some.jar");
-        write("out/work/server-2/data/version-2/log.100000001");
+        write("out/servers/server-2/data/version-2/log.100000001");
         for (String name : new String[] {"SomeIT.fails", "SomeIT.fails-2"}) {
             Path kept = folder.resolve("target/failed-runs").resolve(name);
             assertThat(runs().kept("SomeIT.fails", failure))
@@ -44,11 +44,11 @@ class FailedRunsTest {
                     .hasCause(failure);
             assertThat(kept.resolve("out/histories/h.edn")).hasContent("out/histories/h.edn");
             assertThat(kept.resolve("out/failures/run/server-1.log")).exists();
-            assertThat(kept.resolve("out/work/server-2/server.log")).exists();
+            assertThat(kept.resolve("out/servers/server-2/server.log")).exists();
             assertThat(kept.resolve("out/nemesis.jsonl")).exists();
             assertThat(kept.resolve("out/report.txt")).exists();
             assertThat(kept.resolve("distribution")).doesNotExist();
-            assertThat(kept.resolve("out/work/server-2/data")).doesNotExist();
+            assertThat(kept.resolve("out/servers/server-2/data")).doesNotExist();
         }
     }
 
