@@ -1,5 +1,7 @@
 package io.saucr.server;
 
+import static io.saucr.server.SaucrSettings.notAllowed;
+
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -287,10 +289,6 @@ final class RefusedConfiguration {
             innermost = innermost.getCause();
         }
         return innermost.getMessage() == null ? innermost.toString() : innermost.getMessage();
-    }
-
-    private static String notAllowed(String file, String key, String value, String words) {
-        return file + ": " + key + "=" + value + " is not allowed; it must be " + words;
     }
 
     private static boolean isNumber(String text, long least, long most) {

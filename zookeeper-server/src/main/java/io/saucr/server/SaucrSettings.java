@@ -165,6 +165,15 @@ public record SaucrSettings(
         }
     }
 
+    /**
+     * The words for a value that a file must not have.
+     *
+     * @param allowed what it must be
+     */
+    static String notAllowed(String file, String key, String value, String allowed) {
+        return file + ": " + key + "=" + value + " is not allowed; it must be " + allowed;
+    }
+
     /** The settings that apply, as they would be written into {@code zoo.cfg}. */
     String inForce() {
         Map<String, String> values = new LinkedHashMap<>();
@@ -298,14 +307,7 @@ public record SaucrSettings(
         }
 
         private InvalidSettingException invalid(String key, String value) {
-            return new InvalidSettingException(
-                    source
-                            + ": "
-                            + key
-                            + "="
-                            + value
-                            + " is not allowed; it must be "
-                            + ALLOWED.get(key));
+            return new InvalidSettingException(notAllowed(source, key, value, ALLOWED.get(key)));
         }
     }
 }

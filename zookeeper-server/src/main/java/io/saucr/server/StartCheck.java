@@ -1,5 +1,7 @@
 package io.saucr.server;
 
+import static io.saucr.server.SaucrSettings.notAllowed;
+
 import io.saucr.core.StartAssessment;
 import io.saucr.core.StartAssessment.Verdict;
 import io.saucr.server.SaucrSettings.InvalidSettingException;
@@ -106,14 +108,11 @@ final class StartCheck {
         for (File each : List.of(folder, new File(folder, VERSION_FOLDER))) {
             if (each.exists() && !each.isDirectory()) {
                 throw new InvalidSettingException(
-                        path
-                                + ": "
-                                + key
-                                + "="
-                                + folder
-                                + " is not allowed; it must be a folder, and "
-                                + each
-                                + " is a file");
+                        notAllowed(
+                                path,
+                                key,
+                                folder.toString(),
+                                "a folder, and " + each + " is a file"));
             }
         }
     }
@@ -122,12 +121,8 @@ final class StartCheck {
             throws InvalidSettingException {
         if (value < 1) {
             throw new InvalidSettingException(
-                    path
-                            + ": "
-                            + key
-                            + "="
-                            + value
-                            + " is not allowed; it must be a number of ticks, at least 1");
+                    notAllowed(
+                            path, key, Integer.toString(value), "a number of ticks, at least 1"));
         }
     }
 
