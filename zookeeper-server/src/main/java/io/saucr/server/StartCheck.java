@@ -102,9 +102,6 @@ final class StartCheck {
     /** Else its marker files would be said to be damaged. */
     private static void checkFolder(String path, String key, File folder)
             throws InvalidSettingException {
-        if (folder == null) {
-            return;
-        }
         for (File each : List.of(folder, new File(folder, VERSION_FOLDER))) {
             if (each.exists() && !each.isDirectory()) {
                 throw new InvalidSettingException(
@@ -172,16 +169,11 @@ final class StartCheck {
     private static StartAssessment assess(
             QuorumPeerConfig config, SaucrSettings settings, String path)
             throws InvalidSettingException {
-        File snapshots = config.getDataDir();
-        File logs = config.getDataLogDir() == null ? snapshots : config.getDataLogDir();
-        if (logs == null) {
-            return new StartAssessment(Verdict.EMPTY, "there is no data folder");
-        }
-        Path logFolder = logs.toPath().resolve(VERSION_FOLDER);
+        Path logFolder = config.getDataLogDir().toPath().resolve(VERSION_FOLDER);
         try {
             return new StartExamination(
                             logFolder,
-                            snapshots.toPath().resolve(VERSION_FOLDER),
+                            config.getDataDir().toPath().resolve(VERSION_FOLDER),
                             new MarkerStore(logFolder))
                     .assessMarkers(settings.ensembleName(), config.getServerId());
         } catch (IOException e) {

@@ -1,7 +1,6 @@
 package io.saucr.server;
 
 import io.saucr.core.LogIdentity;
-import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -44,8 +43,7 @@ final class StartLine {
     }
 
     private static String log(QuorumPeerConfig config) {
-        File logs = config.getDataLogDir() == null ? config.getDataDir() : config.getDataLogDir();
-        Path folder = logs.toPath().resolve(StartCheck.VERSION_FOLDER);
+        Path folder = config.getDataLogDir().toPath().resolve(StartCheck.VERSION_FOLDER);
         try {
             Optional<LogIdentity> identity = new MarkerStore(folder).identity();
             return identity.map(each -> "log " + Long.toHexString(each.log()))
