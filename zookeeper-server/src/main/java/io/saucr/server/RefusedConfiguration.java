@@ -119,7 +119,7 @@ final class RefusedConfiguration {
         try {
             Map<String, String> dynamic = read(file);
             for (String key : dynamic.keySet()) {
-                if (!key.startsWith("server.") && !isMember(key)) {
+                if (!isMember(key)) {
                     return Optional.of(
                             name
                                     + ": "
@@ -263,7 +263,7 @@ final class RefusedConfiguration {
                 numbers.add(Long.parseLong(key.substring("server.".length())));
             }
         }
-        return numbers.toString().replaceAll("[\\[\\]]", "");
+        return StartCheck.listed(numbers);
     }
 
     private static String firstLine(File file) {

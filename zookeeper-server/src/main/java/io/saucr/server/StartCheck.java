@@ -146,7 +146,7 @@ final class StartCheck {
         LOG.warn("{}", problem);
     }
 
-    private static String listed(Set<Long> servers) {
+    static String listed(Set<Long> servers) {
         return servers.stream().sorted().map(String::valueOf).collect(Collectors.joining(", "));
     }
 
