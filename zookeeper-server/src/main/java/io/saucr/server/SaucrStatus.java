@@ -93,14 +93,15 @@ final class SaucrStatus {
         if (status == null) {
             return;
         }
-        if (!status.serves()) {
-            status.flat().forEach((key, value) -> answer.println("zk_" + key + "\t" + value));
-        } else {
-            status.view().forEach((key, value) -> answer.println("zk_" + key + "\t" + value));
-            status.exposition
-                    .countersForMntr()
-                    .forEach((key, value) -> answer.println("zk_" + key + "\t" + value));
-        }
+        Map<String, Object> lines = status.serves() ? status.besidesMetrics() : status.flat();
+        lines.forEach((key, value) -> answer.println("zk_" + key + "\t" + value));
+    }
+
+    /** What a server that serves adds to {@code mntr}, without its prefix. */
+    private Map<String, Object> besidesMetrics() {
+        Map<String, Object> lines = view();
+        lines.putAll(exposition.countersForMntr());
+        return lines;
     }
 
     private void showMetrics() {
