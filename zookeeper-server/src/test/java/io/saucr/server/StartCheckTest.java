@@ -48,14 +48,9 @@ class StartCheckTest {
         forgetProperties();
     }
 
-    /** The parser turns keys that it does not know into system properties. */
     @AfterEach
     void forgetProperties() {
-        for (String name : System.getProperties().stringPropertyNames()) {
-            if (name.startsWith("zookeeper.")) {
-                System.clearProperty(name);
-            }
-        }
+        ParsedProperties.forget();
     }
 
     private void parse(int voters, String... lines) throws Exception {

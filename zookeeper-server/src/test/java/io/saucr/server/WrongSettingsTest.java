@@ -52,14 +52,9 @@ class WrongSettingsTest {
         lines.put("saucr.enabled", "true");
     }
 
-    /** The parser turns keys that it does not know into system properties. */
     @AfterEach
     void forgetProperties() {
-        for (String name : System.getProperties().stringPropertyNames()) {
-            if (name.startsWith("zookeeper.")) {
-                System.clearProperty(name);
-            }
-        }
+        ParsedProperties.forget();
         QuorumPeerConfig.setReconfigEnabled(false);
         QuorumPeerConfig.setStandaloneEnabled(true);
     }

@@ -3,6 +3,7 @@ package io.saucr.server.dist;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.saucr.server.ParsedProperties;
 import io.saucr.server.SaucrSettings;
 import io.saucr.server.SaucrSettings.InvalidSettingException;
 import java.io.IOException;
@@ -54,14 +55,9 @@ class DocumentsTest {
 
     @TempDir Path folder;
 
-    /** The parser turns keys that it does not know into system properties. */
     @AfterEach
     void forgetProperties() {
-        for (String name : System.getProperties().stringPropertyNames()) {
-            if (name.startsWith("zookeeper.")) {
-                System.clearProperty(name);
-            }
-        }
+        ParsedProperties.forget();
     }
 
     private static SaucrSettings parse(Map<String, String> settings)

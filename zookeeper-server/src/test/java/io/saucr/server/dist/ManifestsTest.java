@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.MappingIterator;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import io.saucr.core.Quorums;
+import io.saucr.server.ParsedProperties;
 import io.saucr.server.SaucrSettings;
 import java.io.StringReader;
 import java.nio.file.Files;
@@ -222,14 +223,9 @@ class ManifestsTest {
         assertThat(config.getProperty("reconfigEnabled")).isNull();
     }
 
-    /** The parser turns keys that it does not know into system properties. */
     @AfterEach
     void forgetProperties() {
-        for (String name : System.getProperties().stringPropertyNames()) {
-            if (name.startsWith("zookeeper.")) {
-                System.clearProperty(name);
-            }
-        }
+        ParsedProperties.forget();
     }
 
     @Test
