@@ -1,6 +1,5 @@
 package io.saucr.server.dist;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
@@ -8,7 +7,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 
 /** The script that makes the Debian package. Stateless. */
 final class DebianPackage {
@@ -29,10 +27,7 @@ final class DebianPackage {
     static Scripts.Result build(String... arguments) throws Exception {
         List<String> command = new ArrayList<>(List.of(SCRIPT.toString()));
         command.addAll(Arrays.asList(arguments));
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String output = new String(process.getInputStream().readAllBytes(), UTF_8);
-        assertThat(process.waitFor(Scripts.LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
-        return new Scripts.Result(process.exitValue(), output);
+        return Scripts.run(new ProcessBuilder(command), Scripts.LIMIT);
     }
 
     /**

@@ -97,7 +97,7 @@ class DebianPackageIT {
     private static Process server() throws Exception {
         IsolatedRoot.Started started = machine.start(asTheUnitSays(unit("ExecStart").get(0)));
         String[] wait = asTheUnitSays(unit("ExecStartPost").get(0) + " 60").toArray(String[]::new);
-        IsolatedRoot.Result serves = machine.run(wait);
+        Scripts.Result serves = machine.run(wait);
         assertThat(serves.exitCode())
                 .as("%s%n%s", serves.output(), Files.readString(started.output()))
                 .isZero();

@@ -1,14 +1,11 @@
 package io.saucr.server.dist;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 
 /**
  * The image's entry point, run as in a container, but for its folders: they are below one folder,
@@ -75,13 +72,6 @@ final class EntryPoint {
 
     /** Runs a command to its end. */
     Scripts.Result run(String... command) throws IOException, InterruptedException {
-        Process process = start(command);
-        try {
-            boolean ended = process.waitFor(Scripts.LIMIT.toSeconds(), TimeUnit.SECONDS);
-            assertThat(ended).as(Files.readString(output())).isTrue();
-        } finally {
-            process.destroyForcibly();
-        }
-        return new Scripts.Result(process.exitValue(), Files.readString(output()));
+        return Scripts.await(start(command), output(), Scripts.LIMIT);
     }
 }

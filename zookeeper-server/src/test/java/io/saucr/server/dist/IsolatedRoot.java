@@ -24,9 +24,6 @@ final class IsolatedRoot implements AutoCloseable {
     private final Path root;
     private final Process holder;
 
-    /** What a command said, on both of its outputs. */
-    record Result(int exitCode, String output) {}
-
     /**
      * Needs root's rights.
      *
@@ -56,20 +53,20 @@ final class IsolatedRoot implements AutoCloseable {
     /** Copies a file of the machine to {@code /tmp}. Returns its path as seen here. */
     Path copy(Path file) throws IOException, InterruptedException {
         Path target = Path.of("/tmp").resolve(file.getFileName());
-        Result copied =
+        Scripts.Result copied =
                 await(outside(List.of("cp", file.toString(), root.resolve("tmp").toString())));
         assertThat(copied.exitCode()).as(copied.output()).isZero();
         return target;
     }
 
     /** Runs a command to its end, with little but a PATH in its environment. */
-    Result run(String... command) throws IOException, InterruptedException {
+    Scripts.Result run(String... command) throws IOException, InterruptedException {
         return await(start(List.of(command)));
     }
 
     /** As {@link #run}, of a command that must succeed. Returns its output. */
     String succeed(String... command) throws IOException, InterruptedException {
-        Result result = run(command);
+        Scripts.Result result = run(command);
         assertThat(result.exitCode())
                 .as("%s%n%s", String.join(" ", command), result.output())
                 .isZero();
@@ -127,12 +124,8 @@ final class IsolatedRoot implements AutoCloseable {
         return new Started(process, output);
     }
 
-    private static Result await(Started started) throws IOException, InterruptedException {
-        boolean ended = started.process().waitFor(Scripts.LIMIT.toSeconds(), TimeUnit.SECONDS);
-        started.process().destroyForcibly();
-        String output = Files.readString(started.output());
-        assertThat(ended).as(output).isTrue();
-        return new Result(started.process().exitValue(), output);
+    private static Scripts.Result await(Started started) throws IOException, InterruptedException {
+        return Scripts.await(started.process(), started.output(), Scripts.LIMIT);
     }
 
     @Override

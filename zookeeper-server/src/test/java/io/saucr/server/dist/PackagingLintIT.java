@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -25,7 +25,7 @@ class PackagingLintIT {
     private static final Path REQUIREMENTS =
             Path.of("src/test/python/requirements.txt").toAbsolutePath();
     private static final Path PROGRAMS = Path.of("target/lint").toAbsolutePath();
-    private static final long SECONDS = 120;
+    private static final Duration LIMIT = Duration.ofMinutes(2);
 
     @TempDir Path folder;
 
@@ -55,22 +55,9 @@ class PackagingLintIT {
     }
 
     private static Scripts.Result run(String... command) throws IOException, InterruptedException {
-        Path output = Files.createTempFile("lint", ".txt");
-        try {
-            ProcessBuilder builder =
-                    new ProcessBuilder(command)
-                            .redirectErrorStream(true)
-                            .redirectOutput(output.toFile());
-            builder.environment().put("PYTHONPATH", PROGRAMS.toString());
-            Process process = builder.start();
-            boolean ended = process.waitFor(SECONDS, TimeUnit.SECONDS);
-            process.destroyForcibly();
-            String said = Files.readString(output);
-            assertThat(ended).as(said).isTrue();
-            return new Scripts.Result(process.exitValue(), said);
-        } finally {
-            Files.delete(output);
-        }
+        ProcessBuilder program = new ProcessBuilder(command);
+        program.environment().put("PYTHONPATH", PROGRAMS.toString());
+        return Scripts.run(program, LIMIT);
     }
 
     private static void passes(String... command) throws Exception {

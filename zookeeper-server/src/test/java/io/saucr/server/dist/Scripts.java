@@ -25,7 +25,7 @@ final class Scripts {
     private final Path folder;
     private final Map<String, String> variables = new HashMap<>();
 
-    /** What a script said, on both of its outputs. */
+    /** What a process said, on both of its outputs. */
     record Result(int exitCode, String output) {}
 
     /**
@@ -95,8 +95,30 @@ final class Scripts {
     Result run(List<String> runner, String script, String... arguments)
             throws IOException, InterruptedException {
         Path output = Files.createTempFile(folder, "output", ".txt");
-        Process process = start(output, runner, script, arguments);
-        assertThat(process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).as(script).isTrue();
+        return await(start(output, runner, script, arguments), output, LIMIT);
+    }
+
+    /** Runs any program to its end. */
+    static Result run(ProcessBuilder program, Duration limit)
+            throws IOException, InterruptedException {
+        Path output = Files.createTempFile("output", ".txt");
+        try {
+            program.redirectErrorStream(true).redirectOutput(output.toFile());
+            return await(program.start(), output, limit);
+        } finally {
+            Files.delete(output);
+        }
+    }
+
+    /** Waits for the end of a process. One that takes longer is ended, and the test fails. */
+    static Result await(Process process, Path output, Duration limit)
+            throws IOException, InterruptedException {
+        try {
+            boolean ended = process.waitFor(limit.toSeconds(), TimeUnit.SECONDS);
+            assertThat(ended).as(Files.readString(output)).isTrue();
+        } finally {
+            process.destroyForcibly();
+        }
         return new Result(process.exitValue(), Files.readString(output));
     }
 
