@@ -388,7 +388,8 @@ class EntryPointIT {
         }
         await().atMost(Scripts.LIMIT).until(() -> Stream.of(1, 2, 3).allMatch(this::serves));
         ask(SERVERS, client -> assertThat(client.exists("/kept", false)).isNotNull());
-        assertThat(readiness(1).exitCode()).as(readiness(1).output()).isZero();
+        Scripts.Result ready = readiness(1);
+        assertThat(ready.exitCode()).as(ready.output()).isZero();
 
         // One that waits for a quorum is alive, and not ready.
         stop(running.get(1));
