@@ -191,7 +191,6 @@ class RefusedStartsIT {
 
     @Test
     void aSettingIsWrongOrTheFileIsMissing() throws Exception {
-        data = folder.resolve("data");
         Files.delete(data.resolve("myid"));
         Files.delete(data);
         alone("tickTime=often");
