@@ -10,10 +10,7 @@ while [ -L "$script" ]; do
 done
 ZOOBINDIR="$(cd -- "$(dirname -- "$script")" && pwd -P)"
 . "$ZOOBINDIR/zkEnv.sh"
-if [ ! -f "$ZOOCFG" ]; then
-    echo "Error: there is no configuration file $ZOOCFG." >&2
-    exit 1
-fi
+require_config_file
 data_dir="$(value_of dataDir "$ZOOCFG")"
 log_dir="$(value_of dataLogDir "$ZOOCFG")"
 # shellcheck disable=SC2086 # the flag variables are lists of words

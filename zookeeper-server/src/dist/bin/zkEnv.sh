@@ -37,6 +37,13 @@ case "$ZOOCFG" in
     *) ZOOCFG="$ZOOCFGDIR/$ZOOCFG" ;;
 esac
 
+require_config_file() {
+    if [ ! -f "$ZOOCFG" ]; then
+        echo "Error: there is no configuration file $ZOOCFG." >&2
+        exit 1
+    fi
+}
+
 # Value of a key of a configuration file: the last one given, as Java's Properties reads it.
 value_of() {
     [ -f "$2" ] || return 0

@@ -70,10 +70,7 @@ done
 . "$ZOOBINDIR/zkEnv.sh"
 . "$ZOOBINDIR/zkThisServer.sh"
 
-if [ ! -f "$ZOOCFG" ]; then
-    echo "Error: there is no configuration file $ZOOCFG." >&2
-    exit 1
-fi
+require_config_file
 log_dir="$(value_of dataLogDir "$ZOOCFG")"
 if [ -z "$data_dir" ]; then
     echo "Error: $ZOOCFG has no dataDir." >&2

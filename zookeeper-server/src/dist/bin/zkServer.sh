@@ -163,10 +163,7 @@ require_java_17() {
 }
 
 require_config() {
-    if [ ! -f "$ZOOCFG" ]; then
-        say "Error: there is no configuration file $ZOOCFG."
-        exit 1
-    fi
+    require_config_file
     say "Using config: $ZOOCFG"
 }
 
