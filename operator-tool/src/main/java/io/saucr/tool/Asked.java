@@ -62,8 +62,13 @@ final class Asked {
         return answers;
     }
 
-    private static <T> Answer<T> await(
-            Endpoint endpoint, Future<T> future, Deadline end, Duration patience)
+    /**
+     * The answer of one of them.
+     *
+     * @param end until when it is waited for
+     * @param patience what is said of a server that has not answered by then
+     */
+    static <T> Answer<T> await(Endpoint endpoint, Future<T> future, Deadline end, Duration patience)
             throws InterruptedException {
         try {
             return new Answer<>(

@@ -2,12 +2,10 @@ package io.saucr.tool;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.saucr.tool.Asked.Answer;
 import io.saucr.tool.EndpointException.Reason;
 import java.util.Map;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 /**
  * What one server tells of itself, put together from {@code srvr} on its port for clients and from
@@ -37,18 +35,8 @@ record ServerStatus(
         } catch (EndpointException e) {
             clients = e;
         }
-        try {
-            SaucrState saucr = replication.get(deadline.millisLeft(), TimeUnit.MILLISECONDS);
-            return new ServerStatus(endpoint, srvr, clients, saucr, null);
-        } catch (TimeoutException e) {
-            return new ServerStatus(
-                    endpoint, srvr, clients, null, EndpointException.silent(deadline.patience()));
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof EndpointException problem) {
-                return new ServerStatus(endpoint, srvr, clients, null, problem);
-            }
-            throw new IllegalStateException(e.getCause());
-        }
+        Answer<SaucrState> told = Asked.await(endpoint, replication, deadline, deadline.patience());
+        return new ServerStatus(endpoint, srvr, clients, told.answer(), told.problem());
     }
 
     private static SaucrState replication(
