@@ -3,11 +3,11 @@ package io.saucr.tool;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -147,10 +147,7 @@ record Backup(
             Files.move(logFile, folder.resolve(log.fileName()));
             json.set("log", log.json().put("file", log.fileName()));
         }
-        byte[] text =
-                new ObjectMapper()
-                        .enable(SerializationFeature.INDENT_OUTPUT)
-                        .writeValueAsBytes(json);
+        byte[] text = json.toPrettyString().getBytes(StandardCharsets.UTF_8);
         NewFile.write(new ByteArrayInputStream(text), folder.resolve(DESCRIPTION));
     }
 

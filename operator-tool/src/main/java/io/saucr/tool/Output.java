@@ -1,9 +1,6 @@
 package io.saucr.tool;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.SerializationFeature;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,14 +39,7 @@ final class Output {
     }
 
     void print(JsonNode json) {
-        try {
-            out().println(
-                            new ObjectMapper()
-                                    .enable(SerializationFeature.INDENT_OUTPUT)
-                                    .writeValueAsString(json));
-        } catch (JsonProcessingException e) {
-            throw new IllegalStateException(e);
-        }
+        out().println(json.toPrettyString());
     }
 
     /** Rows in columns that are as wide as their widest cell; the first row is the header. */
