@@ -16,17 +16,15 @@ import org.apache.zookeeper.common.X509Util;
  *
  * @param endpoints at least one
  * @param timeout for one question to one server; empty if the user gave none
- * @param plain of clients on ports without TLS
- * @param secure of clients on ports with TLS
- * @param clientTls for ports of clients; null if none of them has TLS
+ * @param client of clients, with TLS if the ports for them have it
+ * @param clientTls for ports of clients; null if they have no TLS
  * @param adminTls for AdminServers; null if none of them has HTTPS
  * @param verifiesHostnames whether a certificate must be of the host that was asked
  */
 record Connection(
         List<Endpoint> endpoints,
         Optional<Duration> timeout,
-        ZKClientConfig plain,
-        ZKClientConfig secure,
+        ZKClientConfig client,
         SSLContext clientTls,
         SSLContext adminTls,
         boolean verifiesHostnames,
@@ -63,10 +61,6 @@ record Connection(
     /** How long a server may be silent while it takes a snapshot: as given, else a minute. */
     Duration silence() {
         return timeout.orElse(SILENCE);
-    }
-
-    ZKClientConfig client(Endpoint endpoint) {
-        return endpoint.tls() ? secure : plain;
     }
 
     /**

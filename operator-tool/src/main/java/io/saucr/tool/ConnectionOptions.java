@@ -167,34 +167,34 @@ final class ConnectionOptions {
             }
             server = Optional.of(ServerConfiguration.read(serverFile));
         }
-        ZKClientConfig plain = client(server);
+        ZKClientConfig client = client(server);
         List<Endpoint> asked = server.isPresent() ? List.of(server.get().endpoint()) : endpoints();
-        boolean anyTls = asked.stream().anyMatch(Endpoint::tls);
+        // All of them or none: --tls is for all, and a zoo.cfg is of one.
+        boolean secure = asked.stream().anyMatch(Endpoint::tls);
         boolean anyHttps =
                 asked.stream()
                         .flatMap(each -> each.admin().stream())
                         .anyMatch(admin -> admin.getScheme().equals("https"));
-        ZKClientConfig secure = client(server);
-        secure.setProperty(ZKClientConfig.SECURE_CLIENT, "true");
-        secure.setProperty(
-                ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET, ClientCnxnSocketNetty.class.getName());
-        Optional<Duration> patience = Optional.ofNullable(timeout).map(Durations::parse);
-        for (ZKClientConfig each : List.of(plain, secure)) {
-            each.setProperty(
-                    ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT,
-                    Long.toString(patience.orElse(Connection.PATIENCE).toMillis()));
+        if (secure) {
+            client.setProperty(ZKClientConfig.SECURE_CLIENT, "true");
+            client.setProperty(
+                    ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET,
+                    ClientCnxnSocketNetty.class.getName());
         }
+        Optional<Duration> patience = Optional.ofNullable(timeout).map(Durations::parse);
+        client.setProperty(
+                ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT,
+                Long.toString(patience.orElse(Connection.PATIENCE).toMillis()));
         boolean verifies;
         try (X509Util keys = new ClientX509Util()) {
-            verifies = keys.isServerHostnameVerificationEnabled(plain);
+            verifies = keys.isServerHostnameVerificationEnabled(client);
         }
         return new Connection(
                 asked,
                 patience,
-                plain,
-                secure,
-                anyTls ? Connection.clientTls(plain) : null,
-                anyHttps ? Connection.adminTls(plain) : null,
+                client,
+                secure ? Connection.clientTls(client) : null,
+                anyHttps ? Connection.adminTls(client) : null,
                 verifies,
                 credentials());
     }

@@ -9,7 +9,6 @@ import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooKeeper;
-import org.apache.zookeeper.client.ZKClientConfig;
 
 /**
  * A client's session with one server, to see whether it serves: it costs the ensemble two writes,
@@ -35,7 +34,6 @@ final class Session implements AutoCloseable {
     static Session open(Endpoint endpoint, Connection connection, Deadline deadline)
             throws EndpointException, InterruptedException {
         BlockingQueue<KeeperState> states = new ArrayBlockingQueue<>(64);
-        ZKClientConfig configuration = connection.client(endpoint);
         ZooKeeper client;
         try {
             client =
@@ -43,7 +41,7 @@ final class Session implements AutoCloseable {
                             endpoint.name(),
                             Math.max(SHORTEST_SESSION_MILLIS, 2 * deadline.millisLeft()),
                             event -> states.offer(event.getState()),
-                            configuration);
+                            connection.client());
         } catch (IOException | IllegalArgumentException e) {
             throw new EndpointException(Reason.UNREACHABLE, e.getMessage());
         }
