@@ -202,7 +202,7 @@ final class EndpointCommand implements Runnable {
             return problem;
         }
         ServerStatus status = ServerStatus.of(endpoint, connection, deadline);
-        if (status.saucr() == null || status.saucr().off()) {
+        if (!status.tells()) {
             return problem;
         }
         return new EndpointException(

@@ -36,7 +36,7 @@ record Ensemble(
     private static Optional<SaucrState> elsewhere(
             List<ServerStatus> servers, Connection connection, Map<String, String> withoutLeader) {
         for (ServerStatus server : servers) {
-            if (server.saucr() == null || server.saucr().off()) {
+            if (!server.tells()) {
                 continue;
             }
             String name = server.endpoint().name();

@@ -43,10 +43,6 @@ abstract class ReplicationCommand implements Callable<Integer> {
         return problem == null ? "-" : problem;
     }
 
-    private static boolean tells(ServerStatus server) {
-        return server.saucr() != null && !server.saucr().off();
-    }
-
     private static String ids(List<Long> ids) {
         return ids.isEmpty()
                 ? "-"
@@ -88,7 +84,7 @@ abstract class ReplicationCommand implements Callable<Integer> {
             List<List<String>> rows = new ArrayList<>();
             rows.add(List.of("ENDPOINT", "ROLE", "MODE", "PINNED", "ON DISK", "PROBLEM"));
             for (ServerStatus server : ensemble.servers()) {
-                boolean tells = tells(server);
+                boolean tells = server.tells();
                 rows.add(
                         List.of(
                                 server.endpoint().name(),
@@ -155,7 +151,7 @@ abstract class ReplicationCommand implements Callable<Integer> {
                             "ANSWERS NEEDED",
                             "PROBLEM"));
             for (ServerStatus server : ensemble.servers()) {
-                boolean tells = tells(server);
+                boolean tells = server.tells();
                 JsonNode view = tells ? server.saucr().json().path("view") : null;
                 rows.add(
                         List.of(
@@ -204,10 +200,10 @@ abstract class ReplicationCommand implements Callable<Integer> {
                 ObjectNode row = servers.addObject();
                 row.put("endpoint", server.endpoint().name());
                 row.put("role", server.role());
-                if (tells(server)) {
+                if (server.tells()) {
                     row.set("view", server.saucr().json().path("view"));
                 }
-                row.put("problem", tells(server) ? null : silence(server));
+                row.put("problem", server.tells() ? null : silence(server));
             }
             ensemble.leader()
                     .ifPresent(leader -> json.set("followers", leader.json().path("followers")));
@@ -216,7 +212,7 @@ abstract class ReplicationCommand implements Callable<Integer> {
 
         @Override
         boolean fine(Ensemble ensemble) {
-            return ensemble.servers().stream().allMatch(ReplicationCommand::tells);
+            return ensemble.servers().stream().allMatch(ServerStatus::tells);
         }
     }
 
@@ -239,7 +235,7 @@ abstract class ReplicationCommand implements Callable<Integer> {
         }
 
         private static String state(ServerStatus server) {
-            if (!tells(server)) {
+            if (!server.tells()) {
                 return silence(server);
             }
             return server.saucr().recovers() ? server.saucr().recovery() : "complete";
@@ -253,7 +249,7 @@ abstract class ReplicationCommand implements Callable<Integer> {
                 row.put("endpoint", server.endpoint().name());
                 row.put("role", server.role());
                 row.put("state", state(server));
-                if (tells(server)) {
+                if (server.tells()) {
                     row.set("recovery", server.saucr().json().path("recovery"));
                 }
             }

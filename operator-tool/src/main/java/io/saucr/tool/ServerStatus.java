@@ -63,6 +63,11 @@ record ServerStatus(
         }
     }
 
+    /** Whether it tells how it replicates: it has SAUCR on. */
+    boolean tells() {
+        return saucr != null && !saucr.off();
+    }
+
     boolean serves() {
         return clients == null || (clients.reason() == Reason.UNKNOWN_COMMAND && knownToServe());
     }
@@ -144,7 +149,7 @@ record ServerStatus(
         putNumber(json, "connections", "Connections");
         putNumber(json, "outstanding", "Outstanding");
         json.put("problem", problem());
-        if (saucr != null && !saucr.off()) {
+        if (tells()) {
             json.set("saucr", saucr.json());
         }
         return json;
