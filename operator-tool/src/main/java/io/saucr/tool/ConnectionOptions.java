@@ -344,7 +344,13 @@ final class ConnectionOptions {
         }
     }
 
-    private static Path readable(Path file, String option) {
+    /**
+     * The file itself.
+     *
+     * @param option that names it, for the message
+     * @throws IllegalArgumentException if there is no such file, or none that can be read
+     */
+    static Path readable(Path file, String option) {
         if (!Files.isRegularFile(file) || !Files.isReadable(file)) {
             throw new IllegalArgumentException(
                     option + " " + file + ": there is no such file that can be read");

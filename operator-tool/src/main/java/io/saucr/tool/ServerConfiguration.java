@@ -36,16 +36,12 @@ final class ServerConfiguration {
      * @throws IllegalArgumentException if there is no such file
      */
     static ServerConfiguration read(Path file) throws IOException {
-        return new ServerConfiguration(file, load(file, "--config "));
+        return new ServerConfiguration(file, load(file, "--config"));
     }
 
     private static Properties load(Path file, String option) throws IOException {
-        if (!Files.isRegularFile(file) || !Files.isReadable(file)) {
-            throw new IllegalArgumentException(
-                    option + file + ": there is no such file that can be read");
-        }
         Properties keys = new Properties();
-        try (Reader reader = Files.newBufferedReader(file)) {
+        try (Reader reader = Files.newBufferedReader(ConnectionOptions.readable(file, option))) {
             keys.load(reader);
         }
         return keys;
@@ -90,7 +86,7 @@ final class ServerConfiguration {
         String line = value(key);
         if (!value("dynamicConfigFile").isEmpty()) {
             line =
-                    load(Path.of(value("dynamicConfigFile")), file + ": dynamicConfigFile ")
+                    load(Path.of(value("dynamicConfigFile")), file + ": dynamicConfigFile")
                             .getProperty(key, line);
         }
         int client = line.indexOf(';');
