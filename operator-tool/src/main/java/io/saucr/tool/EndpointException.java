@@ -36,7 +36,11 @@ final class EndpointException extends IOException {
     private final Reason reason;
 
     EndpointException(Reason reason, String sentence) {
-        super(sentence);
+        this(reason, sentence, null);
+    }
+
+    private EndpointException(Reason reason, String sentence, Throwable cause) {
+        super(sentence, cause);
         this.reason = reason;
     }
 
@@ -58,10 +62,7 @@ final class EndpointException extends IOException {
         if (cause instanceof EndpointException known) {
             return known;
         }
-        EndpointException found =
-                new EndpointException(Reason.UNREACHABLE, sentence(cause, patience));
-        found.initCause(cause);
-        return found;
+        return new EndpointException(Reason.UNREACHABLE, sentence(cause, patience), cause);
     }
 
     /**
@@ -75,11 +76,8 @@ final class EndpointException extends IOException {
                 cause instanceof SocketTimeoutException
                         ? ": nothing more came within " + Durations.readable(patience)
                         : said.equals("Premature EOF") ? "" : ": " + said;
-        EndpointException found =
-                new EndpointException(
-                        Reason.UNREACHABLE, "broke off in the middle of what it sent" + why);
-        found.initCause(cause);
-        return found;
+        return new EndpointException(
+                Reason.UNREACHABLE, "broke off in the middle of what it sent" + why, cause);
     }
 
     private static String sentence(IOException cause, Duration patience) {
