@@ -127,7 +127,7 @@ final class NewFile implements Closeable {
     }
 
     /** Makes the names in a folder last. */
-    static void force(Path folder) throws IOException {
+    private static void force(Path folder) throws IOException {
         try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
             channel.force(true);
         }

@@ -286,11 +286,6 @@ record Snapshot(
         return "0x" + Long.toHexString(zxid);
     }
 
-    /** The name that a server finds it by. */
-    String fileName() {
-        return "snapshot." + Long.toHexString(zxid) + suffix;
-    }
-
     ObjectNode json() {
         ObjectNode json = JsonNodeFactory.instance.objectNode();
         json.put("zxid", hex(zxid));
