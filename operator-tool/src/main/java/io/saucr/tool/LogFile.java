@@ -19,7 +19,6 @@ import org.apache.zookeeper.server.persistence.FileTxnLog;
  * @param last zxid of its last entry; the zxid that it was to begin behind if it has none
  */
 record LogFile(long first, long last, long entries, long bytes) {
-    private static final int VERSION = 2;
     private static final int ZXID_OFFSET = Long.BYTES + Integer.BYTES;
     private static final int LARGEST_ENTRY = 128 << 20;
     private static final byte END = 'B';
@@ -39,7 +38,7 @@ record LogFile(long first, long last, long entries, long bytes) {
         Adler32 checksum = new Adler32();
         try (DataInputStream in =
                 new DataInputStream(new BufferedInputStream(Files.newInputStream(file)))) {
-            if (in.readInt() != FileTxnLog.TXNLOG_MAGIC || in.readInt() != VERSION) {
+            if (in.readInt() != FileTxnLog.TXNLOG_MAGIC || in.readInt() != FileTxnLog.VERSION) {
                 throw new UnusableFileException(file + ": it is no log of a ZooKeeper server");
             }
             in.readLong();
