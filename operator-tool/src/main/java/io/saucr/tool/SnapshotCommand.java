@@ -98,6 +98,12 @@ final class SnapshotCommand implements Runnable {
         output.out().println(Output.table(rows));
     }
 
+    private static FailureException unreadable(IOException cause) {
+        return new FailureException(
+                cause instanceof UnusableFileException ? cause.getMessage() : cause.toString(),
+                cause);
+    }
+
     /** Of a file. */
     @Command(
             name = "status",
@@ -124,8 +130,7 @@ final class SnapshotCommand implements Runnable {
                         output);
                 return OperatorTool.FINE;
             } catch (IOException e) {
-                throw new FailureException(
-                        e instanceof UnusableFileException ? e.getMessage() : e.toString(), e);
+                throw unreadable(e);
             }
         }
     }
@@ -191,8 +196,7 @@ final class SnapshotCommand implements Runnable {
             try {
                 backup = Files.isDirectory(file) ? Backup.read(file) : Backup.ofSnapshot(file);
             } catch (IOException e) {
-                throw new FailureException(
-                        e instanceof UnusableFileException ? e.getMessage() : e.toString(), e);
+                throw unreadable(e);
             }
             boolean enough = backup.complete() && (backup.log() == null || !running);
             if (!enough && !acceptFuzzy) {
