@@ -20,6 +20,11 @@ record Endpoint(String host, int port, boolean tls, Optional<URI> admin) {
         return hostAndPort(host, port);
     }
 
+    /** What sentences on its AdminServer begin with. */
+    String adminName() {
+        return "AdminServer" + admin.map(uri -> " " + uri).orElse("");
+    }
+
     static String hostAndPort(String host, int port) {
         return (host.contains(":") ? "[" + host + "]" : host) + ":" + port;
     }

@@ -107,7 +107,7 @@ abstract class OrderCommand implements Callable<Integer> {
         try {
             return new AdminClient(connection).post(endpoint, "saucr/" + order, why, deadline);
         } catch (EndpointException e) {
-            String place = "AdminServer " + endpoint.admin().map(uri -> uri + " ").orElse("");
+            String place = endpoint.adminName() + " ";
             throw new EndpointException(
                     e.reason(),
                     e.reason() == Reason.UNKNOWN_COMMAND

@@ -55,8 +55,8 @@ record ServerStatus(
         } catch (EndpointException e) {
             throw new EndpointException(
                     Reason.UNREACHABLE,
-                    "AdminServer "
-                            + endpoint.admin().map(uri -> uri + " ").orElse("")
+                    endpoint.adminName()
+                            + " "
                             + admin.getMessage()
                             + (e.getMessage().startsWith("mntr") ? "; " : "; mntr: it ")
                             + e.getMessage());

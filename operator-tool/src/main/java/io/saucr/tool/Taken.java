@@ -46,8 +46,8 @@ record Taken(Endpoint from, Snapshot snapshot, long begun) {
         } catch (EndpointException e) {
             throw new EndpointException(
                     e.reason(),
-                    "AdminServer "
-                            + endpoint.admin().map(uri -> uri + " ").orElse("")
+                    endpoint.adminName()
+                            + " "
                             + (e.reason() == Reason.UNKNOWN_COMMAND
                                     ? "knows no such command: it came with ZooKeeper 3.9"
                                     : e.getMessage()));
