@@ -42,7 +42,7 @@ final class AdminClient {
         try {
             return answer(open(endpoint, command, deadline));
         } catch (IOException e) {
-            throw EndpointException.of(e, deadline.patience());
+            throw problem(e, deadline);
         }
     }
 
@@ -61,7 +61,7 @@ final class AdminClient {
             http.getOutputStream().write(body.getBytes(StandardCharsets.UTF_8));
             return answer(http);
         } catch (IOException e) {
-            throw EndpointException.of(e, deadline.patience());
+            throw problem(e, deadline);
         }
     }
 
@@ -128,7 +128,7 @@ final class AdminClient {
                     http.getHeaderField("last_zxid"),
                     http.getHeaderFieldLong("snapshot_size", -1));
         } catch (IOException e) {
-            throw EndpointException.of(e, deadline.patience());
+            throw problem(e, deadline);
         }
     }
 
@@ -152,8 +152,19 @@ final class AdminClient {
         } catch (HttpRetryException e) {
             throw new EndpointException(Reason.REFUSED, refusal(e.responseCode(), ""));
         } catch (IOException e) {
-            throw EndpointException.of(e, deadline.patience());
+            throw problem(e, deadline);
         }
+    }
+
+    /** What an error means; where nothing listens, with the options that say where it is. */
+    private static EndpointException problem(IOException cause, Deadline deadline) {
+        EndpointException problem = EndpointException.of(cause, deadline.patience());
+        return problem.getMessage().equals(EndpointException.NOTHING_THERE)
+                ? new EndpointException(
+                        problem.reason(),
+                        problem.getMessage()
+                                + " (--admin says where it is, or the file of --config)")
+                : problem;
     }
 
     private HttpURLConnection open(Endpoint endpoint, String command, Deadline deadline)

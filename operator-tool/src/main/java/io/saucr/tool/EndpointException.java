@@ -19,6 +19,9 @@ final class EndpointException extends IOException {
     /** The sentence for a connection that ends before an answer. */
     static final String CLOSES = "closes the connection without an answer";
 
+    /** The sentence for a port that nothing listens at. */
+    static final String NOTHING_THERE = "refuses connections: nothing listens there";
+
     private static final long serialVersionUID = 1;
 
     /** What callers tell apart. */
@@ -95,7 +98,7 @@ final class EndpointException extends IOException {
                     : silent(patience).getMessage();
         }
         if (cause instanceof ConnectException && lower.contains("refused")) {
-            return "refuses connections: nothing listens there";
+            return NOTHING_THERE;
         }
         if (cause instanceof NoRouteToHostException) {
             return "no route to the host";
