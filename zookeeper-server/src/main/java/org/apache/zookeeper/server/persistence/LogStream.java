@@ -71,7 +71,7 @@ public final class LogStream extends InputStream {
             }
             RecoveryMessage.Entry entry = entries.next();
             byte[] bytes = entry.transaction().toArray();
-            rest = ByteBuffer.allocate(TxnLogFormat.ENTRY_PREFIX_BYTES + bytes.length + 1);
+            rest = ByteBuffer.allocate(bytes.length + TxnLogFormat.ENTRY_OVERHEAD_BYTES);
             TxnLogFormat.putEntryPrefix(rest, TxnLogFormat.checksum(checksum, bytes), bytes.length);
             rest.put(bytes).put(TxnLogFormat.END_OF_RECORD).flip();
             return true;
