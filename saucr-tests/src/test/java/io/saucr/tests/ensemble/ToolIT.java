@@ -580,9 +580,7 @@ class ToolIT {
                 () -> ensemble.metric(1, "zk_saucr_recovery_needed") == 1);
         String waits = "waits for 1 more answer; voters [2, 3] did not answer";
         for (List<String> options : List.of(List.<String>of(), List.of("--admin", "none"))) {
-            List<String> command = new ArrayList<>(List.of("recovery"));
-            command.addAll(options);
-            Said recovery = saucr(command.toArray(String[]::new));
+            Said recovery = saucr(join(List.of("recovery"), options));
             assertThat(recovery.exitCode()).isEqualTo(1);
             assertThat(recovery.row(client(1))).contains(" recovering ", waits);
             assertThat(recovery.row(client(2))).contains("refuses connections");
@@ -667,14 +665,12 @@ class ToolIT {
             SaucrEnsemble.await("its role", () -> one.server(1).role().equals("standalone"));
             List<String> trust =
                     List.of("--trust-store=" + trusted, "--trust-store-password-file=" + password);
-            List<String> tls =
-                    Stream.concat(
-                                    trust.stream(),
-                                    Stream.of(
-                                            "--tls",
-                                            "--key-store=" + keys,
-                                            "--key-store-password-file=" + password))
-                            .toList();
+            List<String> key =
+                    List.of(
+                            "--tls",
+                            "--key-store=" + keys,
+                            "--key-store-password-file=" + password);
+            List<String> tls = List.of(join(trust, key));
             List<String> login = List.of("--jaas=" + jaas, "--no-fips");
 
             said = run(begin(secure, admin, join(List.of("endpoint", "health"), tls, login)));
@@ -700,13 +696,13 @@ class ToolIT {
                             begin(
                                     secure,
                                     admin,
-                                    "endpoint",
-                                    "status",
-                                    "--tls",
-                                    "--key-store=" + keys,
-                                    "--key-store-password-file=" + password,
-                                    "--trust-store=" + others,
-                                    "--trust-store-password-file=" + password));
+                                    join(
+                                            List.of(
+                                                    "endpoint",
+                                                    "status",
+                                                    "--trust-store=" + others,
+                                                    "--trust-store-password-file=" + password),
+                                            key)));
             assertThat(said.exitCode()).isEqualTo(1);
             assertThat(said.row(secure)).contains("its certificate is not trusted");
             said = run(begin(secure, admin, join(List.of("endpoint", "health", "--tls"), trust)));
