@@ -20,7 +20,7 @@ import org.apache.zookeeper.server.persistence.FileTxnLog;
  */
 record LogFile(long first, long last, long entries, long bytes) {
     private static final int ZXID_OFFSET = Long.BYTES + Integer.BYTES;
-    private static final int LARGEST_ENTRY = 128 << 20;
+    private static final int LARGEST_ENTRY = 256 << 20;
     private static final byte END = 'B';
 
     /**
