@@ -204,6 +204,15 @@ final class ConnectionOptions {
     }
 
     private List<Endpoint> endpoints() {
+        // A list of commas has nobody in it: a health of nobody would be fine.
+        if (endpoints.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "--endpoints names no server: give HOST:PORT[,HOST:PORT...]");
+        }
+        if (admins.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "--admin names no AdminServer: give a port, addresses or " + NO_ADMIN);
+        }
         List<Endpoint> result = new ArrayList<>();
         boolean one = admins.size() == 1;
         String first = admins.get(0).strip();

@@ -37,6 +37,8 @@ class ConnectionOptionsTest {
             delimiter = '|',
             value = {
                 "--endpoints=zk1:x | 'x' is no port",
+                "--endpoints=, | --endpoints names no server",
+                "--admin=, | --admin names no AdminServer",
                 "--timeout=5 | '5' is no time limit",
                 "--admin=1,2,3 | --admin has 3 addresses for 1 endpoints",
                 "--admin=ftp://zk1 | is no URL of an AdminServer",
