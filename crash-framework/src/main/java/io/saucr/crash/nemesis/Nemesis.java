@@ -170,6 +170,23 @@ final class Nemesis {
         recorder.nemesis(fault, ids, deed);
     }
 
+    /** What is done to one server. */
+    private interface ServerDeed {
+        void run(int id) throws IOException;
+    }
+
+    /** As {@link #inject}, on one server after the other. */
+    private void injectOnEach(String fault, List<Integer> ids, ServerDeed deed) throws IOException {
+        inject(
+                fault,
+                ids,
+                () -> {
+                    for (int id : ids) {
+                        deed.run(id);
+                    }
+                });
+    }
+
     /** Faults and their ends, in order. */
     List<Injected> injected() {
         return List.copyOf(injected);
@@ -231,23 +248,9 @@ final class Nemesis {
     private void pause() throws IOException, InterruptedException {
         int count = 1 + random.nextInt(random.nextBoolean() ? minority() : plan.servers());
         List<Integer> ids = shuffled().subList(0, count);
-        inject(
-                "pause",
-                ids,
-                () -> {
-                    for (int id : ids) {
-                        ensemble.server(id).pause();
-                    }
-                });
+        injectOnEach("pause", ids, id -> ensemble.server(id).pause());
         hold(100, 7000);
-        inject(
-                "resume",
-                ids,
-                () -> {
-                    for (int id : ids) {
-                        ensemble.server(id).resume();
-                    }
-                });
+        injectOnEach("resume", ids, id -> ensemble.server(id).resume());
     }
 
     private void crash(FaultKind kind) throws IOException, InterruptedException {
@@ -328,24 +331,15 @@ final class Nemesis {
 
     private void slowDisk() throws IOException, InterruptedException {
         List<Integer> ids = shuffled().subList(0, 1 + random.nextInt(plan.servers()));
-        inject(
+        injectOnEach(
                 "slow-disk",
                 ids,
-                () -> {
-                    for (int id : ids) {
-                        int millis = random.nextInt((int) MOST_DELAY.toMillis() + 1);
-                        backend.shim(id).delay(Duration.ofMillis(millis));
-                    }
+                id -> {
+                    int millis = random.nextInt((int) MOST_DELAY.toMillis() + 1);
+                    backend.shim(id).delay(Duration.ofMillis(millis));
                 });
         hold(500, 6000);
-        inject(
-                "fast-disk",
-                ids,
-                () -> {
-                    for (int id : ids) {
-                        backend.shim(id).delay(Duration.ZERO);
-                    }
-                });
+        injectOnEach("fast-disk", ids, id -> backend.shim(id).delay(Duration.ZERO));
     }
 
     /**
@@ -376,37 +370,20 @@ final class Nemesis {
         List<Integer> ids = shuffled().subList(0, 1 + random.nextInt(minority()));
         WriteError error = random.nextBoolean() ? WriteError.NO_SPACE : WriteError.IO;
         int writes = 1 + random.nextInt(MOST_REFUSED_WRITES);
-        inject(
+        injectOnEach(
                 FaultKind.REFUSED_WRITE.toString(),
                 ids,
-                () -> {
-                    for (int id : ids) {
-                        backend.shim(id).refuseWrites(writes, error);
-                    }
-                });
+                id -> backend.shim(id).refuseWrites(writes, error));
         hold(500, 4000);
-        inject(
-                "mended-disk",
-                ids,
-                () -> {
-                    for (int id : ids) {
-                        backend.shim(id).refuseWrites(0, error);
-                    }
-                });
+        injectOnEach("mended-disk", ids, id -> backend.shim(id).refuseWrites(0, error));
     }
 
     private void hungDisk() throws IOException, InterruptedException {
         int count = 1 + random.nextInt(random.nextBoolean() ? minority() : plan.servers());
         List<Integer> ids = shuffled().subList(0, count);
-        inject(FaultKind.HUNG_DISK.toString(), ids, () -> hang(ids, true));
+        injectOnEach(FaultKind.HUNG_DISK.toString(), ids, id -> backend.shim(id).hang(true));
         hold(1000, 8000);
-        inject("mended-disk", ids, () -> hang(ids, false));
-    }
-
-    private void hang(List<Integer> ids, boolean hangs) throws IOException {
-        for (int id : ids) {
-            backend.shim(id).hang(hangs);
-        }
+        injectOnEach("mended-disk", ids, id -> backend.shim(id).hang(false));
     }
 
     private void lose(FaultKind kind) throws IOException, InterruptedException {
