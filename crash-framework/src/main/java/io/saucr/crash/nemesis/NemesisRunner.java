@@ -72,12 +72,14 @@ public final class NemesisRunner {
             }
             NemesisRunner run = new NemesisRunner(system, plan, backend, ensemble);
             String unavailable;
+            History recorded;
             try {
                 unavailable = run.run();
             } finally {
-                EdnHistory.write(run.recorder.history(), history);
+                recorded = run.recorder.history();
+                EdnHistory.write(recorded, history);
             }
-            return run.judge(unavailable, history, checker);
+            return run.judge(recorded, unavailable, history, checker);
         }
     }
 
@@ -157,9 +159,9 @@ public final class NemesisRunner {
         return "";
     }
 
-    private NemesisOutcome judge(String unavailable, Path file, LinearizabilityChecker checker) {
+    private NemesisOutcome judge(
+            History recorded, String unavailable, Path file, LinearizabilityChecker checker) {
         long millis = (System.nanoTime() - start) / 1_000_000;
-        History recorded = recorder.history();
         long begin = System.nanoTime();
         LinearizabilityChecker.Result result = checker.check(recorded);
         final long checkMillis = (System.nanoTime() - begin) / 1_000_000;
