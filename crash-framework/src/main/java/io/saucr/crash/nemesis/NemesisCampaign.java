@@ -62,11 +62,9 @@ public final class NemesisCampaign implements Workbench.Kind<NemesisPlan, Nemesi
     @Override
     public NemesisOutcome run(NemesisPlan plan, FaultBackend machines, Path work)
             throws IOException, InterruptedException {
-        return NemesisRunner.run(system, plan, machines, work, history(key(plan)), checker);
-    }
-
-    private Path history(String key) {
-        return histories.resolve(key.replaceAll("[^A-Za-z0-9]+", "-") + ".edn");
+        String name = key(plan).replaceAll("[^A-Za-z0-9]+", "-");
+        return NemesisRunner.run(
+                system, plan, machines, work, histories.resolve(name + ".edn"), checker);
     }
 
     @Override
@@ -87,6 +85,6 @@ public final class NemesisCampaign implements Workbench.Kind<NemesisPlan, Nemesi
                 outcome.injected().size(),
                 outcome.checkMillis(),
                 outcome.reason().isEmpty() ? "" : "; " + outcome.reason(),
-                history(outcome.key()));
+                histories.resolve(outcome.history()));
     }
 }
