@@ -15,6 +15,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -56,9 +57,15 @@ public final class EdnHistory {
      */
     public static void writeRegisters(History history, Path folder) throws IOException {
         Files.createDirectories(folder);
+        Map<Object, List<HistoryEvent.Client>> byKey = new LinkedHashMap<>();
+        for (HistoryEvent event : history.events()) {
+            if (event instanceof HistoryEvent.Client client) {
+                byKey.computeIfAbsent(client.call().key(), key -> new ArrayList<>()).add(client);
+            }
+        }
         Set<String> names = new HashSet<>();
-        for (Register register : history.registers()) {
-            String name = fileName(register.key());
+        for (Map.Entry<Object, List<HistoryEvent.Client>> register : byKey.entrySet()) {
+            String name = fileName(register.getKey());
             // Of keys that differ in other characters only, or further on.
             String own = name;
             for (int i = 2; !names.add(own); i++) {
@@ -68,12 +75,9 @@ public final class EdnHistory {
                     Files.newBufferedWriter(
                             folder.resolve(own + ".edn"), StandardOpenOption.CREATE_NEW)) {
                 int index = 0;
-                for (HistoryEvent event : history.events()) {
-                    if (event instanceof HistoryEvent.Client client
-                            && client.call().key().equals(register.key())) {
-                        writer.write(line(event, index++, false));
-                        writer.write('\n');
-                    }
+                for (HistoryEvent event : register.getValue()) {
+                    writer.write(line(event, index++, false));
+                    writer.write('\n');
                 }
             }
         }
