@@ -49,6 +49,22 @@ record Contradiction(
         return register.operations().stream();
     }
 
+    /** The last write of it, by invocation, that began before that call returned. */
+    private Optional<RegisterOperation> latestWrite(Object value) {
+        return operations()
+                .filter(o -> o.wrote(value) && o.called() < stuck.returned())
+                .max(Comparator.naturalOrder());
+    }
+
+    private Stream<RegisterOperation> reads(Object value) {
+        return operations().filter(o -> o.call() instanceof Read && Objects.equals(saw(o), value));
+    }
+
+    /** Those that began after that call returned. */
+    private Stream<RegisterOperation> readsAfter(Object value) {
+        return reads(value).filter(o -> o.called() > stuck.returned());
+    }
+
     private static Object saw(RegisterOperation operation) {
         return operation.call() instanceof Read read
                 ? read.value()
@@ -85,23 +101,15 @@ record Contradiction(
 
     /** Why the register may hold this value: who wrote it, and whether that is certain. */
     private void holds(List<String> sentences, Object value) {
-        Optional<RegisterOperation> latest =
-                operations()
-                        .filter(o -> o.wrote(value) && o.called() < stuck.returned())
-                        .max(Comparator.naturalOrder());
+        Optional<RegisterOperation> latest = latestWrite(value);
         if (latest.isEmpty()) {
             sentences.add("nothing had been written to it");
             return;
         }
         RegisterOperation write = latest.get();
-        List<RegisterOperation> reads =
-                operations()
-                        .filter(o -> o.call() instanceof Read && Objects.equals(saw(o), value))
-                        .toList();
         Optional<RegisterOperation> readBefore =
-                reads.stream().filter(o -> o.returned() < stuck.called()).findFirst();
-        Optional<RegisterOperation> readAfter =
-                reads.stream().filter(o -> o.called() > stuck.returned()).findFirst();
+                reads(value).filter(o -> o.returned() < stuck.called()).findFirst();
+        Optional<RegisterOperation> readAfter = readsAfter(value).findFirst();
         String seen = readBefore.map(o -> ", and seen before by " + o).orElse("");
         if (write.returned() < stuck.called()) {
             seen = ", acknowledged before that began" + seen;
@@ -125,24 +133,23 @@ record Contradiction(
         Object value = saw();
         return Objects.equals(value, initial)
                 || RegisterCall.ABSENT.equals(value)
-                || operations().anyMatch(o -> o.wrote(value) && o.called() < stuck.returned());
+                || latestWrite(value).isPresent();
     }
 
     /** Where the value that was seen comes from. */
     private String origin() {
         Object value = saw();
         String printed = Edn.print(value);
-        List<RegisterOperation> writes = operations().filter(o -> o.wrote(value)).toList();
-        List<RegisterOperation> before =
-                writes.stream().filter(o -> o.called() < stuck.returned()).toList();
-        if (!before.isEmpty()) {
-            return printed + " is older: " + before.get(before.size() - 1);
+        Optional<RegisterOperation> older = latestWrite(value);
+        if (older.isPresent()) {
+            return printed + " is older: " + older.get();
         }
         if (Objects.equals(value, initial)) {
             return printed + " is what it held before the first write";
         }
-        if (!writes.isEmpty()) {
-            return printed + " is written only later: " + writes.get(0);
+        Optional<RegisterOperation> later = operations().filter(o -> o.wrote(value)).findFirst();
+        if (later.isPresent()) {
+            return printed + " is written only later: " + later.get();
         }
         Optional<RegisterOperation> failed =
                 register.failed().stream().filter(o -> o.wrote(value)).findFirst();
@@ -156,11 +163,7 @@ record Contradiction(
 
     /** The reads after it that see the same. */
     private Optional<String> more() {
-        List<RegisterOperation> reads =
-                operations()
-                        .filter(o -> o.call() instanceof Read && Objects.equals(saw(o), saw()))
-                        .filter(o -> o.called() > stuck.returned())
-                        .toList();
+        List<RegisterOperation> reads = readsAfter(saw()).toList();
         if (reads.isEmpty()) {
             return Optional.empty();
         }
