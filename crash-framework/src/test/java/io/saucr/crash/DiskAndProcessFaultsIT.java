@@ -2,7 +2,6 @@ package io.saucr.crash;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeAll;
@@ -39,7 +38,7 @@ class DiskAndProcessFaultsIT {
         Path link =
                 Files.createSymbolicLink(
                         work.resolve("link"), distribution.resolve("bin/saucr-crash"));
-        Process tool =
+        ProcessBuilder tool =
                 new ProcessBuilder(
                                 link.toString(),
                                 "replay",
@@ -48,13 +47,8 @@ class DiskAndProcessFaultsIT {
                                 "--order",
                                 "processes",
                                 "123>->123")
-                        .directory(work.toFile())
-                        .redirectErrorStream(true)
-                        .start();
-        tool.getOutputStream().close();
-        String said = new String(tool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(tool.waitFor()).as(said).isZero();
-        assertThat(said).contains("1/1  CORRECT");
+                        .directory(work.toFile());
+        assertThat(CommandOutput.run(tool)).contains("1/1  CORRECT");
         assertThat(work.resolve("saucr-crash-out/report.html")).exists();
     }
 

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.File;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -29,7 +28,7 @@ class UserWithoutRightsIT {
         Path distribution = UnpackedDistribution.below(work);
         Path own = Files.createDirectories(work.resolve("own"));
         Files.setPosixFilePermissions(own, PosixFilePermissions.fromString("rwxrwxrwx"));
-        Process tool =
+        ProcessBuilder tool =
                 new ProcessBuilder(
                                 "setpriv",
                                 "--reuid=" + NOBODY,
@@ -52,13 +51,8 @@ class UserWithoutRightsIT {
                                 "-o",
                                 own.resolve("out").toString(),
                                 "123>12>1>123")
-                        .directory(own.toFile())
-                        .redirectErrorStream(true)
-                        .start();
-        tool.getOutputStream().close();
-        String output = new String(tool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(tool.waitFor()).as(output).isZero();
-        assertThat(output)
+                        .directory(own.toFile());
+        assertThat(CommandOutput.run(tool))
                 .contains("no root back end: not allowed")
                 .contains("faults by the unprivileged back end")
                 .contains("1/1  CORRECT");
