@@ -49,15 +49,10 @@ class KnossosReadingTest {
         Map<Object, List<Call>> byRegister = new LinkedHashMap<>();
         Map<Object, Map<?, ?>> open = new HashMap<>();
         List<Map<?, ?>> unknown = new ArrayList<>();
-        Object options = PersistentHashMap.create(Keyword.intern("eof"), null);
+        PersistentHashMap options = PersistentHashMap.create(Keyword.intern("eof"), null);
         try (PushbackReader reader = new PushbackReader(Files.newBufferedReader(file))) {
-            Map<?, ?> next =
-                    (Map<?, ?>) EdnReader.read(reader, (clojure.lang.IPersistentMap) options);
-            for (;
-                    next != null;
-                    next =
-                            (Map<?, ?>)
-                                    EdnReader.read(reader, (clojure.lang.IPersistentMap) options)) {
+            Map<?, ?> next;
+            while ((next = (Map<?, ?>) EdnReader.read(reader, options)) != null) {
                 Object process = get(next, "process");
                 if (!(process instanceof Long)) {
                     continue;
