@@ -7,6 +7,7 @@ import io.saucr.crash.history.LinearizabilityChecker.Answer;
 import io.saucr.crash.history.LinearizabilityChecker.Judgement;
 import io.saucr.crash.history.LinearizabilityChecker.Result;
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -94,7 +95,7 @@ final class CheckCommand implements Callable<Integer> {
                 undecided = true;
             } catch (IOException e) {
                 // The other histories are checked all the same.
-                System.err.println(named(file, e.getMessage()));
+                System.err.println(unread(file, e));
                 undecided = true;
             } catch (OutOfMemoryError e) {
                 long megabytes = Runtime.getRuntime().maxMemory() >> 20;
@@ -109,10 +110,17 @@ final class CheckCommand implements Callable<Integer> {
         return violated ? CrashCommand.STATUS_LOST : undecided || unwritten ? 1 : 0;
     }
 
-    private static String named(Path file, String message) {
-        return message != null && message.startsWith(file.toString())
-                ? message
-                : file + ": cannot be read: " + message;
+    /** Why a history was not read; what is wrong in it begins with the file already. */
+    static String unread(Path file, IOException e) {
+        String reason = e.getMessage();
+        if (e instanceof FileSystemException failed) {
+            // Its message is the file alone, or begins with it.
+            reason = failed.getReason();
+            reason = reason == null ? e.getClass().getSimpleName() : reason;
+        } else if (reason != null && reason.startsWith(file.toString())) {
+            return reason;
+        }
+        return file + ": cannot be read: " + reason;
     }
 
     /**

@@ -6,6 +6,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -62,6 +63,17 @@ class CheckCommandTest {
                                     seen again by process 2 (events 16 to 17)
                                     the nemesis between: all-processes [1 2 3] (event 10), start [1 2 3] (event 12)
                                 """);
+    }
+
+    @Test
+    void aHistoryThatMayNotBeReadIsNamedWithTheReason() throws Exception {
+        Path file = Path.of("h.edn");
+        assertThat(CheckCommand.unread(file, new AccessDeniedException("h.edn")))
+                .isEqualTo("h.edn: cannot be read: AccessDeniedException");
+        Path loop = work.resolve("loop.edn");
+        Files.createSymbolicLink(loop, loop);
+        assertThat(error(1, loop))
+                .startsWith(loop + ": cannot be read: Too many levels of symbolic links");
     }
 
     @Test
