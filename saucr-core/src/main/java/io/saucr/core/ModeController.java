@@ -171,8 +171,7 @@ public final class ModeController {
 
     /** At most a bare majority of voters is left or prompt (R6). */
     public Decision tooFewPrompt(long now) {
-        forgiveIfFastLasted(now);
-        return turnSlow();
+        return turnSlow(now);
     }
 
     /**
@@ -180,14 +179,14 @@ public final class ModeController {
      * that happens again and again, fast mode has to wait (R27).
      */
     public Decision silence(long now) {
-        if (state == State.FAST && backoffNanos > 0) {
-            forgiveIfFastLasted(now);
+        Decision decision = turnSlow(now);
+        if (decision == Decision.TURN_SLOW && backoffNanos > 0) {
             silencesPaidAt =
                     (silences && now - silencesPaidAt < 0 ? silencesPaidAt : now)
                             + SILENCE_SECONDS * NANOS_PER_SECOND;
             silences = true;
         }
-        return turnSlow();
+        return decision;
     }
 
     /** Whether fast mode has to wait after silences. */
@@ -217,11 +216,11 @@ public final class ModeController {
      * once, and not fast again so soon.
      */
     public Decision overdue(long now) {
-        if (state == State.FAST) {
-            forgiveIfFastLasted(now);
+        Decision decision = turnSlow(now);
+        if (decision == Decision.TURN_SLOW) {
             tryLater(now);
         }
-        return turnSlow();
+        return decision;
     }
 
     /**
@@ -248,18 +247,16 @@ public final class ModeController {
      * on F disks.
      */
     public Decision reseal(long now) {
-        forgiveIfFastLasted(now);
         int before = confirmations;
-        Decision decision = turnSlow();
+        Decision decision = turnSlow(now);
         confirmations = before;
         return decision;
     }
 
     /** Fast mode is forbidden until the pin is taken out. */
     public Decision pin(Pin pin, long now) {
-        forgiveIfFastLasted(now);
         pins.add(pin);
-        return turnSlow();
+        return turnSlow(now);
     }
 
     /** Takes a pin out; fast mode needs its confirmations anew. */
@@ -279,12 +276,6 @@ public final class ModeController {
         return Decision.TURN_FAST;
     }
 
-    private void forgiveIfFastLasted(long now) {
-        if (state == State.FAST && now - fastSince >= MOST_BACKOFF_NANOS) {
-            attemptDelay = 0;
-        }
-    }
-
     private void tryLater(long now) {
         attemptDelay = longer(attemptDelay);
         nextAttempt = now + attemptDelay;
@@ -294,11 +285,17 @@ public final class ModeController {
         return delay == 0 ? backoffNanos : Math.min(2 * delay, MOST_BACKOFF_NANOS);
     }
 
-    private Decision turnSlow() {
+    private Decision turnSlow(long now) {
         confirmations = 0;
         State before = state;
         state = State.SLOW;
-        return before == State.FAST ? Decision.TURN_SLOW : Decision.NONE;
+        if (before != State.FAST) {
+            return Decision.NONE;
+        }
+        if (now - fastSince >= MOST_BACKOFF_NANOS) {
+            attemptDelay = 0;
+        }
+        return Decision.TURN_SLOW;
     }
 
     private int bareMajority() {
