@@ -3,6 +3,7 @@ package io.saucr.core;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 
 /**
@@ -267,13 +268,7 @@ public class CommitRule {
         propose(zxid, Mode.SLOW);
         view = mayCount();
         sealed = view;
-        List<Long> members = new ArrayList<>();
-        for (int slot = 0; slot < slots; slot++) {
-            if ((view & (1L << slot)) != 0) {
-                members.add(sids[slot]);
-            }
-        }
-        return new View(zxid, Long.bitCount(voters), members);
+        return new View(zxid, Long.bitCount(voters), sidsOf(view));
     }
 
     private long mayCount() {
@@ -412,16 +407,8 @@ public class CommitRule {
     }
 
     /** The voters of the current configuration, in ascending order. */
-    public long[] voterSids() {
-        long[] result = new long[voters()];
-        int count = 0;
-        for (int slot = 0; slot < slots; slot++) {
-            if ((voters & (1L << slot)) != 0) {
-                result[count++] = sids[slot];
-            }
-        }
-        Arrays.sort(result);
-        return result;
+    public List<Long> voterSids() {
+        return sidsOf(voters);
     }
 
     /** Number of voters in the current configuration. */
@@ -563,6 +550,18 @@ public class CommitRule {
         for (long sid : sidsOfConfiguration) {
             result |= 1L << slotOf(sid, result);
         }
+        return result;
+    }
+
+    /** In ascending order. */
+    private List<Long> sidsOf(long slotsAsBits) {
+        List<Long> result = new ArrayList<>();
+        for (int slot = 0; slot < slots; slot++) {
+            if ((slotsAsBits & (1L << slot)) != 0) {
+                result.add(sids[slot]);
+            }
+        }
+        Collections.sort(result);
         return result;
     }
 
