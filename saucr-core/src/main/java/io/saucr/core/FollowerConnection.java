@@ -43,10 +43,10 @@ public final class FollowerConnection<C> {
     final AnswerTimes answers;
 
     // R27, under the leader's lock: when its socket was last looked at, whether something unread
-    // was in it then, and whether that had come in since the look before.
-    private boolean looked;
+    // was in it then, and whether that had come in since the look before. The first look cannot
+    // tell since when something is there, so it is no news.
     private long lastLook;
-    private boolean unread;
+    private boolean unread = true;
     private boolean newlyUnread;
 
     /** Whether its acks come in time (R24); null before it is synced, and for Apache's servers. */
@@ -118,13 +118,12 @@ public final class FollowerConnection<C> {
      * @param somethingUnread whether a read would not wait
      */
     public void looked(boolean somethingUnread, long now) {
-        newlyUnread = looked && somethingUnread && !unread;
+        newlyUnread = somethingUnread && !unread;
         long before = heard.get();
         if (newlyUnread && lastLook - before > 0) {
             // In vain if a packet comes in just now.
             heard.compareAndSet(before, lastLook);
         }
-        looked = true;
         lastLook = now;
         unread = somethingUnread;
     }
