@@ -48,7 +48,7 @@ public record FailureDetector(long intervalNanos, long toleranceNanos) {
      * @param slowestAnswerNanos of late, the leader's own delay included
      */
     public long pingAfterNanos(long slowestAnswerNanos) {
-        long limit = intervalNanos + toleranceNanos;
+        long limit = limitNanos();
         long room = Math.max(toleranceNanos, 2 * slowestAnswerNanos);
         return Math.min(intervalNanos, Math.max(limit / MOST_PINGS, limit - room));
     }
@@ -80,6 +80,11 @@ public record FailureDetector(long intervalNanos, long toleranceNanos) {
      */
     public long ackBoundNanos() {
         return Math.max(4 * intervalNanos + toleranceNanos, LEAST_ACK_BOUND_NANOS);
+    }
+
+    /** After how long a silence a peer is suspected: an interval plus tolerance. */
+    public long limitNanos() {
+        return intervalNanos + toleranceNanos;
     }
 
     /** Whether the peer has been silent for an interval plus tolerance. */

@@ -226,7 +226,8 @@ public final class LeaderState<C, S> {
         long number = rule.connect(sid, situationAware);
         fence.connected(sid, number, nonce);
         FollowerConnection<C> connection =
-                new FollowerConnection<>(endpoint, sid, number, situationAware, limitNanos(), now);
+                new FollowerConnection<>(
+                        endpoint, sid, number, situationAware, detector.limitNanos(), now);
         connections.add(connection);
         return connection;
     }
@@ -828,10 +829,6 @@ public final class LeaderState<C, S> {
         return a - b < 0 ? b : a;
     }
 
-    private long limitNanos() {
-        return detector.intervalNanos() + detector.toleranceNanos();
-    }
-
     /**
      * H11: while the whole process stood still nobody could be heard, and nobody's acks were late.
      * Whoever stays silent after that is excused for the time of further pauses only: a leader that
@@ -988,7 +985,7 @@ public final class LeaderState<C, S> {
             progress.remove(earlier.acks);
         }
         FollowerConnection<C> connection =
-                new FollowerConnection<>(endpoint, sid, number, true, limitNanos(), now);
+                new FollowerConnection<>(endpoint, sid, number, true, detector.limitNanos(), now);
         connection.joined = true;
         connection.toldOfHeartbeats = true;
         connection.keepsViews = true;
