@@ -415,7 +415,7 @@ public final class LocalEnsemble {
     /** Removes the servers' folders with all data, and what describes the ensemble. */
     public void wipe() {
         try {
-            Folders.remove(state.resolve("servers"));
+            Folders.remove(servers(state));
             Files.deleteIfExists(propertiesFile(state));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
