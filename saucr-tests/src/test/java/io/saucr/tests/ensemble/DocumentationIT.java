@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.saucr.apache.ApacheTestsCommand;
 import io.saucr.crash.CrashCommand;
+import io.saucr.ensemble.FourLetterWord;
 import io.saucr.ensemble.LocalEnsemble;
 import io.saucr.model.checker.ModelCommand;
 import io.saucr.model.simulator.SimCommand;
@@ -21,7 +22,6 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -31,6 +31,7 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.zookeeper.server.auth.DigestAuthenticationProvider;
 import org.junit.jupiter.api.AfterAll;
@@ -220,17 +221,17 @@ class DocumentationIT {
     }
 
     private static String connectString() {
-        return SERVERS.stream()
-                .map(id -> "127.0.0.1:" + (PORT_BASE + id))
-                .reduce((one, other) -> one + "," + other)
-                .orElseThrow();
+        return addresses(PORT_BASE);
     }
 
     private static String adminServers() {
+        return addresses(PORT_BASE + 300);
+    }
+
+    private static String addresses(int base) {
         return SERVERS.stream()
-                .map(id -> "127.0.0.1:" + (PORT_BASE + 300 + id))
-                .reduce((one, other) -> one + "," + other)
-                .orElseThrow();
+                .map(id -> "127.0.0.1:" + (base + id))
+                .collect(Collectors.joining(","));
     }
 
     /**
@@ -594,8 +595,10 @@ class DocumentationIT {
 
     /** Followers first, the leader last. */
     private static void replaceOneByOne(Path next, String enabled) throws Exception {
-        List<Integer> order = new ArrayList<>(SERVERS);
-        order.sort(Comparator.comparing(id -> srvr(id).contains("Mode: leader")));
+        List<Integer> order = new ArrayList<>();
+        for (int id : SERVERS) {
+            order.add(srvr(id).contains("Mode: leader") ? order.size() : 0, id);
+        }
         for (int id : order) {
             assertThat(server(id, "bin/zkServer.sh stop")).contains("STOPPED");
             if (homes.get(id).equals(ours)) {
@@ -616,16 +619,8 @@ class DocumentationIT {
         return Files.readString(Path.of("/proc", Long.toString(pid(id)), "cmdline"));
     }
 
-    private static String srvr(int id) {
-        try {
-            return shell(
-                    folder,
-                    Map.of(),
-                    "exec 3<>/dev/tcp/127.0.0.1/%d && printf srvr >&3 && cat <&3"
-                            .formatted(PORT_BASE + id));
-        } catch (IOException | InterruptedException e) {
-            throw new AssertionError(e);
-        }
+    private static String srvr(int id) throws IOException {
+        return FourLetterWord.ask("127.0.0.1", PORT_BASE + id, "srvr", SaucrEnsemble.PATIENCE);
     }
 
     /**
