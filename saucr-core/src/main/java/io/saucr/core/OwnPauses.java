@@ -11,7 +11,7 @@ final class OwnPauses {
     private final long leastNanos;
     private final long[] lengths = new long[REMEMBERED];
     private final long[] ends = new long[REMEMBERED];
-    private int next;
+    private int newest;
 
     /**
      * @param leastNanos shorter pauses are not worth a word
@@ -20,14 +20,24 @@ final class OwnPauses {
         this.leastNanos = leastNanos;
     }
 
-    /** The process runs, and had meant to so many nanoseconds ago; negative if that is to come. */
+    /**
+     * The process runs, and had meant to so many nanoseconds ago; negative if that is to come.
+     * Every ack says so, until there is another plan: it is one pause all the same.
+     */
     void awake(long lateNanos, long now) {
         if (lateNanos < leastNanos) {
             return;
         }
-        lengths[next] = lateNanos;
-        ends[next] = now;
-        next = (next + 1) % REMEMBERED;
+        if (!beganAt(newest, now - lateNanos)) {
+            newest = (newest + 1) % REMEMBERED;
+        }
+        lengths[newest] = lateNanos;
+        ends[newest] = now;
+    }
+
+    /** Whether a remembered pause began then. */
+    private boolean beganAt(int pause, long planned) {
+        return lengths[pause] > 0 && ends[pause] - lengths[pause] == planned;
     }
 
     /** The longest pause that ended after this time, nanoseconds; 0 if there was none. */
