@@ -3,9 +3,10 @@ package io.saucr.services.core;
 import java.util.regex.Pattern;
 
 /**
- * The name of one life of a service's state or of an outside client: 128 random bits, drawn when its folder is made, kept as
- * long as the folder. Whoever begins anew under an old name has another birth, so that numbers given to the old one never
- * pass for numbers of the new one (K11). Immutable.
+ * The name of one life of a service's state or of an outside client: 128 random bits, drawn when
+ * its folder is made, kept as long as the folder. Whoever begins anew under an old name has another
+ * birth, so that numbers given to the old one never pass for numbers of the new one (K11).
+ * Immutable.
  *
  * @param high the first 64 bits
  * @param low the last 64 bits

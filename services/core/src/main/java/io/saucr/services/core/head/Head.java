@@ -1,0 +1,86 @@
+package io.saucr.services.core.head;
+
+import io.saucr.services.core.Birth;
+import io.saucr.services.core.Incarnation;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What the znode {@code head} of a service says: which incarnation holds the service (K14). Text of
+ * one line, so that an operator can read it with any client. Immutable.
+ *
+ * @param holder whose start wrote it
+ */
+public record Head(Incarnation holder) {
+
+    /** How the line begins. A later release that writes more raises the number. */
+    private static final String FORMAT = "saucr-service-head 1";
+
+    /** Longest content that is looked at, in bytes: a head is about a hundred. */
+    public static final int LARGEST_BYTES = 1024;
+
+    private static final Pattern LINE =
+            Pattern.compile(
+                    FORMAT
+                            + " birth=([0-9a-f]{32}) incarnation=([1-9][0-9]{0,18}) nonce=([0-9a-f]{16})\n");
+
+    /** The content of the znode, UTF-8, about a hundred bytes. */
+    public byte[] encode() {
+        return String.format(
+                        "%s birth=%s incarnation=%d nonce=%016x\n",
+                        FORMAT, holder.birth(), holder.number(), holder.nonce())
+                .getBytes(StandardCharsets.UTF_8);
+    }
+
+    /**
+     * Reads what {@link #encode} writes.
+     *
+     * @param content of the znode, any bytes
+     * @throws UnreadableHeadException where it is anything else; the message says what stands there
+     *     and what is expected
+     */
+    public static Head decode(byte[] content) throws UnreadableHeadException {
+        if (content.length > LARGEST_BYTES) {
+            throw new UnreadableHeadException(
+                    "it has " + content.length + " bytes, a head at most " + LARGEST_BYTES);
+        }
+        String line;
+        try {
+            line = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(content)).toString();
+        } catch (CharacterCodingException e) {
+            throw new UnreadableHeadException("it is no text, but " + content.length + " bytes");
+        }
+        Matcher matcher = LINE.matcher(line);
+        if (!matcher.matches()) {
+            throw new UnreadableHeadException(
+                    "it says \""
+                            + line.strip()
+                            + "\", not \""
+                            + FORMAT
+                            + " birth=... incarnation=... nonce=...\"");
+        }
+        try {
+            return new Head(
+                    new Incarnation(
+                            Birth.parse(matcher.group(1)),
+                            Long.parseLong(matcher.group(2)),
+                            Long.parseUnsignedLong(matcher.group(3), 16)));
+        } catch (NumberFormatException e) {
+            throw new UnreadableHeadException(
+                    "its incarnation " + matcher.group(2) + " is more than " + Long.MAX_VALUE);
+        }
+    }
+
+    /** The content of a head is not what a head says. */
+    public static final class UnreadableHeadException extends Exception {
+
+        private static final long serialVersionUID = 1L;
+
+        UnreadableHeadException(String message) {
+            super(message);
+        }
+    }
+}
