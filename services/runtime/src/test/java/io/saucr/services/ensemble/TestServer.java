@@ -1,0 +1,70 @@
+package io.saucr.services.ensemble;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import org.apache.zookeeper.server.NIOServerCnxnFactory;
+import org.apache.zookeeper.server.ZooKeeperServer;
+
+/**
+ * One ZooKeeper server in this JVM, on a free port of loopback; it may be stopped and started on
+ * its data.
+ */
+public final class TestServer implements AutoCloseable {
+
+    private static final int TICK_MILLIS = 200;
+
+    private final Path data;
+    private int port;
+    private NIOServerCnxnFactory factory;
+    private ZooKeeperServer server;
+
+    /**
+     * Starts it.
+     *
+     * @param data an empty folder, or one of an earlier server
+     */
+    public TestServer(Path data) {
+        this.data = data;
+        start();
+    }
+
+    /** Starts a server on the same port and data. */
+    public void start() {
+        try {
+            server = new ZooKeeperServer(data.toFile(), data.toFile(), TICK_MILLIS);
+            factory = new NIOServerCnxnFactory();
+            factory.configure(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 100);
+            factory.startup(server);
+            port = factory.getLocalPort();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Stops it; connections end. */
+    public void stop() {
+        factory.shutdown();
+    }
+
+    /** Ends a session as if its client had been silent for too long. */
+    public void expire(long session) {
+        server.getSessionTracker().setSessionClosing(session);
+        server.closeSession(session);
+    }
+
+    /** What clients connect to. */
+    public String connect() {
+        return "127.0.0.1:" + port;
+    }
+
+    @Override
+    public void close() {
+        stop();
+    }
+}
