@@ -58,6 +58,15 @@ public final class TestServer implements AutoCloseable {
         server.closeSession(session);
     }
 
+    /** Ends every session but one. */
+    public void expireAllBut(long session) {
+        for (long each : server.getSessionTracker().globalSessions()) {
+            if (each != session) {
+                expire(each);
+            }
+        }
+    }
+
     /** What clients connect to. */
     public String connect() {
         return "127.0.0.1:" + port;

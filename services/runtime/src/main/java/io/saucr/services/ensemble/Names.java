@@ -1,0 +1,219 @@
+package io.saucr.services.ensemble;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.apache.zookeeper.AddWatchMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Where services answer, as {@link Office} writes it below their paths. A name is a hint only: who
+ * really answers there says so in its HELLO, and channels go on while the ensemble is away, at the
+ * address that was known last.
+ *
+ * <p>One thread of its own does all requests and all callbacks, which must not block. {@link
+ * #follow} and {@link #close} may be called by any thread.
+ */
+public final class Names implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Names.class);
+
+    /** Between two tries while the ensemble does not answer. */
+    private static final Duration RETRY = Duration.ofMillis(200);
+
+    private final String connect;
+    private final Duration sessionTimeout;
+    private final Optional<Office.Credentials> credentials;
+    private final BlockingQueue<Runnable> work = new LinkedBlockingQueue<>();
+    private final Thread thread;
+
+    private volatile boolean closed;
+    private volatile Connection connection;
+
+    /** Of the thread: by path. */
+    private final Map<String, Followed> followed = new HashMap<>();
+
+    private ZooKeeper session;
+
+    /** One name that somebody follows. */
+    private static final class Followed {
+        private final List<Consumer<Optional<String>>> followers = new ArrayList<>();
+
+        /** As it was told last; null before the first look. */
+        private Optional<String> address;
+
+        private boolean stale = true;
+
+        void add(Consumer<Optional<String>> follower) {
+            followers.add(follower);
+            if (address != null) {
+                follower.accept(address);
+            }
+        }
+
+        void seen(Optional<String> now) {
+            stale = false;
+            if (!now.equals(address)) {
+                address = now;
+                followers.forEach(follower -> follower.accept(now));
+            }
+        }
+    }
+
+    /**
+     * Names of one ensemble; nothing is sent before the first is followed.
+     *
+     * @param connect servers as for ZooKeeper's client, without a chroot
+     * @param sessionTimeout of the client
+     * @param credentials who asks, as for {@code addAuthInfo}; empty for anybody
+     */
+    public Names(
+            String connect, Duration sessionTimeout, Optional<Office.Credentials> credentials) {
+        this.connect = connect;
+        this.sessionTimeout = sessionTimeout;
+        this.credentials = credentials;
+        this.thread = new Thread(this::run, "names of " + connect);
+        this.thread.setDaemon(true);
+        this.thread.start();
+    }
+
+    /**
+     * Tells the address of a service now and whenever it changes; empty while nobody answers under
+     * that name. What happens between two looks is not told.
+     *
+     * @param path of the service, absolute
+     * @param changed called by the thread of the names
+     */
+    public void follow(String path, Consumer<Optional<String>> changed) {
+        work.add(() -> followed.computeIfAbsent(path, p -> new Followed()).add(changed));
+    }
+
+    /** Ends the session; nothing is told any more once the callback under way has returned. */
+    @Override
+    public void close() {
+        closed = true;
+        thread.interrupt();
+    }
+
+    private void run() {
+        try {
+            while (!closed) {
+                boolean stale = followed.values().stream().anyMatch(f -> f.stale);
+                Runnable next =
+                        stale ? work.poll(RETRY.toMillis(), TimeUnit.MILLISECONDS) : work.take();
+                if (next != null) {
+                    next.run();
+                    for (Runnable more = work.poll(); more != null; more = work.poll()) {
+                        more.run();
+                    }
+                }
+                look();
+            }
+        } catch (InterruptedException e) {
+            LOG.debug("names of {}: closed", connect);
+        } finally {
+            end();
+        }
+    }
+
+    private void look() throws InterruptedException {
+        try {
+            if (session == null) {
+                connection = new Connection();
+                session =
+                        new ZooKeeper(
+                                connect, Math.toIntExact(sessionTimeout.toMillis()), connection);
+                credentials.ifPresent(
+                        c -> session.addAuthInfo(c.scheme(), c.secret().getBytes(UTF_8)));
+            }
+            for (Map.Entry<String, Followed> entry : followed.entrySet()) {
+                if (entry.getValue().stale) {
+                    read(entry.getKey(), entry.getValue());
+                }
+            }
+        } catch (KeeperException.ConnectionLossException e) {
+            LOG.debug("names of {}: no connection", connect);
+        } catch (KeeperException.SessionExpiredException e) {
+            expired();
+        } catch (KeeperException e) {
+            LOG.warn("names of {}: {}; asking again", connect, e.getMessage());
+        } catch (IOException e) {
+            LOG.warn("no client for {}: {}; trying again", connect, e.getMessage());
+        }
+    }
+
+    private void read(String path, Followed name) throws KeeperException, InterruptedException {
+        String at = path + "/at";
+        // The watch is set before the look, so that no change is missed between them. It stays,
+        // also for a path that is not
+        // there yet.
+        session.addWatch(at, connection, AddWatchMode.PERSISTENT);
+        Optional<String> address;
+        try {
+            address = Optional.of(new String(session.getData(at, false, null), UTF_8));
+        } catch (KeeperException.NoNodeException e) {
+            address = Optional.empty();
+        }
+        name.seen(address);
+    }
+
+    private void expired() {
+        end();
+        lookAtAll();
+    }
+
+    /** The address known last stays: only a look says that it has changed. */
+    private void lookAtAll() {
+        followed.values().forEach(f -> f.stale = true);
+    }
+
+    private void end() {
+        if (session != null) {
+            try {
+                session.close();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            session = null;
+        }
+    }
+
+    /** Watches one session; called by ZooKeeper's event thread. */
+    private final class Connection implements Watcher {
+        @Override
+        public void process(WatchedEvent event) {
+            if (connection != this) {
+                return;
+            }
+            if (event.getState() == Event.KeeperState.Expired) {
+                work.add(Names.this::expired);
+            } else if (event.getState() == Event.KeeperState.SyncConnected
+                    && event.getType() == Event.EventType.None) {
+                // Persistent watches say nothing of what changed while there was no connection.
+                work.add(Names.this::lookAtAll);
+            } else if (event.getType() != Event.EventType.None) {
+                String path =
+                        event.getPath().substring(0, event.getPath().length() - "/at".length());
+                work.add(
+                        () ->
+                                Optional.ofNullable(followed.get(path))
+                                        .ifPresent(f -> f.stale = true));
+            }
+        }
+    }
+}
