@@ -1,35 +1,279 @@
 package io.saucr.services.journal;
 
+import io.saucr.services.core.journal.JournalRecovery;
+import io.saucr.services.core.journal.JournalRecovery.Behind;
+import io.saucr.services.core.journal.JournalRecovery.Decision;
+import io.saucr.services.core.journal.SegmentHeader;
+import io.saucr.services.core.journal.SegmentHeader.UnreadableSegmentException;
+import io.saucr.services.core.journal.SegmentScan;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * What survived in a folder (K9): a base and the turns above it. All of it is on disk now, whatever
  * the last process knew, and what was torn behind it is cut off. Read it, then begin the journal.
  * One thread.
  */
-@SuppressWarnings("DoNotCallSuggester") // Until it is written.
 public final class Recovered {
 
-    private Recovered() {}
+    private static final int COPIED_BYTES = 1 << 20;
+
+    private final Disk disk;
+    private final Path baseFolder;
+    private final Identity identity;
+    private final JournalOptions options;
+    private final Base base;
+    private final long baseTurn;
+    private final long lastTurn;
+    private final List<Segment> segments;
+    private final Segment next;
+    private boolean begun;
+
+    private Recovered(
+            Disk disk,
+            Path baseFolder,
+            Identity identity,
+            JournalOptions options,
+            Base base,
+            long lastTurn,
+            List<Segment> segments,
+            Segment next) {
+        this.disk = disk;
+        this.baseFolder = baseFolder;
+        this.identity = identity;
+        this.options = options;
+        this.base = base;
+        this.baseTurn = base.turn();
+        this.lastTurn = lastTurn;
+        this.segments = segments;
+        this.next = next;
+    }
+
+    /**
+     * Looks first and changes nothing; then makes what was found durable, begins the next segment,
+     * and deletes what is covered.
+     */
+    static Recovered recover(Disk disk, Path folder, Identity identity, JournalOptions options)
+            throws IOException {
+        Path baseFolder = folder.resolve(ServiceFolder.BASE);
+        Path journalFolder = folder.resolve(ServiceFolder.JOURNAL);
+        List<Long> bases = Base.turns(disk, baseFolder);
+        long baseTurn = newestWhole(disk, baseFolder, bases, identity);
+        List<Long> firstTurns = Segment.firstTurns(disk, journalFolder);
+        if (identity.begun() && firstTurns.isEmpty() && bases.isEmpty()) {
+            throw new RefusedFolderException(
+                    journalFolder,
+                    -1,
+                    "the segments are missing, and there is no base. Put them back");
+        }
+        int needed = JournalRecovery.firstNeeded(firstTurns, baseTurn);
+        List<SegmentScan> scans = scan(disk, journalFolder, firstTurns, needed);
+        Decision decision =
+                JournalRecovery.decide(
+                        baseTurn, bases.isEmpty() ? 0 : bases.get(0), scans, identity::knows);
+        if (decision instanceof Decision.Refuse refuse) {
+            throw new RefusedFolderException(
+                    refuse.segment() == 0
+                            ? journalFolder
+                            : Segment.file(journalFolder, refuse.segment()),
+                    refuse.segment() == 0 ? -1 : refuse.offset(),
+                    refuse.reason());
+        }
+        Decision.GoOn goOn = (Decision.GoOn) decision;
+
+        if (goOn.behind() != Behind.NOTHING) {
+            writeAgain(
+                    disk, Segment.file(journalFolder, firstTurns.get(firstTurns.size() - 1)), goOn);
+        }
+        boolean ofBase = goOn.behind() == Behind.NOTHING && goOn.lastTurn() == baseTurn;
+        List<Segment> kept = new ArrayList<>();
+        List<Path> covered = new ArrayList<>();
+        for (int index = 0; index < firstTurns.size(); index++) {
+            long first = firstTurns.get(index);
+            long last =
+                    index + 1 < firstTurns.size()
+                            ? firstTurns.get(index + 1) - 1
+                            : ofBase ? baseTurn : goOn.lastTurn();
+            Path file = Segment.file(journalFolder, first);
+            if (first == goOn.lastTurn() + 1) {
+                continue; // It holds nothing and is replaced.
+            }
+            if (last <= baseTurn) {
+                covered.add(file);
+            } else {
+                SegmentScan scan = scans.get(index - needed);
+                kept.add(Segment.sealed(file, first, last, scan.end() - SegmentHeader.BYTES));
+            }
+        }
+        if (baseTurn > 0 && (!covered.isEmpty() || bases.size() > 1)) {
+            // Something is about to go that this base stands for: its name may be the last
+            // process's, and not on disk yet.
+            writeBaseAgain(disk, baseFolder, baseTurn);
+        }
+        Segment next =
+                Segment.begin(
+                        disk,
+                        journalFolder,
+                        options.segmentBytes(),
+                        new SegmentHeader(
+                                identity.newest(), goOn.lastTurn() + 1, goOn.lastChecksum()));
+        for (Path file : covered) {
+            disk.delete(file);
+        }
+        Segment.deleteUnnamed(disk, journalFolder);
+        Base base = new Base(disk, baseFolder, identity.newest(), baseTurn);
+        if (!bases.isEmpty() && bases.get(0) == baseTurn) {
+            base.deleteOthers();
+        }
+        return new Recovered(
+                disk, baseFolder, identity, options, base, goOn.lastTurn(), kept, next);
+    }
+
+    /** An older base serves where the newest is damaged: it goes only once the newer is on disk. */
+    private static long newestWhole(Disk disk, Path folder, List<Long> turns, Identity identity)
+            throws IOException {
+        RefusedFolderException newest = null;
+        for (long turn : turns) {
+            try {
+                readBase(disk, folder, turn, identity, (name, content) -> {});
+                return turn;
+            } catch (RefusedFolderException e) {
+                newest = newest == null ? e : newest;
+            }
+        }
+        if (newest != null) {
+            throw newest;
+        }
+        return 0;
+    }
+
+    private static void readBase(
+            Disk disk, Path folder, long turn, Identity identity, Base.SectionReader reader)
+            throws IOException {
+        Path path = Base.file(folder, turn);
+        try (Disk.File file = disk.open(path)) {
+            new BaseFormat.FileReader(path, file, turn, identity::knows).sections(reader);
+        }
+    }
+
+    private static void writeBaseAgain(Disk disk, Path folder, long turn) throws IOException {
+        Path path = Base.file(folder, turn);
+        Path beside = folder.resolve("again.tmp");
+        try (Disk.File from = disk.open(path);
+                Disk.File to = disk.open(beside)) {
+            to.truncate(0);
+            ByteBuffer part = ByteBuffer.allocate(COPIED_BYTES);
+            for (long at = 0; at < from.size(); at += COPIED_BYTES) {
+                from.read(part.clear(), at);
+                to.write(part.flip(), at);
+            }
+            to.force();
+        }
+        disk.rename(beside, path);
+        disk.forceFolder(folder);
+    }
+
+    private static List<SegmentScan> scan(Disk disk, Path folder, List<Long> firstTurns, int from)
+            throws IOException {
+        List<SegmentScan> scans = new ArrayList<>();
+        for (int index = from; index < firstTurns.size(); index++) {
+            long last =
+                    index + 1 < firstTurns.size() ? firstTurns.get(index + 1) - 1 : Long.MAX_VALUE;
+            scans.add(
+                    scan(
+                            disk,
+                            Segment.file(folder, firstTurns.get(index)),
+                            firstTurns.get(index),
+                            last,
+                            (turn, delta) -> {}));
+        }
+        return scans;
+    }
+
+    private static SegmentScan scan(
+            Disk disk, Path file, long firstTurn, long lastTurn, SegmentScan.Visitor visitor)
+            throws IOException {
+        try {
+            SegmentScan scan =
+                    SegmentScan.scan(ByteBuffer.wrap(content(disk, file)), lastTurn, visitor);
+            if (scan.header().firstTurn() != firstTurn) {
+                throw new RefusedFolderException(
+                        file,
+                        SegmentHeader.FIRST_TURN_OFFSET,
+                        "the segment begins with turn "
+                                + scan.header().firstTurn()
+                                + ", not with that of its name; give it its name back");
+            }
+            return scan;
+        } catch (UnreadableSegmentException e) {
+            throw new RefusedFolderException(file, e.offset(), e.getMessage());
+        }
+    }
+
+    private static byte[] content(Disk disk, Path path) throws IOException {
+        try (Disk.File file = disk.open(path)) {
+            ByteBuffer content = ByteBuffer.allocate(Math.toIntExact(file.size()));
+            file.read(content, 0);
+            if (content.hasRemaining()) {
+                throw new IOException(path + " became shorter while it was read");
+            }
+            return content.array();
+        }
+    }
+
+    /**
+     * Writes the end of the last segment again, as after a failed force it may stand in the page
+     * cache alone, and cuts what is torn (K9). Where nothing in the segment is called forced, its
+     * name may not be on disk either: then another file takes its place.
+     */
+    private static void writeAgain(Disk disk, Path path, Decision.GoOn goOn) throws IOException {
+        byte[] content = content(disk, path);
+        if (goOn.from() == SegmentHeader.BYTES) {
+            byte[] valid = new byte[goOn.end()];
+            System.arraycopy(content, 0, valid, 0, valid.length);
+            disk.replace(path, valid);
+            return;
+        }
+        try (Disk.File file = disk.open(path)) {
+            if (goOn.from() < goOn.end()) {
+                file.write(
+                        ByteBuffer.wrap(content, goOn.from(), goOn.end() - goOn.from()),
+                        goOn.from());
+            }
+            if (goOn.behind() == Behind.TORN) {
+                file.truncate(goOn.end());
+            }
+            file.force();
+        }
+    }
 
     /** The turn of the base; 0 where there is none. */
     public long baseTurn() {
-        throw new UnsupportedOperationException();
+        return baseTurn;
     }
 
     /** The newest turn; 0 in a new folder. The next one to append is the one after it. */
     public long lastTurn() {
-        throw new UnsupportedOperationException();
+        return lastTurn;
     }
 
     /**
-     * Reads the sections of the base; none where there is no base.
+     * Reads the sections of the base; none where there is no base. Before the first {@link
+     * Base#write}.
      *
      * @throws IOException where the disk fails or the reader does
      */
     public void sections(Base.SectionReader reader) throws IOException {
-        throw new UnsupportedOperationException();
+        if (base.turn() != baseTurn) {
+            throw new IllegalStateException(
+                    "the base of turn " + baseTurn + " was replaced by one of " + base.turn());
+        }
+        if (baseTurn > 0) {
+            readBase(disk, baseFolder, baseTurn, identity, reader);
+        }
     }
 
     /**
@@ -38,12 +282,31 @@ public final class Recovered {
      * @throws IOException where the disk fails or the reader does
      */
     public void turns(TurnReader reader) throws IOException {
-        throw new UnsupportedOperationException();
+        if (begun) {
+            throw new IllegalStateException("read the turns before the journal begins");
+        }
+        for (Segment segment : segments) {
+            SegmentScan scan =
+                    scan(
+                            disk,
+                            segment.path(),
+                            segment.firstTurn(),
+                            segment.lastTurn(),
+                            (turn, delta) -> {
+                                if (turn > baseTurn) {
+                                    reader.turn(turn, delta);
+                                }
+                            });
+            if (scan.lastTurn() != segment.lastTurn()) {
+                throw new IOException(
+                        segment.path() + ", byte " + scan.end() + ": it changed since it was read");
+            }
+        }
     }
 
     /** Where bases are written from now on. */
     public Base base() {
-        throw new UnsupportedOperationException();
+        return base;
     }
 
     /**
@@ -51,8 +314,15 @@ public final class Recovered {
      *
      * @param listener hears of turns that are forced, beginning with the next one
      */
-    public Journal journal(JournalListener listener) throws IOException {
-        throw new UnsupportedOperationException();
+    public Journal journal(JournalListener listener) {
+        if (begun) {
+            throw new IllegalStateException("the journal was begun already");
+        }
+        begun = true;
+        Journal journal =
+                new Journal(disk, options, identity.newest(), listener, lastTurn, segments, next);
+        journal.begin();
+        return journal;
     }
 
     /** Takes turns. */

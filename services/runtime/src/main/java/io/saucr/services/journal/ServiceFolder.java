@@ -2,7 +2,9 @@ package io.saucr.services.journal;
 
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Incarnation;
+import java.io.Closeable;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.List;
@@ -11,18 +13,36 @@ import java.util.List;
  * The folder in which a service, or a once client, keeps what must survive: `identity`, `journal`
  * and `base`. One process holds it at a time. Each opening is a new incarnation, whose number and
  * nonce are forced in the folder before the folder is returned, so that nothing that another
- * process sees of this start was ever unknown to the folder (K14).
+ * process sees of this start was ever unknown to the folder (K14). One thread, which may change
+ * between calls.
  */
-@SuppressWarnings("DoNotCallSuggester") // Until it is written.
 public final class ServiceFolder implements AutoCloseable {
 
-    private ServiceFolder() {}
+    static final String IDENTITY = "identity";
+    static final String JOURNAL = "journal";
+    static final String BASE = "base";
+
+    private static final int LARGEST_IDENTITY_BYTES = 1 << 20;
+
+    private final Disk disk;
+    private final Path path;
+    private final Closeable lock;
+    private Identity identity;
+    private boolean recovered;
+
+    private ServiceFolder(Disk disk, Path path, Closeable lock, Identity identity) {
+        this.disk = disk;
+        this.path = path;
+        this.lock = lock;
+        this.identity = identity;
+    }
 
     /**
-     * Opens a folder, or makes it where there is none, and begins an incarnation.
+     * Opens a folder of this machine, or makes it where there is none, and begins an incarnation.
      *
      * @param path of the folder; its parent is made where missing
-     * @param name of the service or client, 1 to 255 characters; that with which it was made
+     * @param name of the service or client, 1 to 255 characters on one line; that with which it was
+     *     made
      * @param random for its birth and this start's nonce
      * @throws RefusedFolderException where another process holds it, or it is another's, damaged,
      *     of a newer format or incomplete
@@ -30,37 +50,133 @@ public final class ServiceFolder implements AutoCloseable {
      */
     public static ServiceFolder open(Path path, String name, SecureRandom random)
             throws IOException {
-        throw new UnsupportedOperationException();
+        return open(Disk.local(), path, name, random);
+    }
+
+    /** The same on any disk. */
+    public static ServiceFolder open(Disk disk, Path path, String name, SecureRandom random)
+            throws IOException {
+        if (name.isEmpty() || name.length() > Identity.LONGEST_NAME || name.indexOf('\n') >= 0) {
+            throw new IllegalArgumentException(
+                    "a folder's name has 1 to "
+                            + Identity.LONGEST_NAME
+                            + " characters on one line, not \""
+                            + name
+                            + "\"");
+        }
+        disk.makeFolder(path);
+        Closeable lock;
+        try {
+            lock = disk.lock(path.resolve("lock"), "process " + ProcessHandle.current().pid());
+        } catch (Disk.LockedException e) {
+            throw new RefusedFolderException(
+                    path,
+                    -1,
+                    "it is in use by "
+                            + e.getMessage()
+                            + "; one folder is one service's or client's. Stop that process, or use"
+                            + " another folder");
+        }
+        boolean opened = false;
+        try {
+            Identity identity = identity(disk, path, name, random).started(random.nextLong());
+            disk.replace(path.resolve(IDENTITY), identity.encode());
+            opened = true;
+            return new ServiceFolder(disk, path, lock, identity);
+        } finally {
+            if (!opened) {
+                lock.close();
+            }
+        }
+    }
+
+    private static Identity identity(Disk disk, Path path, String name, SecureRandom random)
+            throws IOException {
+        Path file = path.resolve(IDENTITY);
+        Path journal = path.resolve(JOURNAL);
+        Path base = path.resolve(BASE);
+        if (!disk.exists(file)) {
+            // These come before the identity, and their content after it.
+            for (Path folder : List.of(journal, base)) {
+                disk.makeFolder(folder);
+                if (!disk.list(folder).isEmpty()) {
+                    throw new RefusedFolderException(
+                            file,
+                            -1,
+                            "it is missing, but "
+                                    + folder
+                                    + " is not empty. Put the file back, or use another folder");
+                }
+            }
+            return new Identity(
+                    new Birth(random.nextLong(), random.nextLong()), name, List.of(), 0, false);
+        }
+        Identity identity = decode(disk, file);
+        if (!identity.name().equals(name)) {
+            throw new RefusedFolderException(
+                    file,
+                    -1,
+                    "this folder is that of \""
+                            + identity.name()
+                            + "\", not of \""
+                            + name
+                            + "\". Use the folder of that name");
+        }
+        for (Path folder : List.of(journal, base)) {
+            if (!disk.exists(folder)) {
+                throw new RefusedFolderException(
+                        folder, -1, "it is missing, with what was in it. Put it back");
+            }
+        }
+        return identity;
+    }
+
+    private static Identity decode(Disk disk, Path file) throws IOException {
+        try (Disk.File opened = disk.open(file)) {
+            if (opened.size() > LARGEST_IDENTITY_BYTES) {
+                throw new IllegalArgumentException(
+                        "it has "
+                                + opened.size()
+                                + " bytes, an identity at most "
+                                + LARGEST_IDENTITY_BYTES);
+            }
+            ByteBuffer content = ByteBuffer.allocate((int) opened.size());
+            opened.read(content, 0);
+            return Identity.decode(content.array());
+        } catch (IllegalArgumentException e) {
+            throw new RefusedFolderException(
+                    file, 0, e.getMessage() + ". Put back this file as it was at the last start");
+        }
     }
 
     public Path path() {
-        throw new UnsupportedOperationException();
+        return path;
     }
 
     public String name() {
-        throw new UnsupportedOperationException();
+        return identity.name();
     }
 
     public Birth birth() {
-        throw new UnsupportedOperationException();
+        return identity.birth();
     }
 
     /** This start. */
     public Incarnation incarnation() {
-        throw new UnsupportedOperationException();
+        return identity.newest();
     }
 
     /**
-     * The starts of this folder, this one at the end, in the order of their numbers. The oldest are
-     * forgotten after 4096, but none from the confirmed one on that a head may still name.
+     * The starts of this folder, in the order of their numbers, this one at the end. The oldest are
+     * forgotten when they are more than 4096, but not the confirmed one.
      */
     public List<Incarnation> incarnations() {
-        throw new UnsupportedOperationException();
+        return identity.starts();
     }
 
-    /** The highest start that is known to have held the head, as of opening; 0 for none. */
+    /** The highest start that is known to have held the head; 0 for none. */
     public long confirmed() {
-        throw new UnsupportedOperationException();
+        return identity.confirmed();
     }
 
     /**
@@ -70,22 +186,41 @@ public final class ServiceFolder implements AutoCloseable {
      * @throws IOException where the disk fails: the process has to halt
      */
     public void confirm() throws IOException {
-        throw new UnsupportedOperationException();
+        replace(identity.confirmed(incarnation().number()));
+    }
+
+    /** The bytes that its disk could still take: who comes near to 0 takes no inputs (K13). */
+    public long usableBytes() throws IOException {
+        return disk.usableBytes(path);
     }
 
     /**
      * Reads what survived, cuts what was torn and writes again what may not be on disk (K9). Once.
      *
-     * @throws RefusedFolderException where something is damaged that was on disk, or is missing
+     * @throws RefusedFolderException where something is damaged that was on disk, or is missing;
+     *     nothing was changed then
      * @throws IOException where the disk fails
      */
     public Recovered recover(JournalOptions options) throws IOException {
-        throw new UnsupportedOperationException();
+        if (recovered) {
+            throw new IllegalStateException(path + " was recovered already; open it again");
+        }
+        recovered = true;
+        Recovered result = Recovered.recover(disk, path, identity, options);
+        if (!identity.begun()) {
+            replace(identity.withJournal());
+        }
+        return result;
+    }
+
+    private void replace(Identity next) throws IOException {
+        disk.replace(path.resolve(IDENTITY), next.encode());
+        identity = next;
     }
 
     /** Lets other processes open the folder. Close the journal first. */
     @Override
     public void close() throws IOException {
-        throw new UnsupportedOperationException();
+        lock.close();
     }
 }

@@ -1,0 +1,295 @@
+package io.saucr.services.journal;
+
+import io.saucr.services.core.Birth;
+import io.saucr.services.core.Incarnation;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.zip.CRC32C;
+
+/**
+ * The bytes of a base's file: a header, then frames whose checksums are chained, so that a damage
+ * is found within 64 KiB of where it is and nothing of another file passes for a part of this one.
+ *
+ * <p>Header, big endian: 8 bytes "saucrbas", format (4), zero (4), birth (16), incarnation (8),
+ * nonce (8), turn (8), zero (4), CRC32C of all that (4). Frame: length of the content (4), kind
+ * (4), CRC32C of the checksum before it and all this (4), content. Kinds: 1 begins a section and
+ * holds its name, 2 is a part of it, 3 ends the file.
+ */
+final class BaseFormat {
+
+    private static final long MAGIC = 0x7361756372626173L;
+    private static final int FORMAT = 1;
+    private static final int HEADER_BYTES = 64;
+    private static final int FRAME_BYTES = 12;
+    private static final int PART_BYTES = 64 << 10;
+    private static final int LONGEST_NAME = 255;
+
+    private static final int NAME = 1;
+    private static final int PART = 2;
+    private static final int END = 3;
+
+    private BaseFormat() {}
+
+    private static int checksum(ByteBuffer bytes, int from, int to) {
+        CRC32C crc = new CRC32C();
+        crc.update(bytes.duplicate().limit(to).position(from));
+        return (int) crc.getValue();
+    }
+
+    private static int frameChecksum(int before, int kind, ByteBuffer frame, int length) {
+        CRC32C crc = new CRC32C();
+        crc.update(ByteBuffer.allocate(12).putInt(before).putInt(length).putInt(kind).flip());
+        crc.update(frame.duplicate().limit(FRAME_BYTES + length).position(FRAME_BYTES));
+        return (int) crc.getValue();
+    }
+
+    /** Writes a base into an empty file, frame by frame. One thread. */
+    static final class FileWriter implements Base.Writer {
+
+        private final Disk.File file;
+        private final ByteBuffer frame = ByteBuffer.allocate(FRAME_BYTES + PART_BYTES);
+        private final Set<String> names = new HashSet<>();
+        private long at;
+        private int checksum;
+        private Parts open;
+
+        FileWriter(Disk.File file, Incarnation start, long turn) throws IOException {
+            this.file = file;
+            ByteBuffer header =
+                    ByteBuffer.allocate(HEADER_BYTES)
+                            .putLong(MAGIC)
+                            .putInt(FORMAT)
+                            .putInt(0)
+                            .putLong(start.birth().high())
+                            .putLong(start.birth().low())
+                            .putLong(start.number())
+                            .putLong(start.nonce())
+                            .putLong(turn)
+                            .putInt(0);
+            checksum = checksum(header, 0, HEADER_BYTES - 4);
+            file.write(header.putInt(checksum).flip(), 0);
+            at = HEADER_BYTES;
+            frame.position(FRAME_BYTES);
+        }
+
+        @Override
+        public OutputStream section(String name) throws IOException {
+            if (name.isEmpty() || name.length() > LONGEST_NAME || !names.add(name)) {
+                throw new IllegalArgumentException(
+                        "a section's name has 1 to "
+                                + LONGEST_NAME
+                                + " characters and comes once, not \""
+                                + name
+                                + "\"");
+            }
+            endSection();
+            frame.put(name.getBytes(StandardCharsets.UTF_8));
+            writeFrame(NAME);
+            open = new Parts();
+            return open;
+        }
+
+        void end() throws IOException {
+            endSection();
+            frame.putLong(at);
+            writeFrame(END);
+        }
+
+        private void endSection() throws IOException {
+            if (open != null && frame.position() > FRAME_BYTES) {
+                writeFrame(PART);
+            }
+            open = null;
+        }
+
+        private void writeFrame(int kind) throws IOException {
+            int length = frame.position() - FRAME_BYTES;
+            checksum = frameChecksum(checksum, kind, frame, length);
+            frame.putInt(0, length).putInt(4, kind).putInt(8, checksum).flip();
+            int bytes = frame.remaining();
+            file.write(frame, at);
+            at += bytes;
+            frame.clear().position(FRAME_BYTES);
+        }
+
+        /** Gathers parts in the frame. */
+        private final class Parts extends OutputStream {
+
+            @Override
+            public void write(int value) throws IOException {
+                room();
+                frame.put((byte) value);
+            }
+
+            @Override
+            public void write(byte[] bytes, int offset, int length) throws IOException {
+                int from = offset;
+                while (from < offset + length) {
+                    room();
+                    int part = Math.min(frame.remaining(), offset + length - from);
+                    frame.put(bytes, from, part);
+                    from += part;
+                }
+            }
+
+            private void room() throws IOException {
+                if (open != this) {
+                    throw new IllegalStateException(
+                            "the next section has begun, or the base ended");
+                }
+                if (!frame.hasRemaining()) {
+                    writeFrame(PART);
+                }
+            }
+        }
+    }
+
+    /** Reads a base. One thread. */
+    static final class FileReader {
+
+        private final Path path;
+        private final Disk.File file;
+        private final ByteBuffer frame = ByteBuffer.allocate(FRAME_BYTES + PART_BYTES);
+        private long at;
+        private int checksum;
+        private int kind;
+
+        /**
+         * Reads the header.
+         *
+         * @param turn that the file's name says
+         * @throws RefusedFolderException where it is not that of a base of that turn
+         */
+        FileReader(Path path, Disk.File file, long turn, Predicate<Incarnation> known)
+                throws IOException {
+            this.path = path;
+            this.file = file;
+            ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES);
+            file.read(header, 0);
+            if (header.hasRemaining() || header.getLong(0) != MAGIC) {
+                throw new RefusedFolderException(path, 0, "this is no base of a service");
+            }
+            checksum = header.getInt(HEADER_BYTES - 4);
+            if (checksum != checksum(header, 0, HEADER_BYTES - 4) || header.getLong(32) < 1) {
+                throw damaged(0);
+            }
+            if (header.getInt(8) != FORMAT) {
+                throw new RefusedFolderException(
+                        path,
+                        8,
+                        "the base has format "
+                                + header.getInt(8)
+                                + ", and this release reads format "
+                                + FORMAT
+                                + "; use the release that wrote it");
+            }
+            Incarnation start =
+                    new Incarnation(
+                            new Birth(header.getLong(16), header.getLong(24)),
+                            header.getLong(32),
+                            header.getLong(40));
+            if (!known.test(start)) {
+                throw new RefusedFolderException(
+                        path,
+                        16,
+                        "the base was written by another folder's start, "
+                                + start
+                                + "; put back the files of this folder");
+            }
+            if (header.getLong(48) != turn) {
+                throw new RefusedFolderException(
+                        path,
+                        48,
+                        "the base is of turn "
+                                + header.getLong(48)
+                                + ", not of that of its name; give it its name back");
+            }
+            at = HEADER_BYTES;
+        }
+
+        /** Reads all of it. */
+        void sections(Base.SectionReader reader) throws IOException {
+            next();
+            while (kind == NAME) {
+                String name =
+                        new String(
+                                frame.array(),
+                                FRAME_BYTES,
+                                frame.remaining(),
+                                StandardCharsets.UTF_8);
+                next();
+                InputStream content = new Content();
+                reader.section(name, content);
+                while (kind == PART) {
+                    next();
+                }
+            }
+            if (kind != END || frame.remaining() != 8 || at != file.size()) {
+                throw damaged(at);
+            }
+        }
+
+        private void next() throws IOException {
+            frame.clear().limit(FRAME_BYTES);
+            file.read(frame, at);
+            int length = frame.getInt(0);
+            if (frame.hasRemaining() || length < 0 || length > PART_BYTES) {
+                throw damaged(at);
+            }
+            frame.limit(FRAME_BYTES + length);
+            file.read(frame, at + FRAME_BYTES);
+            kind = frame.getInt(4);
+            int expected = frameChecksum(checksum, kind, frame, length);
+            if (frame.hasRemaining() || frame.getInt(8) != expected) {
+                throw damaged(at);
+            }
+            checksum = expected;
+            at += FRAME_BYTES + length;
+            frame.position(FRAME_BYTES);
+        }
+
+        private RefusedFolderException damaged(long offset) {
+            return new RefusedFolderException(
+                    path,
+                    offset,
+                    "the base is damaged, although it was on disk: nothing was changed. Put back this"
+                            + " folder from a copy under a new birth, or give the service up");
+        }
+
+        /** The parts of one section. */
+        private final class Content extends InputStream {
+
+            private boolean more() throws IOException {
+                while (kind == PART && !frame.hasRemaining()) {
+                    next();
+                }
+                return kind == PART;
+            }
+
+            @Override
+            public int read() throws IOException {
+                return more() ? frame.get() & 0xff : -1;
+            }
+
+            @Override
+            public int read(byte[] bytes, int offset, int length) throws IOException {
+                if (length == 0) {
+                    return 0;
+                }
+                if (!more()) {
+                    return -1;
+                }
+                int part = Math.min(length, frame.remaining());
+                frame.get(bytes, offset, part);
+                return part;
+            }
+        }
+    }
+}

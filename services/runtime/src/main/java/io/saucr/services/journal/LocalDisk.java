@@ -1,0 +1,184 @@
+package io.saucr.services.journal;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+
+/** The files of this machine. Stateless but for the locks that this process holds. */
+final class LocalDisk implements Disk {
+
+    static final LocalDisk INSTANCE = new LocalDisk();
+
+    private static final int LONGEST_HOLDER_BYTES = 200;
+
+    /**
+     * What this process holds. The system's locks are those of a process, and closing any channel
+     * of a file frees them: a second attempt of this process must not open the file at all.
+     */
+    private static final Set<Path> HELD = ConcurrentHashMap.newKeySet();
+
+    private LocalDisk() {}
+
+    @Override
+    public void makeFolder(Path folder) throws IOException {
+        Path absolute = folder.toAbsolutePath().normalize();
+        if (Files.isDirectory(absolute)) {
+            return;
+        }
+        Path parent = absolute.getParent();
+        if (parent != null) {
+            makeFolder(parent);
+        }
+        Files.createDirectory(absolute);
+        if (parent != null) {
+            forceFolder(parent);
+        }
+    }
+
+    @Override
+    public List<String> list(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.map(file -> file.getFileName().toString()).sorted().toList();
+        }
+    }
+
+    @Override
+    public boolean exists(Path file) {
+        return Files.exists(file);
+    }
+
+    @Override
+    public File open(Path file) throws IOException {
+        return new LocalFile(new RandomAccessFile(file.toFile(), "rw"));
+    }
+
+    @Override
+    public void rename(Path from, Path to) throws IOException {
+        Files.move(from, to, StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    @Override
+    public void delete(Path file) throws IOException {
+        Files.deleteIfExists(file);
+    }
+
+    @Override
+    public void forceFolder(Path folder) throws IOException {
+        try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+            channel.force(true);
+        }
+    }
+
+    @Override
+    public Closeable lock(Path file, String holder) throws IOException {
+        Path real = file.toAbsolutePath().getParent().toRealPath().resolve(file.getFileName());
+        if (!HELD.add(real)) {
+            throw new LockedException("this process, " + ProcessHandle.current().pid());
+        }
+        FileChannel channel = null;
+        boolean locked = false;
+        try {
+            channel =
+                    FileChannel.open(
+                            file,
+                            StandardOpenOption.CREATE,
+                            StandardOpenOption.READ,
+                            StandardOpenOption.WRITE);
+            if (channel.tryLock() == null) {
+                ByteBuffer other = ByteBuffer.allocate(LONGEST_HOLDER_BYTES);
+                channel.read(other, 0);
+                String text =
+                        new String(other.array(), 0, other.position(), StandardCharsets.UTF_8);
+                throw new LockedException(text.isEmpty() ? "another process" : text);
+            }
+            channel.truncate(0);
+            channel.write(ByteBuffer.wrap(holder.getBytes(StandardCharsets.UTF_8)), 0);
+            locked = true;
+        } finally {
+            if (!locked) {
+                if (channel != null) {
+                    channel.close();
+                }
+                HELD.remove(real);
+            }
+        }
+        FileChannel held = channel;
+        return () -> {
+            held.close();
+            HELD.remove(real);
+        };
+    }
+
+    @Override
+    public long usableBytes(Path folder) throws IOException {
+        return Files.getFileStore(folder).getUsableSpace();
+    }
+
+    /**
+     * Written through a stream's calls, which an interrupt of the turn thread does not turn into a
+     * closed file, as it does a channel's.
+     */
+    private static final class LocalFile implements File {
+
+        private final RandomAccessFile file;
+        private final FileChannel channel;
+
+        LocalFile(RandomAccessFile file) {
+            this.file = file;
+            this.channel = file.getChannel();
+        }
+
+        @Override
+        public long size() throws IOException {
+            return file.length();
+        }
+
+        @Override
+        public void read(ByteBuffer into, long at) throws IOException {
+            file.seek(at);
+            byte[] bytes = into.array();
+            while (into.hasRemaining()) {
+                int read = file.read(bytes, into.arrayOffset() + into.position(), into.remaining());
+                if (read < 0) {
+                    return;
+                }
+                into.position(into.position() + read);
+            }
+        }
+
+        @Override
+        public void write(ByteBuffer from, long at) throws IOException {
+            file.seek(at);
+            file.write(from.array(), from.arrayOffset() + from.position(), from.remaining());
+            from.position(from.limit());
+        }
+
+        @Override
+        public void truncate(long bytes) throws IOException {
+            if (bytes < file.length()) {
+                file.setLength(bytes);
+            }
+        }
+
+        @Override
+        public void force() throws IOException {
+            channel.force(false);
+        }
+
+        @Override
+        public void close() throws IOException {
+            file.close();
+        }
+    }
+}

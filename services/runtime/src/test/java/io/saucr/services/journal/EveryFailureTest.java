@@ -1,0 +1,59 @@
+package io.saucr.services.journal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** K8, K9, K10: every call to the disk fails once, and then the process or the machine does. */
+class EveryFailureTest {
+
+    private static long calls(ForceMode force, int appends) {
+        Lives lives = new Lives(1, force);
+        lives.disk.failAt(Long.MAX_VALUE);
+        lives.live(appends);
+        return lives.disk.calls().size();
+    }
+
+    private static void everyCallFails(ForceMode force, int step) {
+        long calls = calls(force, 40);
+        assertThat(calls).isGreaterThan(50);
+        int died = 0;
+        for (long call = 1; call <= calls; call += step) {
+            for (boolean powerFails : new boolean[] {false, true}) {
+                Lives lives = new Lives(call, force);
+                lives.live(20);
+                lives.disk.restarted();
+                lives.disk.failAt(call);
+                lives.live(40);
+                died += lives.diedOfTheDisk ? 1 : 0;
+                for (int more = 0; more < 3; more++) {
+                    if (powerFails) {
+                        lives.powerFails();
+                    } else {
+                        lives.disk.restarted();
+                    }
+                    // The second of these processes dies, too, perhaps in its recovery.
+                    lives.disk.failAt(more == 1 ? call % 40 + 1 : Long.MAX_VALUE);
+                    lives.live(10);
+                }
+            }
+        }
+        assertThat(died).isGreaterThan((int) calls / step);
+    }
+
+    @Test
+    void whenEachTurnIsForced() {
+        everyCallFails(ForceMode.always(), 1);
+    }
+
+    @Test
+    void whenTurnsAreForcedInGroups() {
+        everyCallFails(ForceMode.group(Duration.ofMillis(1)), 7);
+    }
+
+    @Test
+    void whenTheSystemForces() {
+        everyCallFails(ForceMode.os(), 3);
+    }
+}
