@@ -56,4 +56,28 @@ class EveryFailureTest {
     void whenTheSystemForces() {
         everyCallFails(ForceMode.os(), 3);
     }
+
+    /** Whether lives between power cuts show it when a call does nothing. */
+    private static boolean isNoticed(String ignored) {
+        for (int seed = 1; seed <= 50; seed++) {
+            Lives lives = new Lives(seed, ForceMode.always());
+            lives.disk.ignore(ignored);
+            try {
+                for (int life = 0; life < 4; life++) {
+                    lives.live(20);
+                    lives.powerFails();
+                }
+            } catch (AssertionError e) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Test
+    void aForceThatIsLeftOutIsNoticed() {
+        assertThat(isNoticed("none")).isFalse();
+        assertThat(isNoticed("force")).isTrue();
+        assertThat(isNoticed("forceFolder")).isTrue();
+    }
 }

@@ -37,6 +37,7 @@ final class SimulatedDisk implements Disk {
     private int life;
     private long failAtCall = Long.MAX_VALUE;
     private boolean halted;
+    private String ignored = "";
 
     /** For a sector, which of its states the disk has; a file's sectors beyond its size are cut. */
     private static final class Inode {
@@ -57,6 +58,11 @@ final class SimulatedDisk implements Disk {
     synchronized void failAt(long call) {
         calls.clear();
         failAtCall = call;
+    }
+
+    /** A call that does nothing and says that it did, to see whether that is noticed. */
+    synchronized void ignore(String call) {
+        ignored = call;
     }
 
     /** What was called since {@link #failAt}. */
@@ -90,7 +96,7 @@ final class SimulatedDisk implements Disk {
         restarted();
     }
 
-    /** Another disk with the same content, to go another way from here. */
+    /** The disk loses a bit of what it had. */
     synchronized void flip(Path file, int at, int bit) {
         Inode inode = names.get(file);
         inode.cached[at] ^= (byte) (1 << bit);
@@ -222,6 +228,9 @@ final class SimulatedDisk implements Disk {
     @Override
     public synchronized void forceFolder(Path folder) throws IOException {
         boolean fails = fails("forceFolder", folder);
+        if (ignored.equals("forceFolder")) {
+            return;
+        }
         List<NameChange> here = new ArrayList<>();
         for (NameChange change : pendingNames) {
             Path name = change.name() == null ? change.gone() : change.name();
@@ -334,6 +343,9 @@ final class SimulatedDisk implements Disk {
                 if (fails("force")) {
                     writeSome(inode);
                     throw failed("force", path);
+                }
+                if (ignored.equals("force")) {
+                    return;
                 }
                 byte[] onDisk = inode.cached.clone();
                 // What an earlier force that failed marked clean is not written now.
