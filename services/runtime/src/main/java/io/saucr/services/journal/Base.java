@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.OptionalLong;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.Semaphore;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
@@ -29,7 +29,7 @@ public final class Base {
     private final Disk disk;
     private final Path folder;
     private final Incarnation start;
-    private final ReentrantLock writing = new ReentrantLock();
+    private final Semaphore writing = new Semaphore(1);
     private volatile long turn;
 
     Base(Disk disk, Path folder, Incarnation start, long turn) {
@@ -77,7 +77,7 @@ public final class Base {
      *     write may be tried
      */
     public void write(long turn, Sections sections) throws IOException {
-        if (!writing.tryLock()) {
+        if (!writing.tryAcquire()) {
             throw new IllegalStateException("one base at a time: another one is being written");
         }
         try {
@@ -105,7 +105,7 @@ public final class Base {
                         e);
             }
         } finally {
-            writing.unlock();
+            writing.release();
         }
     }
 

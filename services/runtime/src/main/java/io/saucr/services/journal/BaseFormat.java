@@ -259,8 +259,8 @@ final class BaseFormat {
             return new RefusedFolderException(
                     path,
                     offset,
-                    "the base is damaged, although it was on disk: nothing was changed. Put back this"
-                            + " folder from a copy under a new birth, or give the service up");
+                    "the base is damaged, although it was on disk. The folder was left as it is. Put"
+                            + " it back from a copy under a new birth, or give the service up");
         }
 
         /** The parts of one section. */

@@ -31,8 +31,9 @@ record Identity(Birth birth, String name, List<Incarnation> starts, long confirm
                     "birth ([0-9a-f]{32})\n"
                             + "name ([^\n]+)\n"
                             + "confirmed ([0-9]{1,18})\n"
-                            + "journal (begun|none)\n"
-                            + "((?:start [0-9]{1,18} [0-9a-f]{16}\n)*)");
+                            + "journal (begun|none)\n");
+
+    private static final Pattern START = Pattern.compile("start ([0-9]{1,18}) ([0-9a-f]{16})");
 
     Identity {
         starts = List.copyOf(starts);
@@ -68,8 +69,11 @@ record Identity(Birth birth, String name, List<Incarnation> starts, long confirm
 
     /** Whether a start is, or may have been, one of this folder. */
     boolean knows(Incarnation start) {
-        return start.birth().equals(birth)
-                && (starts.contains(start) || start.number() < starts.get(0).number());
+        if (!start.birth().equals(birth) || start.number() > newest().number()) {
+            return false;
+        }
+        boolean forgotten = starts.stream().noneMatch(each -> each.number() == start.number());
+        return forgotten || starts.contains(start);
     }
 
     byte[] encode() {
@@ -115,16 +119,21 @@ record Identity(Birth birth, String name, List<Incarnation> starts, long confirm
             throw new IllegalArgumentException("it is damaged: its checksum does not fit");
         }
         Matcher matcher = TEXT.matcher(text);
-        if (!matcher.matches()) {
+        if (!matcher.lookingAt()) {
             throw new IllegalArgumentException("it does not say what an identity says");
         }
         Birth birth = Birth.parse(matcher.group(1));
         List<Incarnation> starts = new ArrayList<>();
-        for (String start : matcher.group(5).lines().toList()) {
-            String[] words = start.split(" ");
+        for (String each : text.substring(matcher.end()).lines().toList()) {
+            Matcher start = START.matcher(each);
+            if (!start.matches()) {
+                throw new IllegalArgumentException("it says \"" + each + "\" where a start is");
+            }
             starts.add(
                     new Incarnation(
-                            birth, Long.parseLong(words[1]), Long.parseUnsignedLong(words[2], 16)));
+                            birth,
+                            Long.parseLong(start.group(1)),
+                            Long.parseUnsignedLong(start.group(2), 16)));
         }
         return new Identity(
                 birth,
