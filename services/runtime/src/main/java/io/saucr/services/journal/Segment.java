@@ -88,9 +88,15 @@ final class Segment {
     static Segment begin(Disk disk, Path folder, int segmentBytes, SegmentHeader header)
             throws IOException {
         Path path = unnamed(folder, 0);
+        for (String name : disk.list(folder)) {
+            if (name.endsWith(UNNAMED)) {
+                path = folder.resolve(name);
+            }
+        }
         Disk.File file = disk.open(path);
         boolean done = false;
         try {
+            // What the last process had ready, or did not get to name, serves again.
             if (file.size() != segmentBytes) {
                 file.truncate(0);
                 zeros(file, segmentBytes, false);

@@ -8,6 +8,16 @@ import org.junit.jupiter.api.Test;
 /** K8, K9, K10: every call to the disk fails once, and then the process or the machine does. */
 class EveryFailureTest {
 
+    private static final int APPENDS = 28;
+
+    /** When the power fails. */
+    private enum Cut {
+        NEVER,
+        EACH_TIME,
+        /** When the next process has read what the page cache shows after the failure. */
+        AFTER_THE_NEXT,
+    }
+
     private static long calls(ForceMode force, int appends) {
         Lives lives = new Lives(1, force);
         lives.disk.failAt(Long.MAX_VALUE);
@@ -16,26 +26,27 @@ class EveryFailureTest {
     }
 
     private static void everyCallFails(ForceMode force, int step) {
-        long calls = calls(force, 40);
+        long calls = calls(force, APPENDS);
         assertThat(calls).isGreaterThan(50);
         int died = 0;
         for (long call = 1; call <= calls; call += step) {
-            for (boolean powerFails : new boolean[] {false, true}) {
+            for (Cut cut : Cut.values()) {
                 Lives lives = new Lives(call, force);
-                lives.live(20);
+                lives.live(8);
                 lives.disk.restarted();
                 lives.disk.failAt(call);
-                lives.live(40);
+                lives.live(APPENDS);
                 died += lives.diedOfTheDisk ? 1 : 0;
                 for (int more = 0; more < 3; more++) {
-                    if (powerFails) {
+                    if (cut == Cut.EACH_TIME || (cut == Cut.AFTER_THE_NEXT && more == 1)) {
                         lives.powerFails();
                     } else {
                         lives.disk.restarted();
                     }
                     // The second of these processes dies, too, perhaps in its recovery.
-                    lives.disk.failAt(more == 1 ? call % 40 + 1 : Long.MAX_VALUE);
-                    lives.live(10);
+                    boolean fails = more == 1 && cut != Cut.AFTER_THE_NEXT;
+                    lives.disk.failAt(fails ? call % 40 + 1 : Long.MAX_VALUE);
+                    lives.live(cut == Cut.AFTER_THE_NEXT ? 2 : 10);
                 }
             }
         }

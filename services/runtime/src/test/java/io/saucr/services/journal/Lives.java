@@ -24,6 +24,7 @@ final class Lives {
     static final Path FOLDER = Path.of("/simulated/bank");
 
     private static final int SEGMENT_BYTES = 4096;
+    private static final SecureRandom NONCES = new SecureRandom();
 
     final SimulatedDisk disk;
     private final Random random;
@@ -59,7 +60,7 @@ final class Lives {
         life++;
         diedOfTheDisk = false;
         Heard heard = new Heard();
-        try (ServiceFolder folder = ServiceFolder.open(disk, FOLDER, "bank", new SecureRandom())) {
+        try (ServiceFolder folder = ServiceFolder.open(disk, FOLDER, "bank", NONCES)) {
             Recovered recovered = folder.recover(new JournalOptions(force, SEGMENT_BYTES));
             check(recovered);
             Journal journal = recovered.journal(heard);
