@@ -17,6 +17,11 @@ import picocli.CommandLine.Option;
                 "Measures ZooKeeper ensembles side by side on this machine: configurations take"
                         + " turns in rounds, and are compared round by round.",
         mixinStandardHelpOptions = true,
+        footer = {
+            "",
+            "'saucr-bench services' measures no ensemble, but a durable turn of a service beside its"
+                    + " peers: see 'saucr-bench services --help'."
+        },
         subcommands = {
             BenchCommand.Quick.class,
             BenchCommand.Table1.class,

@@ -1,0 +1,90 @@
+package io.saucr.services.bench;
+
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/** Who takes part, by the name that a user gives. */
+enum Contender {
+    RAW_APPEND("one write and one fdatasync of a preallocated file for each pair") {
+        @Override
+        Contestant open(Path folder, int pairs) throws Exception {
+            return new RawAppend(folder, pairs);
+        }
+    },
+    JOURNAL("the journal of a service, a folder for each pair") {
+        @Override
+        Contestant open(Path folder, int pairs) throws Exception {
+            return new JournalAlone(folder, pairs);
+        }
+    },
+    BERKELEY_DB("Berkeley DB JE, counter and message in one forced transaction") {
+        @Override
+        Contestant open(Path folder, int pairs) {
+            return new BerkeleyDb(folder);
+        }
+    },
+    POSTGRES("PostgreSQL, counter and outbox table in one transaction") {
+        @Override
+        Contestant open(Path folder, int pairs) throws Exception {
+            return new Postgres(folder, pairs);
+        }
+    },
+    POSTGRES_ARTEMIS("PostgreSQL and Artemis, a commit of each for every turn") {
+        @Override
+        Contestant open(Path folder, int pairs) throws Exception {
+            return new PostgresAndArtemis(folder, pairs);
+        }
+    },
+    PEKKO("Pekko persistence over JDBC on PostgreSQL, one event for each turn") {
+        @Override
+        Contestant open(Path folder, int pairs) throws Exception {
+            return new PekkoPersistence(folder, pairs);
+        }
+    };
+
+    private final String description;
+
+    Contender(String description) {
+        this.description = description;
+    }
+
+    /**
+     * Starts it, empty.
+     *
+     * @param folder empty, on the disk that is measured
+     * @param pairs how many counters there are, from 1
+     */
+    abstract Contestant open(Path folder, int pairs) throws Exception;
+
+    String description() {
+        return description;
+    }
+
+    /** The name in options and tables: raw-append. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    /**
+     * Finds one by its name.
+     *
+     * @throws IllegalArgumentException where there is none; the message lists all
+     */
+    static Contender of(String name) {
+        return Arrays.stream(values())
+                .filter(each -> each.toString().equals(name))
+                .findFirst()
+                .orElseThrow(
+                        () ->
+                                new IllegalArgumentException(
+                                        "unknown contender '"
+                                                + name
+                                                + "'; known are "
+                                                + Arrays.stream(values())
+                                                        .map(Contender::toString)
+                                                        .collect(Collectors.joining(", "))));
+    }
+}

@@ -1,0 +1,249 @@
+package io.saucr.services.bench;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.saucr.bench.report.TextTable;
+import io.saucr.bench.result.Machine;
+import io.saucr.bench.result.Numbers;
+import io.saucr.bench.result.PairedRatio;
+import io.saucr.bench.result.Spread;
+import io.saucr.services.bench.ServicesBench.Sample;
+import io.saucr.services.bench.SliceProcess.Measured;
+import java.awt.GraphicsEnvironment;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.ToDoubleFunction;
+import org.knowm.xchart.CategoryChart;
+import org.knowm.xchart.CategoryChartBuilder;
+import org.knowm.xchart.VectorGraphicsEncoder;
+import org.knowm.xchart.VectorGraphicsEncoder.VectorGraphicsFormat;
+
+/**
+ * What a run showed: figures of each contender, and its ratios to the first of the same rounds, as
+ * text, as a page with plots, and as JSON.
+ */
+final class ServicesReport {
+
+    private static final int WIDTH = 860;
+    private static final int HEIGHT = 380;
+
+    private final Machine machine = Machine.here();
+    private final List<Contender> contenders;
+    private final List<Integer> pairs;
+    private final List<Double> forces;
+    private final List<Sample> samples;
+
+    /**
+     * A report of samples of all contenders, for all numbers of pairs and delays of forces, in the
+     * same rounds.
+     */
+    ServicesReport(
+            List<Contender> contenders,
+            List<Integer> pairs,
+            List<Double> forces,
+            List<Sample> samples) {
+        this.contenders = contenders;
+        this.pairs = pairs;
+        this.forces = forces;
+        this.samples = samples;
+    }
+
+    String text() {
+        StringBuilder text = new StringBuilder(machine.toString()).append('\n');
+        for (Contender contender : contenders) {
+            text.append(contender).append(": ").append(contender.description()).append('\n');
+        }
+        text.append('\n').append(figures()).append('\n');
+        text.append("Medians [quartiles] over ")
+                .append(samples.stream().mapToInt(Sample::round).max().orElseThrow() + 1)
+                .append(
+                        " rounds, each in a fresh JVM. Forces per turn: of files, by the whole process.\n");
+        if (contenders.size() > 1) {
+            text.append('\n').append(ratios()).append('\n');
+            text.append(
+                    "Ratios: Hodges-Lehmann over rounds, with the confidence interval of the signed-rank test.\n");
+        }
+        return text.toString();
+    }
+
+    private String figures() {
+        TextTable table =
+                new TextTable(
+                        "forces +ms",
+                        "pairs",
+                        "contender",
+                        "turns/s",
+                        "mean us",
+                        "p50 us",
+                        "p99 us",
+                        "CPU us per turn",
+                        "forces per turn");
+        for (double force : forces) {
+            for (int count : pairs) {
+                for (Contender contender : contenders) {
+                    List<Measured> own = of(contender, count, force);
+                    table.row(
+                            Numbers.number(force),
+                            String.valueOf(count),
+                            contender.toString(),
+                            spread(own, m -> m.slice().turnsPerSecond()),
+                            spread(own, m -> m.slice().meanMicros()),
+                            spread(own, m -> m.slice().p50Micros()),
+                            spread(own, m -> m.slice().p99Micros()),
+                            spread(own, m -> m.slice().cpuMicrosPerTurn()),
+                            own.get(0).forces() < 0 ? "-" : spread(own, Measured::forcesPerTurn));
+                }
+            }
+        }
+        return table.toString();
+    }
+
+    private String ratios() {
+        TextTable table =
+                new TextTable(
+                        "forces +ms",
+                        "pairs",
+                        "contender / " + contenders.get(0),
+                        "turns/s",
+                        "interval",
+                        "mean time",
+                        "interval",
+                        "CPU per turn",
+                        "interval");
+        for (double force : forces) {
+            for (int count : pairs) {
+                List<Measured> first = of(contenders.get(0), count, force);
+                for (Contender contender : contenders.subList(1, contenders.size())) {
+                    List<Measured> own = of(contender, count, force);
+                    PairedRatio rate = ratio(own, first, m -> m.slice().turnsPerSecond());
+                    PairedRatio mean = ratio(own, first, m -> m.slice().meanMicros());
+                    PairedRatio cpu = ratio(own, first, m -> m.slice().cpuMicrosPerTurn());
+                    table.row(
+                            Numbers.number(force),
+                            String.valueOf(count),
+                            contender.toString(),
+                            Numbers.number(rate.ratio()),
+                            interval(rate),
+                            Numbers.number(mean.ratio()),
+                            interval(mean),
+                            Numbers.number(cpu.ratio()),
+                            interval(cpu));
+                }
+            }
+        }
+        return table.toString();
+    }
+
+    /** In the order of the rounds. */
+    private List<Measured> of(Contender contender, int count, double force) {
+        return samples.stream()
+                .filter(s -> s.forceMillis() == force && s.pairs() == count)
+                .filter(s -> s.contender().equals(contender.toString()))
+                .sorted(Comparator.comparingInt(Sample::round))
+                .map(Sample::result)
+                .toList();
+    }
+
+    private static Spread all(List<Measured> results, ToDoubleFunction<Measured> figure) {
+        return Spread.of(results.stream().mapToDouble(figure).toArray());
+    }
+
+    private static String spread(List<Measured> results, ToDoubleFunction<Measured> figure) {
+        Spread spread = all(results, figure);
+        return Numbers.number(spread.median())
+                + " ["
+                + Numbers.number(spread.lowerQuartile())
+                + ", "
+                + Numbers.number(spread.upperQuartile())
+                + "]";
+    }
+
+    private static PairedRatio ratio(
+            List<Measured> own, List<Measured> first, ToDoubleFunction<Measured> figure) {
+        return PairedRatio.of(
+                own.stream().mapToDouble(figure).toArray(),
+                first.stream().mapToDouble(figure).toArray());
+    }
+
+    private static String interval(PairedRatio ratio) {
+        return "[" + Numbers.number(ratio.low()) + ", " + Numbers.number(ratio.high()) + "]";
+    }
+
+    /**
+     * Writes table.txt, report.html and result.json.
+     *
+     * @param folder is made where missing
+     */
+    void write(Path folder) throws IOException {
+        Files.createDirectories(folder);
+        Files.writeString(folder.resolve("table.txt"), text());
+        Files.writeString(folder.resolve("report.html"), page());
+        Map<String, Object> content = new LinkedHashMap<>();
+        content.put("machine", machine);
+        content.put("samples", samples);
+        new ObjectMapper()
+                .writerWithDefaultPrettyPrinter()
+                .writeValue(folder.resolve("result.json").toFile(), content);
+    }
+
+    private String page() throws IOException {
+        StringBuilder page = new StringBuilder();
+        page.append(
+                        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>A durable turn</title>")
+                .append(
+                        "<style>body{font-family:sans-serif;max-width:75rem;margin:1rem auto}pre{overflow-x:auto}</style>")
+                .append("</head><body><h1>A durable turn</h1>");
+        for (int count : pairs) {
+            page.append("<h2>Time of a turn, ")
+                    .append(count)
+                    .append(count == 1 ? " pair" : " pairs")
+                    .append("</h2>");
+            page.append(plot(count));
+        }
+        String text = text().replace("&", "&amp;").replace("<", "&lt;");
+        return page.append("<pre>").append(text).append("</pre></body></html>\n").toString();
+    }
+
+    /**
+     * Medians of a contender side by side for each delay; on a logarithmic axis, as they differ by
+     * tens.
+     */
+    private String plot(int count) throws IOException {
+        if (GraphicsEnvironment.getLocalGraphicsEnvironment().getAvailableFontFamilyNames().length
+                == 0) {
+            return "<p>No plot: this machine has no fonts to draw text with. All values are below.</p>";
+        }
+        CategoryChart chart =
+                new CategoryChartBuilder()
+                        .width(WIDTH)
+                        .height(HEIGHT)
+                        .xAxisTitle("added to each force, ms")
+                        .yAxisTitle("time of a turn in ms, median of the means")
+                        .build();
+        chart.getStyler().setPlotGridVerticalLinesVisible(false);
+        List<String> names = forces.stream().map(Numbers::number).toList();
+        for (Contender contender : contenders) {
+            chart.addSeries(
+                    contender.toString(),
+                    names,
+                    forces.stream()
+                            .map(
+                                    f ->
+                                            all(
+                                                            of(contender, count, f),
+                                                            m -> m.slice().meanMicros() / 1000)
+                                                    .median())
+                            .toList());
+        }
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        VectorGraphicsEncoder.saveVectorGraphic(chart, bytes, VectorGraphicsFormat.SVG);
+        String svg = bytes.toString(StandardCharsets.UTF_8);
+        return svg.substring(svg.indexOf("<svg"));
+    }
+}

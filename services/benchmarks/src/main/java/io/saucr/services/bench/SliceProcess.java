@@ -1,0 +1,116 @@
+package io.saucr.services.bench;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.saucr.ensemble.FsyncShim;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.stream.Stream;
+
+/**
+ * Runs a {@link Slice} in a fresh JVM on an empty folder, with a library between it, its children
+ * included, and the disk that counts forces and delays them. The folder is removed afterwards. Used
+ * by one thread.
+ */
+final class SliceProcess {
+
+    private final Path parent;
+    private final Duration warmUp;
+    private final Duration length;
+
+    /**
+     * Runs slices of one length.
+     *
+     * @param parent where the folders are made; exists
+     * @param warmUp turns before that do not count
+     * @param length of the part that counts
+     */
+    SliceProcess(Path parent, Duration warmUp, Duration length) {
+        this.parent = parent;
+        this.warmUp = warmUp;
+        this.length = length;
+    }
+
+    /**
+     * A slice and what its disk was asked for.
+     *
+     * @param slice what the process measured
+     * @param forces of files, of the whole process from its start; -1 where there is no C compiler
+     *     to count with
+     */
+    record Measured(Slice.Result slice, long forces) {
+
+        double forcesPerTurn() {
+            return (double) forces / slice.allTurns();
+        }
+    }
+
+    /**
+     * Runs one.
+     *
+     * @param contender who
+     * @param pairs how many count at the same time
+     * @param forceMillis how long each force takes at least; 0 for the disk as it is
+     * @throws IOException where the process fails; the message has all that it said
+     */
+    Measured run(Contender contender, int pairs, double forceMillis)
+            throws IOException, InterruptedException {
+        Path folder = Files.createTempDirectory(parent, "saucr-bench-services-");
+        Path data = Files.createDirectory(folder.resolve("data"));
+        try {
+            ProcessBuilder builder =
+                    new ProcessBuilder(
+                            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                            "-Xms256m",
+                            "-Xmx1g",
+                            "-XX:+UseSerialGC",
+                            "-Xshare:auto",
+                            "-Dlogback.configurationFile=io/saucr/bench/logback.xml",
+                            "-cp",
+                            System.getProperty("java.class.path"),
+                            Slice.class.getName(),
+                            contender.toString(),
+                            String.valueOf(pairs),
+                            String.valueOf(warmUp.toMillis()),
+                            String.valueOf(length.toMillis()),
+                            data.toString());
+            FsyncShim shim = null;
+            if (FsyncShim.available()) {
+                shim = FsyncShim.create(data, folder.resolve("shim"), false);
+                shim.delay(Duration.ofNanos(Math.round(forceMillis * 1e6)));
+                builder.environment().putAll(shim.environment());
+            }
+            Path errors = folder.resolve("errors");
+            Process process = builder.redirectError(errors.toFile()).start();
+            String said =
+                    new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            int code = process.waitFor();
+            if (code != 0) {
+                throw new IOException(
+                        contender
+                                + " failed with exit code "
+                                + code
+                                + ":\n"
+                                + said
+                                + Files.readString(errors));
+            }
+            String[] lines = said.strip().split("\n");
+            return new Measured(
+                    new ObjectMapper().readValue(lines[lines.length - 1], Slice.Result.class),
+                    shim == null ? -1 : shim.forces().total());
+        } finally {
+            remove(folder);
+        }
+    }
+
+    private static void remove(Path folder) throws IOException {
+        try (Stream<Path> paths = Files.walk(folder)) {
+            for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(path);
+            }
+        }
+    }
+}

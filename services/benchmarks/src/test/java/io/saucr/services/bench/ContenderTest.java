@@ -1,0 +1,38 @@
+package io.saucr.services.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Who is compared does what is compared: no turn of a lone pair without a force of its own. */
+class ContenderTest {
+
+    @TempDir private Path parent;
+
+    @ParameterizedTest
+    @EnumSource
+    void everyTurnIsForced(Contender contender) throws Exception {
+        SliceProcess process =
+                new SliceProcess(parent, Duration.ofMillis(100), Duration.ofMillis(300));
+
+        SliceProcess.Measured measured = process.run(contender, 1, 0);
+
+        assertThat(measured.slice().turns()).isPositive();
+        long least = contender == Contender.POSTGRES_ARTEMIS ? 2 : 1;
+        assertThat(measured.forces()).isGreaterThanOrEqualTo(least * measured.slice().allTurns());
+        assertThat(parent).isEmptyDirectory();
+    }
+
+    @Test
+    void namesAreThoseOfTheOptions() {
+        assertThat(Contender.of("raw-append")).isEqualTo(Contender.RAW_APPEND);
+        assertThatThrownBy(() -> Contender.of("mysql"))
+                .hasMessageContaining("unknown contender 'mysql'; known are raw-append, journal, ");
+    }
+}
