@@ -3,12 +3,14 @@ package io.saucr.services.journal;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -23,7 +25,7 @@ class BaseTest {
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final Path FOLDER = Path.of("/simulated/bank");
 
-    private final SimulatedDisk disk = new SimulatedDisk(1);
+    private SimulatedDisk disk = new SimulatedDisk(1);
 
     private interface Use {
         void use(Recovered recovered, Journal journal) throws IOException;
@@ -40,7 +42,7 @@ class BaseTest {
 
                                 @Override
                                 public void failed(IOException cause) {
-                                    throw new AssertionError(cause);
+                                    // Seen by the turns that are not read back.
                                 }
                             })) {
                 use.use(recovered, journal);
@@ -51,11 +53,11 @@ class BaseTest {
     private static void append(Journal journal, int turns) {
         for (int count = 0; count < turns; count++) {
             long turn = journal.appended() + 1;
-            journal.append(turn, ByteBuffer.wrap(("turn " + turn).getBytes(UTF_8)));
+            journal.append(turn, ByteBuffer.wrap(("turn " + turn).repeat(50).getBytes(UTF_8)));
         }
-        while (journal.forced() < journal.appended()) {
-            Thread.onSpinWait();
-        }
+        await().pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(1))
+                .until(() -> journal.forced() == journal.appended());
     }
 
     private static Map<String, byte[]> sections(Recovered recovered) throws IOException {
@@ -260,5 +262,42 @@ class BaseTest {
                     assertThatThrownBy(() -> base.write(1, writer -> base.write(1, inner -> {})))
                             .isInstanceOf(IllegalStateException.class);
                 });
+    }
+
+    /** Thirty turns in some segments, and a base of them whose name is perhaps not on disk. */
+    private void aBaseWhoseFolderIsNotForced(long seed) throws IOException {
+        disk = new SimulatedDisk(seed);
+        open(
+                (recovered, journal) -> {
+                    append(journal, 30);
+                    disk.failAt("forceFolder", FOLDER.resolve(ServiceFolder.BASE));
+                    assertThatThrownBy(
+                                    () ->
+                                            recovered
+                                                    .base()
+                                                    .write(
+                                                            30,
+                                                            writer -> writer.section("a").write(1)))
+                            .hasMessageContaining("simulated failure: forceFolder");
+                    assertThat(recovered.base().turn()).isZero();
+                });
+        disk.restarted();
+    }
+
+    @Test
+    void nothingGoesForABaseWhoseNameIsNotOnDisk() throws Exception {
+        for (long seed = 1; seed <= 8; seed++) {
+            for (int call = 1; call <= 30; call++) {
+                aBaseWhoseFolderIsNotForced(seed);
+                disk.failAt(call);
+                try (ServiceFolder folder = ServiceFolder.open(disk, FOLDER, "bank", RANDOM)) {
+                    folder.recover(new JournalOptions(ForceMode.always(), 4096));
+                } catch (IOException e) {
+                    assertThat(e).isNotInstanceOf(RefusedFolderException.class);
+                }
+                disk.powerFails();
+                open((recovered, journal) -> assertThat(recovered.lastTurn()).isEqualTo(30));
+            }
+        }
     }
 }

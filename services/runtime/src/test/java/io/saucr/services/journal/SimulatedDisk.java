@@ -38,6 +38,7 @@ final class SimulatedDisk implements Disk {
     private long failAtCall = Long.MAX_VALUE;
     private boolean halted;
     private String ignored = "";
+    private String failAtText = "";
 
     /** For a sector, which of its states the disk has; a file's sectors beyond its size are cut. */
     private static final class Inode {
@@ -60,6 +61,11 @@ final class SimulatedDisk implements Disk {
         failAtCall = call;
     }
 
+    /** Lets the first such call fail, and every one after it. */
+    synchronized void failAt(String call, Path what) {
+        failAtText = call + " " + what;
+    }
+
     /** A call that does nothing and says that it did, to see whether that is noticed. */
     synchronized void ignore(String call) {
         ignored = call;
@@ -75,6 +81,7 @@ final class SimulatedDisk implements Disk {
         life++;
         halted = false;
         failAtCall = Long.MAX_VALUE;
+        failAtText = "";
         locked.clear();
     }
 
@@ -150,7 +157,7 @@ final class SimulatedDisk implements Disk {
             throw new IOException("the process is to halt: " + call + " " + what);
         }
         calls.add(call + " " + what);
-        if (calls.size() >= failAtCall) {
+        if (calls.size() >= failAtCall || failAtText.equals(call + " " + what)) {
             halted = true;
             return true;
         }

@@ -94,15 +94,19 @@ public record SegmentScan(
             end = Math.min(record.end(), bytes.limit());
         }
         boolean torn = false;
-        for (int at = end; turn < lastTurn && at < bytes.limit(); at++) {
-            torn |= bytes.get(at) != 0;
+        int rest = turn < lastTurn ? bytes.limit() - end : 0;
+        int aligned = end + rest / SegmentRecord.ALIGNMENT * SegmentRecord.ALIGNMENT;
+        for (int at = end; at < aligned; at += SegmentRecord.ALIGNMENT) {
+            torn |= bytes.getLong(at) != 0;
             // A record behind a damage that is whole was written after the damaged one: what it
             // calls forced was on disk.
-            SegmentRecord record =
-                    at % SegmentRecord.ALIGNMENT == 0 ? SegmentRecord.at(bytes, at, mark) : null;
+            SegmentRecord record = SegmentRecord.at(bytes, at, mark);
             if (record != null && record.turn() > turn) {
                 calledForced = Math.max(calledForced, record.forced());
             }
+        }
+        for (int at = aligned; at < end + rest; at++) {
+            torn |= bytes.get(at) != 0;
         }
         return new SegmentScan(
                 header,
