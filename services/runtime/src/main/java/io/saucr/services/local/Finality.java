@@ -1,0 +1,71 @@
+package io.saucr.services.local;
+
+import io.saucr.services.core.Incarnation;
+import io.saucr.services.journal.Base;
+import io.saucr.services.journal.Recovered;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/**
+ * When turns of a service are final, which nothing can undo any more: all that a protection
+ * implements. First {@link #incarnation}, {@link #recover}, then {@link #begin}, then turns.
+ */
+public interface Finality extends AutoCloseable {
+
+    /** This start, which what survived knows already (K14). */
+    Incarnation incarnation();
+
+    /**
+     * Reads what survived, once (K9).
+     *
+     * @param base takes the sections of the newest base, where there is one
+     * @param turns takes the deltas of the turns above it, in order
+     * @return the newest turn; 0 where there is none
+     * @throws IOException where what survived cannot be read, or must not be used; says what to do
+     */
+    long recover(Base.SectionReader base, Recovered.TurnReader turns) throws IOException;
+
+    /**
+     * Begins to take turns.
+     *
+     * @param listener hears of them, on a thread of its own; must not block
+     */
+    void begin(Listener listener);
+
+    /**
+     * Takes a turn that was executed. Does not wait for it to be final (K8). Turn thread.
+     *
+     * @param turn the one after the newest
+     * @param delta all that it did, in one record (K3); may be reused once this returns
+     */
+    void done(long turn, ByteBuffer delta);
+
+    /** Bytes of turns that are not final: for back pressure. Any thread. */
+    long bytesNotFinal();
+
+    /** Bytes of turns behind the newest base, for deciding when to fold. Any thread. */
+    long bytesAboveBase();
+
+    /**
+     * Replaces the base and lets the records go that it covers (K10). One at a time, any thread,
+     * while turns go on.
+     *
+     * @param turn whose state the sections hold, final
+     * @throws IOException where it failed; the older base stands
+     */
+    void fold(long turn, Base.Sections sections) throws IOException;
+
+    /** Ends it; what was taken becomes final first. */
+    @Override
+    void close() throws IOException;
+
+    /** Hears what became final. */
+    interface Listener {
+
+        /** Every turn up to this one is final: what it caused may leave (K4). Rising. */
+        void finalUpTo(long turn);
+
+        /** No turn becomes final any more: the process has to halt (K8). Once. */
+        void failed(Throwable cause);
+    }
+}

@@ -1,0 +1,109 @@
+package io.saucr.services.local;
+
+import io.saucr.services.core.Incarnation;
+import io.saucr.services.journal.Base;
+import io.saucr.services.journal.Disk;
+import io.saucr.services.journal.ForceMode;
+import io.saucr.services.journal.Journal;
+import io.saucr.services.journal.JournalListener;
+import io.saucr.services.journal.JournalOptions;
+import io.saucr.services.journal.Recovered;
+import io.saucr.services.journal.ServiceFolder;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+
+/**
+ * A turn is final once its record is forced in the service's folder (K4): what {@link
+ * io.saucr.services.Protection#local} gives.
+ */
+public final class OwnDisk implements Finality {
+
+    private final ServiceFolder folder;
+    private final JournalOptions options;
+    private Recovered recovered;
+    private Journal journal;
+
+    private OwnDisk(ServiceFolder folder, JournalOptions options) {
+        this.folder = folder;
+        this.options = options;
+    }
+
+    /**
+     * Opens or makes a service's folder, locked, and begins an incarnation in it (K14).
+     *
+     * @param disk of this machine, or a test's
+     * @param path the folder
+     * @param name of the service, the same as ever
+     * @param force when
+     * @throws IOException where the folder must not be used, or the disk fails; says what to do
+     */
+    public static OwnDisk open(
+            Disk disk, Path path, String name, ForceMode force, SecureRandom random)
+            throws IOException {
+        return new OwnDisk(ServiceFolder.open(disk, path, name, random), new JournalOptions(force));
+    }
+
+    @Override
+    public Incarnation incarnation() {
+        return folder.incarnation();
+    }
+
+    @Override
+    public long recover(Base.SectionReader base, Recovered.TurnReader turns) throws IOException {
+        recovered = folder.recover(options);
+        recovered.sections(base);
+        recovered.turns(turns);
+        return recovered.lastTurn();
+    }
+
+    @Override
+    public void begin(Listener listener) {
+        journal =
+                recovered.journal(
+                        new JournalListener() {
+                            @Override
+                            public void forced(long turn) {
+                                listener.finalUpTo(turn);
+                            }
+
+                            @Override
+                            public void failed(IOException cause) {
+                                listener.failed(cause);
+                            }
+                        });
+    }
+
+    @Override
+    public void done(long turn, ByteBuffer delta) {
+        journal.append(turn, delta);
+    }
+
+    @Override
+    public long bytesNotFinal() {
+        return journal.unforcedBytes();
+    }
+
+    @Override
+    public long bytesAboveBase() {
+        return journal.bytesAboveBase();
+    }
+
+    @Override
+    public void fold(long turn, Base.Sections sections) throws IOException {
+        recovered.base().write(turn, sections);
+        journal.folded(turn);
+    }
+
+    @Override
+    public void close() throws IOException {
+        try {
+            if (journal != null) {
+                journal.close();
+            }
+        } finally {
+            folder.close();
+        }
+    }
+}

@@ -1,0 +1,89 @@
+package io.saucr.services.local;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.saucr.services.journal.Disk;
+import io.saucr.services.journal.ForceMode;
+import io.saucr.services.journal.RefusedFolderException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Turns in a folder of this machine: final, folded, read again. */
+class OwnDiskTest {
+
+    @TempDir Path temp;
+
+    private final AtomicLong newestFinal = new AtomicLong();
+    private final Finality.Listener listener =
+            new Finality.Listener() {
+                @Override
+                public void finalUpTo(long turn) {
+                    newestFinal.set(turn);
+                }
+
+                @Override
+                public void failed(Throwable cause) {
+                    throw new AssertionError(cause);
+                }
+            };
+
+    private OwnDisk open() throws IOException {
+        return OwnDisk.open(
+                Disk.local(), temp.resolve("bank"), "bank", ForceMode.always(), new SecureRandom());
+    }
+
+    private static List<String> recover(OwnDisk disk) throws IOException {
+        List<String> found = new ArrayList<>();
+        long newest =
+                disk.recover(
+                        (name, content) ->
+                                found.add(name + "=" + new String(content.readAllBytes(), UTF_8)),
+                        (turn, delta) -> found.add(turn + ":" + UTF_8.decode(delta)));
+        found.add("newest " + newest);
+        return found;
+    }
+
+    private static ByteBuffer bytes(String text) {
+        return ByteBuffer.wrap(text.getBytes(UTF_8));
+    }
+
+    @Test
+    void turnsAreReadAgainAboveTheBase() throws Exception {
+        try (OwnDisk disk = open()) {
+            assertThat(recover(disk)).containsExactly("newest 0");
+            disk.begin(listener);
+            disk.done(1, bytes("a"));
+            disk.done(2, bytes("b"));
+            await().untilAsserted(() -> assertThat(newestFinal).hasValue(2));
+            assertThat(disk.bytesNotFinal()).isZero();
+            assertThat(disk.bytesAboveBase()).isPositive();
+            disk.fold(1, writer -> writer.section("state").write("A".getBytes(UTF_8)));
+            disk.done(3, bytes("c"));
+        }
+        assertThat(newestFinal).hasValue(3);
+        try (OwnDisk again = open()) {
+            assertThat(again.incarnation().number()).isEqualTo(2);
+            assertThat(recover(again)).containsExactly("state=A", "2:b", "3:c", "newest 3");
+        }
+    }
+
+    @Test
+    void oneProcessHoldsTheFolder() throws Exception {
+        try (OwnDisk disk = open()) {
+            assertThat(disk.incarnation().number()).isEqualTo(1);
+            assertThatThrownBy(this::open)
+                    .isInstanceOf(RefusedFolderException.class)
+                    .hasMessageContaining("in use");
+        }
+    }
+}
