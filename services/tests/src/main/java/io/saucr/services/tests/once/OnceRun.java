@@ -134,6 +134,11 @@ final class OnceRun implements AutoCloseable {
         }
     }
 
+    /** Delivers everything that is still held. */
+    void releaseAll() {
+        lines.forEach(ClientLine::release);
+    }
+
     /** What the clients left and told that exactly once does not allow. */
     List<String> violations() throws IOException, KeeperException, InterruptedException {
         List<List<Told>> told = new ArrayList<>();
