@@ -79,6 +79,7 @@ public final class ServiceFolder implements AutoCloseable {
         }
         boolean opened = false;
         try {
+            Reserve.releaseIfBelow(disk, path, LARGEST_IDENTITY_BYTES);
             Identity identity = identity(disk, path, name, random).started(random.nextLong());
             disk.replace(path.resolve(IDENTITY), identity.encode());
             opened = true;
@@ -189,9 +190,19 @@ public final class ServiceFolder implements AutoCloseable {
         replace(identity.confirmed(incarnation().number()));
     }
 
-    /** The bytes that its disk could still take: who comes near to 0 takes no inputs (K13). */
+    /** The bytes that its disk could still take. */
     public long usableBytes() throws IOException {
         return disk.usableBytes(path);
+    }
+
+    /**
+     * The bytes of the disk that this folder keeps for acknowledgements and folding (K13); held
+     * once {@link Reserve#hold} says so.
+     *
+     * @param bytes at least 1; two segments and a base are enough
+     */
+    public Reserve reserve(long bytes) {
+        return new Reserve(disk, path, bytes);
     }
 
     /**
@@ -206,6 +217,7 @@ public final class ServiceFolder implements AutoCloseable {
             throw new IllegalStateException(path + " was recovered already; open it again");
         }
         recovered = true;
+        Reserve.releaseIfBelow(disk, path, 2L * options.segmentBytes());
         Recovered result = Recovered.recover(disk, path, identity, options);
         if (!identity.begun()) {
             replace(identity.withJournal());

@@ -39,6 +39,7 @@ final class SimulatedDisk implements Disk {
     private boolean halted;
     private String ignored = "";
     private String failAtText = "";
+    private long capacity = Long.MAX_VALUE;
 
     /** For a sector, which of its states the disk has; a file's sectors beyond its size are cut. */
     private static final class Inode {
@@ -59,6 +60,11 @@ final class SimulatedDisk implements Disk {
     synchronized void failAt(long call) {
         calls.clear();
         failAtCall = call;
+    }
+
+    /** How many bytes its files may have in all. */
+    synchronized void limit(long bytes) {
+        capacity = bytes;
     }
 
     /** Lets the first such call fail, and every one after it. */
@@ -267,8 +273,12 @@ final class SimulatedDisk implements Disk {
     }
 
     @Override
-    public long usableBytes(Path folder) {
-        return Long.MAX_VALUE;
+    public synchronized long usableBytes(Path folder) {
+        long used = 0;
+        for (Inode inode : new HashSet<>(names.values())) {
+            used += inode.cached.length;
+        }
+        return Math.max(0, capacity - used);
     }
 
     /** An open file of one life of the process. */
@@ -316,6 +326,9 @@ final class SimulatedDisk implements Disk {
                     bytes = random.nextInt(bytes + 1);
                 }
                 int end = (int) at + bytes;
+                if (end - inode.cached.length > usableBytes(path)) {
+                    throw new IOException("no space is left for " + path);
+                }
                 if (end > inode.cached.length && bytes > 0) {
                     inode.cached = Arrays.copyOf(inode.cached, end);
                     inode.sizeIsDirty = true;
