@@ -1,0 +1,176 @@
+package io.saucr.services.local;
+
+import java.time.InstantSource;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The one thread on which all of a service happens: its turns, one at a time (K1), what arrives,
+ * and what may leave since it is final (K4). Turns run ahead of the force: the thread never waits
+ * for a disk or a peer (K8). Whatever goes wrong on it halts the service, as a core that failed
+ * half way cannot be trusted.
+ *
+ * <p>Other threads hand it events; they are run in the order in which one thread handed them.
+ */
+final class TurnLoop implements Finality.Listener {
+
+    /** So many events at most come before the next turn, so that a flood does not stop turns. */
+    private static final int EVENTS_BETWEEN_TURNS = 64;
+
+    private static final long LONGEST_PARK_MILLIS = 1000;
+
+    /** What happens on the thread. */
+    interface Steps {
+
+        /**
+         * Runs the next turn, if one may run.
+         *
+         * @return whether one ran
+         */
+        boolean turn(long wallMillis);
+
+        /** Lets out what these turns wanted (K4). */
+        void finalUpTo(long turn);
+
+        /**
+         * When something is to happen though nothing arrives, by the wall clock; {@link
+         * Long#MAX_VALUE} for never. Asked when there was no turn.
+         */
+        long wakeMillis();
+    }
+
+    private final Thread thread;
+    private final Steps steps;
+    private final InstantSource wall;
+    private final Halt halt;
+    private final ConcurrentLinkedQueue<Runnable> events = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger backlog = new AtomicInteger();
+    private volatile long newestFinal;
+    private volatile boolean parked;
+    private volatile boolean over;
+
+    /**
+     * Makes the thread; {@link #begin} starts it.
+     *
+     * @param service its name
+     * @param steps of this thread alone from now on
+     * @param wall the wall clock
+     * @param halt what to do when the service must not go on
+     */
+    TurnLoop(String service, Steps steps, InstantSource wall, Halt halt) {
+        this.steps = steps;
+        this.wall = wall;
+        this.halt = halt;
+        thread = new Thread(this::run, "turns " + service);
+    }
+
+    void begin() {
+        thread.start();
+    }
+
+    /** Runs something between two turns. Any thread; dropped once the loop is over. */
+    void post(Runnable event) {
+        backlog.incrementAndGet();
+        events.add(event);
+        wake();
+    }
+
+    /** How many events wait: who reads from connections stops when these are many. Any thread. */
+    int backlog() {
+        return backlog.get();
+    }
+
+    @Override
+    public void finalUpTo(long turn) {
+        newestFinal = turn;
+        wake();
+    }
+
+    /** The disk failed (K8): nothing that is not final yet may leave, and no turn runs. */
+    @Override
+    public void failed(Throwable cause) {
+        end("turns can no longer be made final; mend the disk, then start again", cause);
+    }
+
+    /** Ends the service at once: no step begins after this one. Any thread. */
+    void end(String reason, Throwable cause) {
+        over = true;
+        wake();
+        halt.halt(reason, cause);
+    }
+
+    /**
+     * Lets the turn that runs come to its end, and runs no other. What was handed to the loop
+     * before is dropped, as in a crash. Not on the loop's thread.
+     */
+    void stop() {
+        if (Thread.currentThread() == thread) {
+            throw new IllegalStateException("a service cannot wait in a turn for its own end");
+        }
+        over = true;
+        boolean interrupted = false;
+        while (thread.isAlive()) {
+            wake();
+            try {
+                thread.join(100);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void wake() {
+        if (parked) {
+            LockSupport.unpark(thread);
+        }
+    }
+
+    private void run() {
+        try {
+            long told = 0;
+            while (!over) {
+                runEvents();
+                long moved = newestFinal;
+                if (moved > told && !over) {
+                    told = moved;
+                    steps.finalUpTo(moved);
+                }
+                if (!over && !steps.turn(wall.millis())) {
+                    park(told);
+                }
+            }
+        } catch (RuntimeException | Error e) {
+            if (!over) {
+                end("the service failed outside of its handlers; report this", e);
+            }
+        }
+    }
+
+    private void runEvents() {
+        for (int count = 0; count < EVENTS_BETWEEN_TURNS && !over; count++) {
+            Runnable event = events.poll();
+            if (event == null) {
+                return;
+            }
+            backlog.decrementAndGet();
+            event.run();
+        }
+    }
+
+    private void park(long told) {
+        long wake = steps.wakeMillis();
+        parked = true;
+        // Whoever comes after this look sees that the thread is parked, and wakes it.
+        if (events.isEmpty() && newestFinal == told && !over) {
+            long millis = Math.min(wake - wall.millis(), LONGEST_PARK_MILLIS);
+            if (millis > 0) {
+                LockSupport.parkNanos(this, millis * 1_000_000);
+            }
+        }
+        parked = false;
+    }
+}
