@@ -1,0 +1,181 @@
+package io.saucr.services.testkit;
+
+import io.saucr.services.core.Birth;
+import io.saucr.services.core.Incarnation;
+import io.saucr.services.journal.Base;
+import io.saucr.services.journal.Recovered;
+import io.saucr.services.local.Finality;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.random.RandomGenerator;
+
+/**
+ * What a service's disk would hold, in memory: turns that are written, of which those up to the
+ * last {@link #force} are final, and a base. A {@link #crash} keeps what was forced and any
+ * beginning of the rest. It outlives the starts of its service; one start uses it at a time. Thread
+ * of the test.
+ */
+final class MemoryDisk {
+
+    private final Birth birth;
+    private final RandomGenerator random;
+    private final List<byte[]> turns = new ArrayList<>();
+    private Map<String, ByteArrayOutputStream> base = new LinkedHashMap<>();
+    private long baseTurn;
+    private long forced;
+    private long incarnation;
+    private Start current;
+
+    MemoryDisk(RandomGenerator random) {
+        this.random = random;
+        birth = new Birth(random.nextLong(), random.nextLong());
+    }
+
+    /** Begins the next incarnation (K14). What was written is on disk then, forced or not (K9). */
+    Finality start() {
+        forced = newest();
+        current = new Start(new Incarnation(birth, ++incarnation, random.nextLong()));
+        return current;
+    }
+
+    /** The power goes: of what was not forced a beginning of random length stays. */
+    void crash() {
+        int unforced = (int) (newest() - forced);
+        int lost = unforced == 0 ? 0 : random.nextInt(unforced + 1);
+        turns.subList(turns.size() - lost, turns.size()).clear();
+        current = null;
+    }
+
+    /** Whether turns are written that are not forced. */
+    boolean hasUnforced() {
+        return forced < newest();
+    }
+
+    /** Forces what is written, and says so to the start that wrote it. */
+    void force() {
+        if (hasUnforced()) {
+            forced = newest();
+            current.listener.finalUpTo(forced);
+        }
+    }
+
+    private long newest() {
+        return baseTurn + turns.size();
+    }
+
+    /** One start's view; a start before has none any more. */
+    private final class Start implements Finality {
+
+        private final Incarnation mine;
+        private Listener listener;
+
+        Start(Incarnation mine) {
+            this.mine = mine;
+        }
+
+        private void throwUnlessCurrent() {
+            if (current != this) {
+                throw new IllegalStateException(
+                        "incarnation "
+                                + mine.number()
+                                + " crashed, and still uses its disk: the test kit is broken");
+            }
+        }
+
+        @Override
+        public Incarnation incarnation() {
+            return mine;
+        }
+
+        @Override
+        public long recover(Base.SectionReader sections, Recovered.TurnReader reader)
+                throws IOException {
+            throwUnlessCurrent();
+            for (Map.Entry<String, ByteArrayOutputStream> section : base.entrySet()) {
+                sections.section(
+                        section.getKey(),
+                        new ByteArrayInputStream(section.getValue().toByteArray()));
+            }
+            for (int index = 0; index < turns.size(); index++) {
+                reader.turn(
+                        baseTurn + 1 + index, ByteBuffer.wrap(turns.get(index)).asReadOnlyBuffer());
+            }
+            return newest();
+        }
+
+        @Override
+        public void begin(Listener hears) {
+            listener = hears;
+        }
+
+        @Override
+        public void done(long turn, ByteBuffer delta) {
+            throwUnlessCurrent();
+            if (turn != newest() + 1) {
+                throw new IllegalArgumentException(
+                        "turn " + (newest() + 1) + " comes next, not " + turn);
+            }
+            byte[] bytes = new byte[delta.remaining()];
+            delta.duplicate().get(bytes);
+            turns.add(bytes);
+        }
+
+        @Override
+        public long bytesNotFinal() {
+            return bytes((int) (forced - baseTurn));
+        }
+
+        @Override
+        public long bytesAboveBase() {
+            return bytes(0);
+        }
+
+        private long bytes(int fromIndex) {
+            long sum = 0;
+            for (byte[] turn : turns.subList(fromIndex, turns.size())) {
+                sum += turn.length;
+            }
+            return sum;
+        }
+
+        @Override
+        public void fold(long turn, Base.Sections sections) throws IOException {
+            throwUnlessCurrent();
+            if (turn <= baseTurn || turn > forced) {
+                throw new IllegalArgumentException(
+                        "a base is of a turn from "
+                                + (baseTurn + 1)
+                                + " to "
+                                + forced
+                                + ", not "
+                                + turn);
+            }
+            Map<String, ByteArrayOutputStream> next = new LinkedHashMap<>();
+            sections.writeTo(name -> section(next, name));
+            base = next;
+            turns.subList(0, (int) (turn - baseTurn)).clear();
+            baseTurn = turn;
+        }
+
+        private static OutputStream section(Map<String, ByteArrayOutputStream> all, String name) {
+            ByteArrayOutputStream section = new ByteArrayOutputStream();
+            if (all.putIfAbsent(name, section) != null) {
+                throw new IllegalArgumentException("section " + name + " is there already");
+            }
+            return section;
+        }
+
+        @Override
+        public void close() {
+            throwUnlessCurrent();
+            force();
+        }
+    }
+}
