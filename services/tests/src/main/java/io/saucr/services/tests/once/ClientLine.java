@@ -19,9 +19,12 @@ import java.util.stream.Collectors;
 import org.apache.jute.BinaryInputArchive;
 import org.apache.jute.BinaryOutputArchive;
 import org.apache.jute.Record;
+import org.apache.zookeeper.MultiResponse;
+import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.proto.ConnectRequest;
 import org.apache.zookeeper.proto.ConnectResponse;
+import org.apache.zookeeper.proto.ReplyHeader;
 import org.apache.zookeeper.proto.RequestHeader;
 
 /**
@@ -65,9 +68,9 @@ final class ClientLine implements AutoCloseable {
                 .collect(Collectors.joining(","));
     }
 
-    /** How many connections hold requests now. */
-    int holding() {
-        return (int) connections.stream().filter(Connection::holds).count();
+    /** How many requests are held now. */
+    int held() {
+        return connections.stream().mapToInt(Connection::heldNow).sum();
     }
 
     /**
@@ -87,7 +90,7 @@ final class ClientLine implements AutoCloseable {
 
     /** Ends every connection on which nothing is held. */
     void cut() {
-        connections.stream().filter(each -> !each.holds()).forEach(Connection::end);
+        connections.stream().filter(each -> each.heldNow() == 0).forEach(Connection::end);
     }
 
     @Override
@@ -263,9 +266,13 @@ final class ClientLine implements AutoCloseable {
                 held.add(first);
             }
             daemon("pings", this::keepAlive);
-            chosen.then().run();
+            daemon(
+                    "hold",
+                    () -> {
+                        chosen.then().run();
+                        endForClient();
+                    });
             try {
-                client.shutdownOutput();
                 while (true) {
                     Request next = new Request(readFrame(fromClient));
                     synchronized (this) {
@@ -282,6 +289,15 @@ final class ClientLine implements AutoCloseable {
             synchronized (this) {
                 heldAll = true;
                 notifyAll();
+            }
+        }
+
+        /** It reads the end, but what it has written is read first. */
+        private void endForClient() {
+            try {
+                client.shutdownOutput();
+            } catch (IOException e) {
+                // It has ended it itself.
             }
         }
 
@@ -305,8 +321,8 @@ final class ClientLine implements AutoCloseable {
             }
         }
 
-        synchronized boolean holds() {
-            return !held.isEmpty() && !released && !ended;
+        synchronized int heldNow() {
+            return released || ended ? 0 : held.size();
         }
 
         synchronized List<Integer> release() {
@@ -387,15 +403,31 @@ final class ClientLine implements AutoCloseable {
         }
 
         /** Requests that were sent before the held ones may be answered now, too. */
-        private synchronized void note(byte[] answer) {
-            ByteBuffer header = ByteBuffer.wrap(answer);
-            int xid = header.getInt();
-            header.getLong();
-            int code = header.getInt();
-            if (held.stream().anyMatch(each -> each.isWrite() && each.xid() == xid)) {
-                codes.add(code);
-                notifyAll();
+        private synchronized void note(byte[] answer) throws IOException {
+            int xid = ByteBuffer.wrap(answer).getInt();
+            for (Request each : held) {
+                if (each.isWrite() && each.xid() == xid) {
+                    codes.add(code(each, answer));
+                    notifyAll();
+                }
             }
+        }
+
+        /** The header of a multi's answer says nothing: why it was refused stands at one part. */
+        private static int code(Request request, byte[] answer) throws IOException {
+            BinaryInputArchive in = BinaryInputArchive.getArchive(new ByteArrayInputStream(answer));
+            ReplyHeader header = new ReplyHeader();
+            header.deserialize(in, "header");
+            if (header.getErr() == 0 && request.type() == OpCode.multi) {
+                MultiResponse parts = new MultiResponse();
+                parts.deserialize(in, "parts");
+                for (OpResult part : parts) {
+                    if (part instanceof OpResult.ErrorResult error && error.getErr() != 0) {
+                        return error.getErr();
+                    }
+                }
+            }
+            return header.getErr();
         }
 
         /** Ends the session by connections of its own, and returns once the server says so. */
