@@ -167,9 +167,8 @@ final class TurnLoop implements Finality.Listener {
         // Whoever comes after this look sees that the thread is parked, and wakes it.
         if (events.isEmpty() && newestFinal == told && !over) {
             long millis = Math.min(wake - wall.millis(), LONGEST_PARK_MILLIS);
-            if (millis > 0) {
-                LockSupport.parkNanos(this, millis * 1_000_000);
-            }
+            // At least one, so that a step which is due but may not run yet keeps no core busy.
+            LockSupport.parkNanos(this, Math.max(millis, 1) * 1_000_000);
         }
         parked = false;
     }

@@ -103,9 +103,11 @@ class TurnLoopTest {
     void afterAFailedForceNothingHappens() {
         CountDownLatch failed = new CountDownLatch(1);
         CountDownLatch inEvent = new CountDownLatch(1);
+        AtomicReference<Thread> thread = new AtomicReference<>();
         loop.begin();
         loop.post(
                 () -> {
+                    thread.set(Thread.currentThread());
                     inEvent.countDown();
                     awaitLatch(failed);
                     turnsLeft.set(1);
@@ -116,7 +118,7 @@ class TurnLoopTest {
         loop.failed(new IOException("no space"));
         assertThat(halted.get()).contains("mend the disk").contains("no space");
         failed.countDown();
-        loop.stop();
+        await().until(() -> !thread.get().isAlive());
         assertThat(seen).isEmpty();
     }
 
