@@ -21,7 +21,7 @@ public final class Tree {
     /**
      * @param version how often the data was set
      * @param childChanges creates and deletes of children
-     * @param created the transaction that made it, 0 in the reference
+     * @param created the transaction that made it
      */
     record Node(String data, int version, int childChanges, long created) {}
 
@@ -30,6 +30,7 @@ public final class Tree {
 
     private NavigableMap<String, Node> nodes = new TreeMap<>();
     private NavigableMap<String, Integer> childrenEver = new TreeMap<>();
+    private long transactions;
 
     Tree() {
         nodes.put("/", new Node("", 0, 0, 0));
@@ -86,6 +87,7 @@ public final class Tree {
 
     /** Takes the step as a server would, and says what the server would answer. */
     Told apply(Step step) {
+        transactions++;
         if (!(step instanceof Step.Multi multi)) {
             return applyOne(step);
         }
@@ -116,7 +118,8 @@ public final class Tree {
             if (told.isDone()) {
                 Node old = nodes.get(set.path());
                 nodes.put(
-                        set.path(), new Node(set.data(), old.version() + 1, old.childChanges(), 0));
+                        set.path(),
+                        new Node(set.data(), old.version() + 1, old.childChanges(), old.created()));
             }
             return told;
         } else if (step instanceof Step.Delete delete) {
@@ -143,7 +146,7 @@ public final class Tree {
         if (nodes.containsKey(path)) {
             return Told.refused(Code.NODEEXISTS);
         }
-        nodes.put(path, new Node(data, 0, 0, 0));
+        nodes.put(path, new Node(data, 0, 0, transactions));
         childrenEver.merge(parent, 1, Integer::sum);
         changeChildren(parent);
         return sequential ? Told.created(path) : Told.done();
@@ -152,7 +155,12 @@ public final class Tree {
     private void changeChildren(String parent) {
         nodes.computeIfPresent(
                 parent,
-                (path, node) -> new Node(node.data(), node.version(), node.childChanges() + 1, 0));
+                (path, node) ->
+                        new Node(
+                                node.data(),
+                                node.version(),
+                                node.childChanges() + 1,
+                                node.created()));
     }
 
     private Told look(String path, int version) {
