@@ -1,0 +1,819 @@
+package io.saucr.services.once;
+
+import io.saucr.services.core.Birth;
+import io.saucr.services.core.Incarnation;
+import io.saucr.services.core.once.Answer;
+import io.saucr.services.core.once.MarkerChain;
+import io.saucr.services.core.once.Reading;
+import io.saucr.services.core.once.Step;
+import io.saucr.services.ensemble.Office;
+import io.saucr.services.journal.ForceMode;
+import io.saucr.services.journal.Journal;
+import io.saucr.services.journal.JournalListener;
+import io.saucr.services.journal.JournalOptions;
+import io.saucr.services.journal.Recovered;
+import io.saucr.services.journal.RefusedFolderException;
+import io.saucr.services.journal.ServiceFolder;
+import io.saucr.services.once.OnceRecords.Accepted;
+import io.saucr.services.once.OnceRecords.Decided;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.regex.Pattern;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.common.PathUtils;
+import org.apache.zookeeper.data.ACL;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes to a ZooKeeper ensemble, each exactly once and in order: across ConnectionLoss, session
+ * expiry and, with a folder, the crash of this process. An operation is done or refused for good;
+ * there is no "perhaps". Operations are pipelined: as many as are given are under way.
+ *
+ * <p>In the ensemble it has one znode below {@code /once/NAME} of the chroot, the marker, which
+ * says how far it is. Nobody else may write there. Works with every server that has multis and
+ * {@code ZooKeeper} clients of 3.9.
+ *
+ * <p>Thread-safe. One thread of its own decides and talks to the ensemble; it completes the
+ * futures, so what depends on them must not block. When a future of an operation without a key has
+ * completed, and what was registered with it has returned, the outcome counts as told and is not
+ * told again after a restart.
+ */
+public final class OnceClient implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(OnceClient.class);
+
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,128}");
+
+    /** What the marker and the frame of a request take of jute.maxbuffer. */
+    static final int SHARE_BYTES = 32 << 10;
+
+    private static final int LONGEST_KEY = 1024;
+    private static final int SEGMENT_BYTES = 1 << 20;
+    private static final long FOLD_BYTES = 16 << 20;
+
+    private final Builder settings;
+    private final BlockingQueue<Runnable> events = new LinkedBlockingQueue<>();
+    private final Thread thread;
+    private final int mostBytes;
+
+    /** Of the thread. */
+    private final OnceRecords records = new OnceRecords();
+
+    private final Map<Long, CompletableFuture<Outcome>> futures = new HashMap<>();
+    private final Map<String, Long> openKeys = new HashMap<>();
+    private final Map<Long, List<OpResult>> results = new HashMap<>();
+    private final Ensemble ensemble;
+    private final MarkerChain chain;
+    private final ServiceFolder folder;
+    private final Recovered recovered;
+    private Journal journal;
+    private long appended;
+
+    /** What waits until a record is forced, in the order of the records. */
+    private final Deque<Waiting> waiting = new ArrayDeque<>();
+
+    private record Waiting(long record, Runnable then) {}
+
+    /** The thread that waits for the ensemble. */
+    private final ExecutorService looks;
+
+    private boolean folding;
+
+    /** Written by the thread; read under the lock by whoever submits. */
+    private final Object lock = new Object();
+
+    private String stopped;
+
+    private OnceClient(Builder settings) throws IOException {
+        this.settings = settings;
+        this.mostBytes = Integer.getInteger("jute.maxbuffer", 0xfffff) - SHARE_BYTES;
+        SecureRandom random = new SecureRandom();
+        List<Incarnation> known;
+        if (settings.folder == null) {
+            folder = null;
+            recovered = null;
+            known =
+                    List.of(
+                            new Incarnation(
+                                    new Birth(random.nextLong(), random.nextLong()),
+                                    1,
+                                    random.nextLong()));
+        } else {
+            folder = ServiceFolder.open(settings.folder, settings.name, random);
+            boolean ready = false;
+            try {
+                recovered =
+                        folder.recover(new JournalOptions(new ForceMode.Always(), SEGMENT_BYTES));
+                recovered.sections((name, content) -> records.decode(content.readAllBytes()));
+                recovered.turns((turn, delta) -> records.take(delta));
+                ready = true;
+            } finally {
+                if (!ready) {
+                    folder.close();
+                }
+            }
+            known = folder.incarnations();
+        }
+        chain =
+                new MarkerChain(
+                        settings.name,
+                        new MarkerChain.Past(
+                                known,
+                                records.markerMade,
+                                records.highestDecided,
+                                records.lastNumber),
+                        settings.limits);
+        ensemble =
+                new Ensemble(
+                        settings.connect,
+                        settings.chroot,
+                        settings.name,
+                        settings.sessionTimeout,
+                        settings.credentials,
+                        settings.acls);
+        looks =
+                Executors.newSingleThreadExecutor(
+                        look -> {
+                            Thread looking =
+                                    new Thread(look, "once client " + settings.name + ", looks");
+                            looking.setDaemon(true);
+                            return looking;
+                        });
+        thread = new Thread(this::run, "once client " + settings.name);
+        thread.setDaemon(true);
+    }
+
+    /**
+     * A client of an ensemble.
+     *
+     * @param connect servers as for ZooKeeper's client, with a chroot if wanted:
+     *     "zk1:2181,zk2:2181/apps/bank"; every path of an operation is below it
+     */
+    public static Builder at(String connect) {
+        return new Builder(connect);
+    }
+
+    /** What a client is to be like. Not thread-safe. */
+    public static final class Builder {
+        private final String connect;
+        private final String chroot;
+        private String name;
+        private Path folder;
+        private Duration sessionTimeout = Duration.ofSeconds(15);
+        private Optional<Office.Credentials> credentials = Optional.empty();
+        private List<ACL> acls = ZooDefs.Ids.OPEN_ACL_UNSAFE;
+        private MarkerChain.Limits limits = MarkerChain.Limits.usual();
+        private Consumer<String> onStop = reason -> LOG.error("once client stopped: {}", reason);
+
+        private Builder(String connect) {
+            int slash = connect.indexOf('/');
+            this.connect = slash < 0 ? connect : connect.substring(0, slash);
+            this.chroot =
+                    slash < 0 || slash == connect.length() - 1 ? "" : connect.substring(slash);
+            if (this.connect.isBlank()) {
+                throw new IllegalArgumentException(
+                        "no servers in \"" + connect + "\"; as in zk1:2181,zk2:2181/apps");
+            }
+            if (!chroot.isEmpty()) {
+                PathUtils.validatePath(chroot);
+            }
+        }
+
+        /**
+         * The client's name in the ensemble, of which there is one at a time; with a folder always
+         * the same. Without a folder it may be left out.
+         *
+         * @param name 1 to 128 letters, digits, dots, dashes and underscores
+         */
+        public Builder name(String name) {
+            if (!NAME.matcher(name).matches() || name.equals(".") || name.equals("..")) {
+                throw new IllegalArgumentException(
+                        "a client's name has 1 to 128 letters, digits, dots, dashes and underscores, not \""
+                                + name
+                                + "\"");
+            }
+            this.name = name;
+            return this;
+        }
+
+        /**
+         * Where operations are written before they are sent, so that they survive this process;
+         * made where missing.
+         */
+        public Builder folder(Path folder) {
+            this.folder = folder;
+            return this;
+        }
+
+        /** Preset 15 s. */
+        public Builder sessionTimeout(Duration timeout) {
+            if (timeout.toMillis() < 1 || timeout.compareTo(Duration.ofHours(1)) > 0) {
+                throw new IllegalArgumentException(
+                        "a session's timeout is from 1 ms to an hour, not " + timeout);
+            }
+            this.sessionTimeout = timeout;
+            return this;
+        }
+
+        /**
+         * Who the client is, as for {@code addAuthInfo}: scheme "digest", secret "user:password".
+         */
+        public Builder credentials(String scheme, String secret) {
+            this.credentials = Optional.of(new Office.Credentials(scheme, secret));
+            return this;
+        }
+
+        /** ACLs of the client's own znodes; preset: everybody may do everything. */
+        public Builder acls(List<ACL> acls) {
+            if (acls.isEmpty()) {
+                throw new IllegalArgumentException("one ACL or more");
+            }
+            // ZooKeeper's client asks whether it contains null, which List.copyOf's lists refuse.
+            this.acls = Collections.unmodifiableList(new ArrayList<>(acls));
+            return this;
+        }
+
+        /** How many operations are under way, and the like. */
+        public Builder limits(MarkerChain.Limits limits) {
+            this.limits = limits;
+            return this;
+        }
+
+        /** Told once, with the reason, when the client has to stop for ever; preset: the log. */
+        public Builder onStop(Consumer<String> listener) {
+            this.onStop = listener;
+            return this;
+        }
+
+        /**
+         * Opens the folder, where there is one, and starts. Does not wait for the ensemble.
+         *
+         * @throws RefusedFolderException where the folder is in use, damaged or another client's
+         * @throws IOException where the disk fails
+         */
+        public OnceClient open() throws IOException {
+            if (name == null) {
+                if (folder != null) {
+                    throw new IllegalArgumentException(
+                            "a client with a folder has a name, always the same");
+                }
+                name =
+                        "c-"
+                                + new Birth(
+                                        new SecureRandom().nextLong(),
+                                        new SecureRandom().nextLong());
+            }
+            OnceClient client = new OnceClient(this);
+            client.begin();
+            return client;
+        }
+    }
+
+    private void begin() {
+        for (Accepted each : records.open.values()) {
+            futures.put(each.number(), new CompletableFuture<>());
+            if (!each.key().isEmpty()) {
+                openKeys.put(each.key(), each.number());
+            }
+        }
+        if (recovered != null) {
+            appended = recovered.lastTurn();
+            journal =
+                    recovered.journal(
+                            new JournalListener() {
+                                @Override
+                                public void forced(long turn) {
+                                    events.add(() -> afterForce(turn));
+                                }
+
+                                @Override
+                                public void failed(IOException cause) {
+                                    events.add(
+                                            () ->
+                                                    stop(
+                                                            "the disk of "
+                                                                    + settings.folder
+                                                                    + " failed: "
+                                                                    + cause));
+                                }
+                            });
+        }
+        events.add(
+                () -> {
+                    long last = 0;
+                    for (Accepted each : List.copyOf(records.open.values())) {
+                        act(
+                                chain.submitted(
+                                        each.number(),
+                                        isSequential(each),
+                                        each.operation().bytes()));
+                        last = each.number();
+                    }
+                    if (last > 0) {
+                        act(chain.forced(last));
+                    }
+                    act(chain.start());
+                });
+        thread.start();
+    }
+
+    private static boolean isSequential(Accepted accepted) {
+        return accepted.operation().sequentialPath() != null;
+    }
+
+    /**
+     * Operations of earlier starts whose outcome was not told: they go on, and are told here. With
+     * a key they can be asked for by {@link #submit(String, Operation)}, too.
+     *
+     * @return by number
+     */
+    public Map<Long, CompletableFuture<Outcome>> recovered() {
+        CompletableFuture<Map<Long, CompletableFuture<Outcome>>> answer = new CompletableFuture<>();
+        enqueue(() -> answer.complete(new TreeMap<>(futures)), answer);
+        return answer.join();
+    }
+
+    /**
+     * Does an operation, exactly once.
+     *
+     * @return completes with the outcome, refusals included; exceptionally with {@link
+     *     GaveUpException} where it was given up, and with {@link StoppedException} where the
+     *     client stops before it is decided
+     * @throws IllegalArgumentException where it is larger than a request may be: it has no number
+     *     then (E1)
+     */
+    public CompletableFuture<Outcome> submit(Operation operation) {
+        return submit("", operation);
+    }
+
+    /**
+     * Does an operation, once for each key: where the key was given before, by an earlier start,
+     * too, its outcome is told again, and nothing is done (E10). The newest 100,000 keys are
+     * remembered.
+     *
+     * @param key 1 to 1024 characters, or empty for none
+     */
+    public CompletableFuture<Outcome> submit(String key, Operation operation) {
+        if (operation.bytes() > mostBytes) {
+            throw new IllegalArgumentException(
+                    operation
+                            + " has "
+                            + operation.bytes()
+                            + " bytes; allowed are "
+                            + mostBytes
+                            + ": jute.maxbuffer less what the marker takes");
+        }
+        if (key.length() > LONGEST_KEY) {
+            throw new IllegalArgumentException(
+                    "a key has at most " + LONGEST_KEY + " characters, not " + key.length());
+        }
+        CompletableFuture<Outcome> future = new CompletableFuture<>();
+        enqueue(() -> accept(key, operation, future), future);
+        return future;
+    }
+
+    private void enqueue(Runnable event, CompletableFuture<?> future) {
+        synchronized (lock) {
+            if (stopped == null) {
+                events.add(new Question(event, future));
+                return;
+            }
+        }
+        future.completeExceptionally(new StoppedException(stopped));
+    }
+
+    /**
+     * Does an operation and waits for it.
+     *
+     * @throws KeeperException where it was refused
+     * @throws GaveUpException where it was given up
+     * @throws StoppedException where the client stops before it is decided
+     */
+    public Outcome perform(Operation operation) throws KeeperException, InterruptedException {
+        Outcome outcome;
+        try {
+            outcome = submit(operation).get();
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof RuntimeException cause
+                    ? cause
+                    : new IllegalStateException(e.getCause());
+        }
+        if (!outcome.happened()) {
+            throw KeeperException.create(
+                    outcome.refusal().get(), operation.parts().get(0).getPath());
+        }
+        return outcome;
+    }
+
+    /** Creates a node and waits; see {@link #perform}. */
+    public void create(String path, byte[] data) throws KeeperException, InterruptedException {
+        perform(Operation.create(path, data));
+    }
+
+    /**
+     * Creates a sequential node and waits; the path of the child, or empty where it is not known
+     * any more (E6).
+     */
+    public Optional<String> createSequential(String path, byte[] data)
+            throws KeeperException, InterruptedException {
+        return perform(Operation.createSequential(path, data)).created();
+    }
+
+    /** Sets data and waits; see {@link #perform}. */
+    public void setData(String path, byte[] data, int version)
+            throws KeeperException, InterruptedException {
+        perform(Operation.setData(path, data, version));
+    }
+
+    /** Deletes a node and waits; see {@link #perform}. */
+    public void delete(String path, int version) throws KeeperException, InterruptedException {
+        perform(Operation.delete(path, version));
+    }
+
+    /** Does several writes, all or none, and waits; see {@link #perform}. */
+    public void multi(List<Op> operations) throws KeeperException, InterruptedException {
+        perform(Operation.multi(operations));
+    }
+
+    /**
+     * Ends the client. Futures that are open complete with {@link StoppedException}; with a folder
+     * their operations go on at the next start.
+     */
+    @Override
+    public void close() {
+        synchronized (lock) {
+            if (stopped == null) {
+                events.add(() -> end("the client was closed", false));
+            }
+        }
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    // What follows runs on the client's thread.
+
+    private void run() {
+        try {
+            while (!isStopped()) {
+                events.take().run();
+            }
+        } catch (InterruptedException e) {
+            end("the client was interrupted", false);
+        } catch (RuntimeException | Error e) {
+            LOG.error("once client {}: a defect", settings.name, e);
+            stop("a defect: " + e);
+        } finally {
+            ensemble.interrupt();
+            looks.shutdownNow();
+            awaitLooks();
+            ensemble.close();
+            if (journal != null) {
+                journal.close();
+            }
+            try {
+                if (folder != null) {
+                    folder.close();
+                }
+            } catch (IOException e) {
+                LOG.warn("{}: {}", settings.folder, e.getMessage());
+            }
+        }
+    }
+
+    private void awaitLooks() {
+        try {
+            if (!looks.awaitTermination(1, TimeUnit.MINUTES)) {
+                LOG.warn("once client {}: a look does not end", settings.name);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private boolean isStopped() {
+        synchronized (lock) {
+            return stopped != null;
+        }
+    }
+
+    private void accept(String key, Operation operation, CompletableFuture<Outcome> future) {
+        if (!key.isEmpty()) {
+            Decided decided = records.remembered.get(key);
+            if (decided != null) {
+                complete(future, operation, decided, List.of());
+                return;
+            }
+            Long number = openKeys.get(key);
+            if (number != null) {
+                CompletableFuture<Outcome> unused =
+                        futures.get(number)
+                                .whenComplete(
+                                        (outcome, failure) -> {
+                                            if (failure == null) {
+                                                future.complete(outcome);
+                                            } else {
+                                                future.completeExceptionally(failure);
+                                            }
+                                        });
+                return;
+            }
+        }
+        Accepted accepted = new Accepted(records.lastNumber + 1, key, operation);
+        records.take(accepted);
+        futures.put(accepted.number(), future);
+        if (!key.isEmpty()) {
+            openKeys.put(key, accepted.number());
+        }
+        long number = accepted.number();
+        append(OnceRecords.accepted(accepted), () -> act(chain.forced(number)));
+        act(chain.submitted(number, isSequential(accepted), operation.bytes()));
+    }
+
+    /** Writes a record; what follows it runs once it is forced. */
+    private void append(ByteBuffer record, Runnable then) {
+        if (journal == null) {
+            events.add(then);
+            return;
+        }
+        appended++;
+        waiting.add(new Waiting(appended, then));
+        journal.append(appended, record);
+    }
+
+    private void afterForce(long record) {
+        while (!waiting.isEmpty() && waiting.peek().record() <= record && !isStopped()) {
+            waiting.remove().then().run();
+        }
+        fold(record);
+    }
+
+    /**
+     * Writes a base where the journal has grown; on a thread of its own, as it waits for the disk.
+     */
+    private void fold(long forced) {
+        if (folding || forced < appended || journal.bytesAboveBase() < FOLD_BYTES || isStopped()) {
+            return;
+        }
+        folding = true;
+        byte[] all = records.encode();
+        long upTo = appended;
+        Thread folder =
+                new Thread(
+                        () -> {
+                            try {
+                                recovered
+                                        .base()
+                                        .write(
+                                                upTo,
+                                                writer -> {
+                                                    try (var out = writer.section("once")) {
+                                                        out.write(all);
+                                                    }
+                                                });
+                                journal.folded(upTo);
+                            } catch (IOException e) {
+                                LOG.warn(
+                                        "{}: no base was written: {}",
+                                        settings.folder,
+                                        e.getMessage());
+                            }
+                            events.add(() -> folding = false);
+                        },
+                        "once client " + settings.name + ", base");
+        folder.setDaemon(true);
+        folder.start();
+    }
+
+    private void act(List<Step> steps) {
+        for (Step step : steps) {
+            if (!isStopped()) {
+                act(step);
+            }
+        }
+    }
+
+    private void act(Step step) {
+        if (step instanceof Step.Send send) {
+            send(send);
+        } else if (step instanceof Step.Report report) {
+            report(report);
+        } else if (step instanceof Step.Stop stop) {
+            stop(stop.reason());
+        } else {
+            look(step);
+        }
+    }
+
+    /** Waits for the ensemble on the other thread, so that operations are accepted meanwhile. */
+    private void look(Step step) {
+        String sequentialPath =
+                step instanceof Step.Find find
+                        ? records.open.get(find.number()).operation().sequentialPath()
+                        : null;
+        looks.execute(
+                () -> {
+                    Runnable then = looked(step, sequentialPath);
+                    String refusal = ensemble.refusal();
+                    if (refusal != null) {
+                        events.add(() -> stop(refusal));
+                    } else if (!ensemble.isInterrupted()) {
+                        events.add(then);
+                    }
+                });
+    }
+
+    /** On the thread of looks; what it returns runs on the client's. */
+    private Runnable looked(Step step, String sequentialPath) {
+        if (step instanceof Step.Replace replace) {
+            ensemble.replace(replace);
+            return () -> {};
+        } else if (step instanceof Step.MakeParent) {
+            ensemble.makeParent();
+            return () -> act(List.of(new Step.Read()));
+        } else if (step instanceof Step.Find find) {
+            Optional<Optional<String>> name = ensemble.find(sequentialPath, find.czxid());
+            return () -> act(chain.found(find.number(), name.orElseThrow().orElse(null)));
+        }
+        Optional<Reading> reading = ensemble.read();
+        return () -> read(reading.orElseThrow());
+    }
+
+    private void read(Reading reading) {
+        if (!reading.markers().isEmpty() && !records.markerMade) {
+            // Nothing is sent before the folder knows that there is a marker to be missed (E9).
+            records.markerMade = true;
+            append(OnceRecords.markerMade(), () -> act(chain.read(reading)));
+        } else {
+            act(chain.read(reading));
+        }
+    }
+
+    private void send(Step.Send send) {
+        List<Op> operations = new ArrayList<>();
+        for (long number = send.first(); number <= send.last(); number++) {
+            operations.addAll(records.open.get(number).operation().parts());
+        }
+        ensemble.send(send, operations, answer -> events.add(() -> answered(send, answer)));
+    }
+
+    private void answered(Step.Send send, Ensemble.MultiAnswer answer) {
+        if (answer.refusal() != null) {
+            stop(answer.refusal());
+            return;
+        }
+        Answer toChain = answer.answer();
+        if (toChain instanceof Answer.Done) {
+            results.put(send.request(), answer.results());
+        } else if (toChain instanceof Answer.Refused refused) {
+            toChain = new Answer.Refused(operationOf(send, refused.index()), refused.code());
+        }
+        act(chain.answered(send.request(), toChain));
+        results.remove(send.request());
+    }
+
+    /** Which operation of a request a part belongs to; parts are counted without the marker. */
+    private int operationOf(Step.Send send, int part) {
+        int left = part;
+        for (long number = send.first(); number <= send.last(); number++) {
+            int parts = records.open.get(number).operation().parts().size();
+            if (left < parts) {
+                return (int) (number - send.first());
+            }
+            left -= parts;
+        }
+        throw new IllegalStateException("part " + part + " of " + send);
+    }
+
+    private void report(Step.Report report) {
+        long number = report.number();
+        Operation operation = records.open.get(number).operation();
+        int code = 0;
+        String created = "";
+        List<OpResult> own = List.of();
+        Step.Outcome outcome = report.outcome();
+        if (outcome instanceof Step.Outcome.Refused refused) {
+            code = refused.code();
+        } else if (outcome instanceof Step.Outcome.Created made) {
+            created = made.name();
+        } else if (outcome instanceof Step.Outcome.Done done) {
+            own = resultsOf(done, number);
+            created = createdPath(own, operation);
+        }
+        Decided decided = new Decided(number, code, created);
+        String key = records.open.get(number).key();
+        records.take(decided);
+        openKeys.remove(key);
+        complete(futures.remove(number), operation, decided, own);
+        append(OnceRecords.decided(decided), () -> act(chain.confirmed(number)));
+    }
+
+    private List<OpResult> resultsOf(Step.Outcome.Done done, long number) {
+        List<OpResult> all = results.get(done.request());
+        // Reported in order: the results of the operations before this one have been taken off.
+        int parts = records.open.get(number).operation().parts().size();
+        List<OpResult> own = List.copyOf(all.subList(0, parts));
+        results.put(done.request(), all.subList(parts, all.size()));
+        return own;
+    }
+
+    private String createdPath(List<OpResult> own, Operation operation) {
+        if (operation.sequentialPath() == null) {
+            return "";
+        }
+        for (int i = 0; i < own.size(); i++) {
+            if (operation.parts().get(i).getPath().equals(operation.sequentialPath())
+                    && own.get(i) instanceof OpResult.CreateResult result) {
+                return ensemble.withoutChroot(result.getPath(), operation.sequentialPath());
+            }
+        }
+        throw new IllegalStateException("no name among the results of " + operation);
+    }
+
+    private void complete(
+            CompletableFuture<Outcome> future,
+            Operation operation,
+            Decided decided,
+            List<OpResult> own) {
+        if (decided.code() == MarkerChain.GAVE_UP) {
+            future.completeExceptionally(
+                    new GaveUpException(
+                            operation
+                                    + " was given up after "
+                                    + settings.limits.attempts()
+                                    + " connections that broke while it alone was under way. It has not happened, and"
+                                    + " never will"));
+            return;
+        }
+        future.complete(
+                new Outcome(
+                        decided.number(),
+                        decided.code() == 0
+                                ? Optional.empty()
+                                : Optional.of(KeeperException.Code.get(decided.code())),
+                        decided.created().isEmpty()
+                                ? Optional.empty()
+                                : Optional.of(decided.created()),
+                        own));
+    }
+
+    private void stop(String reason) {
+        end(reason, true);
+    }
+
+    private void end(String reason, boolean tell) {
+        synchronized (lock) {
+            if (stopped != null) {
+                return;
+            }
+            stopped = reason;
+        }
+        StoppedException failure = new StoppedException(reason);
+        for (CompletableFuture<Outcome> future : List.copyOf(futures.values())) {
+            future.completeExceptionally(failure);
+        }
+        // Whoever asked before the stop and was not heard yet.
+        for (Runnable event = events.poll(); event != null; event = events.poll()) {
+            if (event instanceof Question question) {
+                question.future().completeExceptionally(failure);
+            }
+        }
+        if (tell) {
+            settings.onStop.accept(reason);
+        }
+    }
+
+    /** What somebody waits for. */
+    private record Question(Runnable event, CompletableFuture<?> future) implements Runnable {
+        @Override
+        public void run() {
+            event.run();
+        }
+    }
+}

@@ -1,0 +1,186 @@
+package io.saucr.services.once;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What the journal of a once client says, read record by record: which operations were accepted and
+ * not decided, which keys are remembered with what outcome, and how far everything is decided. Used
+ * by one thread.
+ */
+final class OnceRecords {
+
+    private static final byte OPERATION = 1;
+    private static final byte DECIDED = 2;
+    private static final byte MARKER_MADE = 3;
+
+    /** Outcomes by key that are remembered; older ones are forgotten. */
+    private static final int REMEMBERED = 100_000;
+
+    /**
+     * An operation that was accepted.
+     *
+     * @param key that its user gave, or empty
+     */
+    record Accepted(long number, String key, Operation operation) {}
+
+    /**
+     * What became of an operation.
+     *
+     * @param code 0 where it happened, else of the error
+     * @param created path of the child of a sequential create, or empty
+     */
+    record Decided(long number, int code, String created) {}
+
+    /** Not decided yet, by number. */
+    final Map<Long, Accepted> open = new TreeMap<>();
+
+    /** By key, the oldest first. */
+    final Map<String, Decided> remembered = new LinkedHashMap<>();
+
+    /** By number, of those that have a key and are open. */
+    boolean markerMade;
+
+    long lastNumber;
+    long highestDecided;
+
+    static ByteBuffer accepted(Accepted accepted) {
+        return record(
+                OPERATION,
+                out -> {
+                    out.writeLong(accepted.number);
+                    out.writeUTF(accepted.key);
+                    out.writeInt(accepted.operation.encoded().length);
+                    out.write(accepted.operation.encoded());
+                });
+    }
+
+    static ByteBuffer decided(Decided decided) {
+        return record(
+                DECIDED,
+                out -> {
+                    out.writeLong(decided.number);
+                    out.writeInt(decided.code);
+                    out.writeUTF(decided.created);
+                });
+    }
+
+    static ByteBuffer markerMade() {
+        return record(MARKER_MADE, out -> {});
+    }
+
+    private interface Body {
+        void write(DataOutputStream out) throws IOException;
+    }
+
+    private static ByteBuffer record(byte type, Body body) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (DataOutputStream out = new DataOutputStream(bytes)) {
+            out.writeByte(type);
+            body.write(out);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return ByteBuffer.wrap(bytes.toByteArray());
+    }
+
+    /**
+     * Takes the next record.
+     *
+     * @throws IOException where it is none: it was written by a newer release, as the journal
+     *     itself is sound
+     */
+    void take(ByteBuffer record) throws IOException {
+        byte[] bytes = new byte[record.remaining()];
+        record.duplicate().get(bytes);
+        DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes));
+        byte type = in.readByte();
+        switch (type) {
+            case OPERATION -> {
+                long number = in.readLong();
+                String key = in.readUTF();
+                byte[] operation = in.readNBytes(in.readInt());
+                take(new Accepted(number, key, Operation.decode(operation)));
+            }
+            case DECIDED -> take(new Decided(in.readLong(), in.readInt(), in.readUTF()));
+            case MARKER_MADE -> markerMade = true;
+            default ->
+                    throw new IOException(
+                            "a record of type "
+                                    + type
+                                    + ": this folder was written by a newer release");
+        }
+    }
+
+    void take(Accepted accepted) {
+        open.put(accepted.number, accepted);
+        lastNumber = accepted.number;
+    }
+
+    void take(Decided decided) {
+        Accepted accepted = open.remove(decided.number);
+        highestDecided = Math.max(highestDecided, decided.number);
+        if (accepted != null && !accepted.key.isEmpty()) {
+            remembered.put(accepted.key, decided);
+            if (remembered.size() > REMEMBERED) {
+                remembered.remove(remembered.keySet().iterator().next());
+            }
+        }
+    }
+
+    /** All of it, for a base. */
+    byte[] encode() {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (DataOutputStream out = new DataOutputStream(bytes)) {
+            out.writeBoolean(markerMade);
+            out.writeLong(lastNumber);
+            out.writeLong(highestDecided);
+            out.writeInt(open.size());
+            for (Accepted each : open.values()) {
+                out.writeLong(each.number);
+                out.writeUTF(each.key);
+                out.writeInt(each.operation.encoded().length);
+                out.write(each.operation.encoded());
+            }
+            out.writeInt(remembered.size());
+            for (Map.Entry<String, Decided> each : remembered.entrySet()) {
+                out.writeUTF(each.getKey());
+                out.writeLong(each.getValue().number);
+                out.writeInt(each.getValue().code);
+                out.writeUTF(each.getValue().created);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return bytes.toByteArray();
+    }
+
+    /** Takes what {@link #encode} wrote, instead of all that was taken before. */
+    void decode(byte[] bytes) throws IOException {
+        DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes));
+        markerMade = in.readBoolean();
+        lastNumber = in.readLong();
+        highestDecided = in.readLong();
+        open.clear();
+        for (int left = in.readInt(); left > 0; left--) {
+            long number = in.readLong();
+            String key = in.readUTF();
+            open.put(
+                    number,
+                    new Accepted(number, key, Operation.decode(in.readNBytes(in.readInt()))));
+        }
+        remembered.clear();
+        for (int left = in.readInt(); left > 0; left--) {
+            String key = in.readUTF();
+            remembered.put(key, new Decided(in.readLong(), in.readInt(), in.readUTF()));
+        }
+    }
+}

@@ -1,0 +1,322 @@
+package io.saucr.services.once;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.saucr.services.ensemble.TestServer;
+import io.saucr.services.journal.RefusedFolderException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Once clients at a real server, which stops, forgets sessions and is written to by others. */
+class OnceClientTest {
+
+    private static final byte[] DATA = "data".getBytes(UTF_8);
+
+    @TempDir private Path temporary;
+
+    private final List<String> stops = new CopyOnWriteArrayList<>();
+    private TestServer server;
+    private ZooKeeper reader;
+
+    @BeforeEach
+    void startServer() throws Exception {
+        server = new TestServer(temporary.resolve("server"));
+        reader = new ZooKeeper(server.connect(), 30_000, event -> {});
+    }
+
+    @AfterEach
+    void stopServer() throws Exception {
+        reader.close(1_000);
+        server.close();
+    }
+
+    private OnceClient.Builder builder() {
+        return OnceClient.at(server.connect() + "/app").name("bank").onStop(stops::add);
+    }
+
+    private OnceClient.Builder onFolder() {
+        return builder().folder(temporary.resolve("folder"));
+    }
+
+    private int version(String path) throws Exception {
+        return reader.exists(path, false).getVersion();
+    }
+
+    private String marker() throws Exception {
+        List<String> markers = reader.getChildren("/app/once/bank", false);
+        assertThat(markers).hasSize(1);
+        return "/app/once/bank/" + markers.get(0);
+    }
+
+    @Test
+    void writesHappenBelowTheChroot() throws Exception {
+        try (OnceClient client = builder().open()) {
+            client.create("/accounts", DATA);
+            client.setData("/accounts", "more".getBytes(UTF_8), 0);
+            client.multi(List.of(Op.check("/accounts", 1), Op.setData("/accounts", DATA, 1)));
+            assertThat(version("/app/accounts")).isEqualTo(2);
+            client.delete("/accounts", 2);
+            assertThat(reader.exists("/app/accounts", false)).isNull();
+        }
+    }
+
+    @Test
+    void manyAreUnderWayAndHappenInOrder() throws Exception {
+        try (OnceClient client = onFolder().open()) {
+            client.create("/n", DATA);
+            List<CompletableFuture<Outcome>> outcomes = new ArrayList<>();
+            for (int i = 0; i < 500; i++) {
+                outcomes.add(client.submit(Operation.setData("/n", DATA, i)));
+            }
+            for (int i = 0; i < 500; i++) {
+                assertThat(outcomes.get(i).get().happened()).isTrue();
+                assertThat(outcomes.get(i).get().number()).isEqualTo(i + 2);
+            }
+            assertThat(version("/app/n")).isEqualTo(500);
+        }
+    }
+
+    @Test
+    void aRefusalIsToldAndWhatFollowsHappens() throws Exception {
+        try (OnceClient client = onFolder().open()) {
+            List<CompletableFuture<Outcome>> outcomes = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                outcomes.add(client.submit(Operation.create("/n" + i, DATA)));
+                outcomes.add(client.submit(Operation.delete("/missing", -1)));
+            }
+            for (int i = 0; i < 20; i++) {
+                assertThat(outcomes.get(2 * i).get().happened()).isTrue();
+                assertThat(outcomes.get(2 * i + 1).get().refusal())
+                        .contains(KeeperException.Code.NONODE);
+            }
+            assertThatThrownBy(() -> client.create("/n1", DATA))
+                    .isInstanceOf(KeeperException.NodeExistsException.class)
+                    .hasMessageContaining("/n1");
+        }
+    }
+
+    @Test
+    void aSequentialCreateTellsItsName() throws Exception {
+        try (OnceClient client = builder().open()) {
+            assertThat(client.createSequential("/q-", DATA)).contains("/q-0000000001");
+            assertThat(client.createSequential("/q-", DATA)).contains("/q-0000000002");
+        }
+    }
+
+    @Test
+    void aServerThatGoesAndComesCostsNothing() throws Exception {
+        try (OnceClient client = onFolder().open()) {
+            client.create("/n", DATA);
+            List<CompletableFuture<Outcome>> outcomes = new ArrayList<>();
+            for (int i = 0; i < 300; i++) {
+                outcomes.add(client.submit(Operation.setData("/n", DATA, i)));
+                if (i % 100 == 50) {
+                    server.stop();
+                    server.start();
+                }
+            }
+            for (CompletableFuture<Outcome> outcome : outcomes) {
+                assertThat(outcome.get().happened()).isTrue();
+            }
+            await().ignoreExceptions()
+                    .untilAsserted(() -> assertThat(version("/app/n")).isEqualTo(300));
+        }
+    }
+
+    @Test
+    void aSessionThatExpiresCostsNothing() throws Exception {
+        try (OnceClient client = onFolder().open()) {
+            client.create("/n", DATA);
+            for (int i = 0; i < 5; i++) {
+                server.expireAllBut(reader.getSessionId());
+                client.setData("/n", DATA, i);
+            }
+            assertThat(version("/app/n")).isEqualTo(5);
+        }
+    }
+
+    @Test
+    void whatWasAcceptedBeforeACloseHappensAtTheNextStart() throws Exception {
+        server.stop();
+        OnceClient first = onFolder().open();
+        CompletableFuture<Outcome> open = first.submit(Operation.create("/n", DATA));
+        await().untilAsserted(() -> assertThat(first.recovered()).hasSize(1));
+        first.close();
+        assertThatThrownBy(open::get).hasCauseInstanceOf(StoppedException.class);
+
+        server.start();
+        try (OnceClient second = onFolder().open()) {
+            assertThat(second.recovered().get(1L).get().happened()).isTrue();
+            assertThat(second.recovered()).isEmpty();
+            assertThat(reader.exists("/app/n", false)).isNotNull();
+        }
+    }
+
+    @Test
+    void aKeyIsDoneOnce() throws Exception {
+        try (OnceClient client = onFolder().open()) {
+            CompletableFuture<Outcome> one =
+                    client.submit("order-1", Operation.createSequential("/q-", DATA));
+            CompletableFuture<Outcome> two =
+                    client.submit("order-1", Operation.createSequential("/q-", DATA));
+            assertThat(one.get().created()).isEqualTo(two.get().created()).isNotEmpty();
+        }
+        try (OnceClient client = onFolder().open()) {
+            Outcome again = client.submit("order-1", Operation.createSequential("/q-", DATA)).get();
+            assertThat(again.created()).contains("/q-0000000001");
+        }
+        assertThat(reader.getChildren("/app", false)).containsOnlyOnce("q-0000000001").hasSize(2);
+    }
+
+    @Test
+    void whatIsTooLargeHasNoNumber() throws Exception {
+        try (OnceClient client = onFolder().open()) {
+            assertThatThrownBy(() -> client.submit(Operation.create("/n", new byte[1 << 20])))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("Create /n has 10486")
+                    .hasMessageContaining("jute.maxbuffer");
+            client.create("/n", new byte[(1 << 20) - OnceClient.SHARE_BYTES - 200]);
+        }
+    }
+
+    @Test
+    void aMarkerThatIsGoneStopsTheClientForEver() throws Exception {
+        try (OnceClient client = onFolder().open()) {
+            client.create("/n", DATA);
+            reader.delete(marker(), -1);
+            CompletableFuture<Outcome> open = client.submit(Operation.setData("/n", DATA, 0));
+            assertThatThrownBy(open::get)
+                    .hasCauseInstanceOf(StoppedException.class)
+                    .hasMessageContaining("the marker of client bank is gone")
+                    .hasMessageContaining("after number 1");
+            await().untilAsserted(() -> assertThat(stops).hasSize(1));
+            assertThatThrownBy(() -> client.submit(Operation.setData("/n", DATA, 0)).get())
+                    .hasCauseInstanceOf(StoppedException.class);
+        }
+        try (OnceClient client = onFolder().open()) {
+            await().untilAsserted(() -> assertThat(stops).hasSize(2));
+            assertThat(client.submit(Operation.delete("/n", -1))).isCompletedExceptionally();
+        }
+        assertThat(reader.getChildren("/app/once/bank", false)).isEmpty();
+        assertThat(version("/app/n")).isZero();
+    }
+
+    @Test
+    void anOldMarkerStopsTheClient() throws Exception {
+        byte[] old;
+        try (OnceClient client = onFolder().open()) {
+            client.create("/n", DATA);
+            old = reader.getData(marker(), false, null);
+            client.setData("/n", DATA, 0);
+            reader.setData(marker(), old, -1);
+            assertThatThrownBy(() -> client.setData("/n", DATA, 1))
+                    .isInstanceOf(StoppedException.class)
+                    .hasMessageContaining("went back: it says 1, but operation 2");
+        }
+    }
+
+    @Test
+    void aSecondClientOfTheNameIsRefused() throws Exception {
+        try (OnceClient client = onFolder().open()) {
+            client.create("/n", DATA);
+            assertThatThrownBy(() -> onFolder().open())
+                    .isInstanceOf(RefusedFolderException.class)
+                    .hasMessageContaining("in use by this process");
+            try (OnceClient stranger = builder().open()) {
+                assertThatThrownBy(() -> stranger.create("/m", DATA))
+                        .isInstanceOf(StoppedException.class)
+                        .hasMessageContaining("the name bank is taken");
+            }
+            client.setData("/n", DATA, 0);
+        }
+    }
+
+    @Test
+    void aMarkerThatIsNoneStopsTheClient() throws Exception {
+        for (String path : List.of("/app", "/app/once", "/app/once/bank", "/app/once/bank/x")) {
+            reader.create(path, DATA, ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+        }
+        try (OnceClient client = onFolder().open()) {
+            assertThatThrownBy(() -> client.create("/n", DATA))
+                    .isInstanceOf(StoppedException.class)
+                    .hasMessageContaining(
+                            "a marker below /app/once/bank can't be read: it begins with \"data\"");
+        }
+    }
+
+    @Test
+    void whoMayNotWriteTheMarkerIsTold() throws Exception {
+        reader.addAuthInfo("digest", "eu:secret".getBytes(UTF_8));
+        reader.create("/app", DATA, ZooDefs.Ids.CREATOR_ALL_ACL, CreateMode.PERSISTENT);
+        try (OnceClient client = builder().open()) {
+            assertThatThrownBy(() -> client.create("/n", DATA))
+                    .isInstanceOf(StoppedException.class)
+                    .hasMessageContaining(server.connect() + " refuses to")
+                    .hasMessageContaining("NoAuth");
+        }
+        try (OnceClient client =
+                builder()
+                        .credentials("digest", "eu:secret")
+                        .acls(ZooDefs.Ids.CREATOR_ALL_ACL)
+                        .open()) {
+            client.create("/n", DATA);
+        }
+    }
+
+    @Test
+    void badInputIsRefusedBeforeAnythingIsSent() {
+        assertThatThrownBy(() -> Operation.create("n", DATA))
+                .hasMessageContaining("Path must start with /");
+        assertThatThrownBy(() -> Operation.create("/n", null))
+                .hasMessageContaining("/n: data may be empty, not null");
+        assertThatThrownBy(
+                        () ->
+                                Operation.multi(
+                                        List.of(
+                                                Op.create(
+                                                        "/e",
+                                                        DATA,
+                                                        ZooDefs.Ids.OPEN_ACL_UNSAFE,
+                                                        CreateMode.EPHEMERAL))))
+                .hasMessageContaining("/e: EPHEMERAL can't be created exactly once");
+        assertThatThrownBy(() -> Operation.multi(List.of(Op.getData("/n"))))
+                .hasMessageContaining("a read can't be");
+        assertThatThrownBy(() -> Operation.multi(List.of()))
+                .hasMessageContaining("one part or more");
+        assertThatThrownBy(() -> OnceClient.at("zk1:2181").name("a/b"))
+                .hasMessageContaining("not \"a/b\"");
+        assertThatThrownBy(() -> OnceClient.at("zk1:2181").folder(Path.of("x")).open())
+                .hasMessageContaining("has a name");
+        assertThatThrownBy(() -> OnceClient.at("zk1:2181").sessionTimeout(Duration.ZERO))
+                .hasMessageContaining("from 1 ms");
+        assertThatThrownBy(() -> OnceClient.at("/x")).hasMessageContaining("no servers in");
+    }
+
+    @Test
+    void closingEndsWhatIsOpen() throws Exception {
+        server.stop();
+        OnceClient client = builder().open();
+        CompletableFuture<Outcome> open = client.submit(Operation.create("/n", DATA));
+        client.close();
+        assertThatThrownBy(open::get)
+                .isInstanceOf(ExecutionException.class)
+                .hasMessageContaining("the client was closed");
+    }
+}
