@@ -1,0 +1,90 @@
+package io.saucr.services.once;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.saucr.services.ensemble.TestServer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The example of docs/once.md, as it stands there, run. */
+class OnceExampleTest {
+
+    private static final Path PAGE = Path.of("../../docs/once.md");
+    private static final Path SOURCE =
+            Path.of("src/test/java/io/saucr/services/once/OnceExampleTest.java");
+
+    @TempDir private Path temporary;
+
+    private void example(String servers, Path folder) throws Exception {
+        // Begin of the example.
+        try (OnceClient client =
+                OnceClient.at(
+                                "zk1:2181,zk2:2181,zk3:2181/apps/bank"
+                                        .replaceFirst("^[^/]*", servers))
+                        .name("bank-eu")
+                        .folder(
+                                Path.of(
+                                        "/var/lib/bank/once"
+                                                .replaceFirst("^.*$", folder.toString())))
+                        .open()) {
+            client.create("/accounts", new byte[0]);
+            client.setData("/accounts", "7".getBytes(UTF_8), 0);
+            String order =
+                    client.createSequential("/order-", "tea".getBytes(UTF_8)).orElse("gone by now");
+
+            // As many as are given are under way; each tells its outcome.
+            CompletableFuture<Outcome> outcome =
+                    client.submit(
+                            "payment-4711", Operation.setData("/accounts", "8".getBytes(UTF_8), 1));
+            outcome.thenAccept(
+                            o ->
+                                    System.out.println(
+                                            order
+                                                    + ": "
+                                                    + o.refusal().map(Enum::name).orElse("paid")))
+                    .join();
+        }
+        // End of the example.
+    }
+
+    @Test
+    void itRuns() throws Exception {
+        try (TestServer server = new TestServer(temporary.resolve("server"))) {
+            example(server.connect(), temporary.resolve("folder"));
+            ZooKeeper reader = new ZooKeeper(server.connect(), 30_000, event -> {});
+            assertThat(reader.getData("/apps/bank/accounts", false, null))
+                    .asString()
+                    .isEqualTo("8");
+            assertThat(reader.exists("/apps/bank/order-0000000002", false)).isNotNull();
+            reader.close();
+        }
+    }
+
+    @Test
+    void itIsTheOneOfThePage() throws Exception {
+        String page = between(Files.readString(PAGE), "```java\n", "```");
+        String source =
+                between(
+                                Files.readString(SOURCE),
+                                "// Begin of the example.",
+                                "// End of the example.")
+                        .replace(".replaceFirst(\"^[^/]*\", servers)", "")
+                        .replace(".replaceFirst(\"^.*$\", folder.toString())", "");
+        assertThat(source.replaceAll("\\s+", "")).isEqualTo(page.replaceAll("\\s+", ""));
+    }
+
+    private static String between(String text, String begin, String end) {
+        Matcher matcher =
+                Pattern.compile(Pattern.quote(begin) + "(.*?)" + Pattern.quote(end), Pattern.DOTALL)
+                        .matcher(text);
+        assertThat(matcher.find()).isTrue();
+        return matcher.group(1);
+    }
+}
