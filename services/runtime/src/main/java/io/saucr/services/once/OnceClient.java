@@ -7,6 +7,7 @@ import io.saucr.services.core.once.MarkerChain;
 import io.saucr.services.core.once.Reading;
 import io.saucr.services.core.once.Step;
 import io.saucr.services.ensemble.Office;
+import io.saucr.services.journal.DeadJournalException;
 import io.saucr.services.journal.ForceMode;
 import io.saucr.services.journal.Journal;
 import io.saucr.services.journal.JournalListener;
@@ -352,6 +353,7 @@ public final class OnceClient implements AutoCloseable {
      * @return by number
      */
     public Map<Long, CompletableFuture<Outcome>> recovered() {
+        refuseOwnThread("recovered()");
         CompletableFuture<Map<Long, CompletableFuture<Outcome>>> answer = new CompletableFuture<>();
         enqueue(() -> answer.complete(new TreeMap<>(futures)), answer);
         return answer.join();
@@ -414,6 +416,7 @@ public final class OnceClient implements AutoCloseable {
      * @throws StoppedException where the client stops before it is decided
      */
     public Outcome perform(Operation operation) throws KeeperException, InterruptedException {
+        refuseOwnThread("what waits for an operation");
         Outcome outcome;
         try {
             outcome = submit(operation).get();
@@ -470,10 +473,23 @@ public final class OnceClient implements AutoCloseable {
                 events.add(() -> end("the client was closed", false));
             }
         }
+        if (Thread.currentThread() == thread) {
+            // Called by what a future told: the thread ends when that has returned.
+            return;
+        }
         try {
             thread.join();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    private void refuseOwnThread(String what) {
+        if (Thread.currentThread() == thread) {
+            throw new IllegalStateException(
+                    what
+                            + " would wait for the thread that tells outcomes, and this is it. Use submit,"
+                            + " or another thread");
         }
     }
 
@@ -486,6 +502,8 @@ public final class OnceClient implements AutoCloseable {
             }
         } catch (InterruptedException e) {
             end("the client was interrupted", false);
+        } catch (DeadJournalException e) {
+            stop("the disk of " + settings.folder + " failed: " + e.getMessage());
         } catch (RuntimeException | Error e) {
             LOG.error("once client {}: a defect", settings.name, e);
             stop("a defect: " + e);

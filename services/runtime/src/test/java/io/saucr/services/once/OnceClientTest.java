@@ -310,6 +310,35 @@ class OnceClientTest {
     }
 
     @Test
+    void whatAnOutcomeTellsMayCloseAndSubmitButNotWait() throws Exception {
+        OnceClient client = onFolder().open();
+        CompletableFuture<Throwable> waited = new CompletableFuture<>();
+        CompletableFuture<Outcome> second = new CompletableFuture<>();
+        client.submit(Operation.create("/n", DATA))
+                .thenAccept(
+                        outcome -> {
+                            try {
+                                client.setData("/n", DATA, 0);
+                            } catch (Exception e) {
+                                waited.complete(e);
+                            }
+                            CompletableFuture<Void> unused =
+                                    client.submit(Operation.setData("/n", DATA, 0))
+                                            .thenAccept(
+                                                    done -> {
+                                                        client.close();
+                                                        second.complete(done);
+                                                    });
+                        })
+                .join();
+        assertThat(waited.get())
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("would wait for the thread that tells outcomes");
+        assertThat(second.get().happened()).isTrue();
+        client.close();
+    }
+
+    @Test
     void closingEndsWhatIsOpen() throws Exception {
         server.stop();
         OnceClient client = builder().open();
