@@ -50,6 +50,9 @@ public final class Names implements AutoCloseable {
 
     private ZooKeeper session;
 
+    /** When the session was opened, or answered last. */
+    private long opened;
+
     /** One name that somebody follows. */
     private static final class Followed {
         private final List<Consumer<Optional<String>>> followers = new ArrayList<>();
@@ -144,10 +147,16 @@ public final class Names implements AutoCloseable {
             for (Map.Entry<String, Followed> entry : followed.entrySet()) {
                 if (entry.getValue().stale) {
                     read(entry.getKey(), entry.getValue());
+                    opened = System.nanoTime();
                 }
             }
         } catch (KeeperException.ConnectionLossException e) {
             LOG.debug("names of {}: no connection", connect);
+            if (System.nanoTime() - opened > sessionTimeout.toNanos()) {
+                // Servers that were restored from before refuse a session that has seen more than
+                // they have, for ever.
+                expired();
+            }
         } catch (KeeperException.SessionExpiredException e) {
             expired();
         } catch (KeeperException e) {
@@ -202,9 +211,10 @@ public final class Names implements AutoCloseable {
             }
             if (event.getState() == Event.KeeperState.Expired) {
                 work.add(Names.this::expired);
-            } else if (event.getState() == Event.KeeperState.SyncConnected
-                    && event.getType() == Event.EventType.None) {
-                // Persistent watches say nothing of what changed while there was no connection.
+            } else if (event.getType() == Event.EventType.None) {
+                // Persistent watches say nothing of what changed while there was no connection, and
+                // without one a look is
+                // what notices that there will be none.
                 work.add(Names.this::lookAtAll);
             } else if (event.getType() != Event.EventType.None) {
                 String path =

@@ -84,6 +84,20 @@ class NamesTest {
     }
 
     @Test
+    void anEnsembleFromBeforeIsAskedWithAnotherSession() throws Exception {
+        create("/bank", "");
+        create("/bank/at", "127.0.0.1:7001");
+        Names impatient = new Names(server.connect(), Duration.ofSeconds(1), Optional.empty());
+        impatient.follow("/bank", address -> told.add(address.orElse("nobody")));
+        awaitTold("127.0.0.1:7001");
+
+        server.stop();
+        server.startEmpty();
+        awaitTold("127.0.0.1:7001", "nobody");
+        impatient.close();
+    }
+
+    @Test
     void aSessionThatExpiresIsOpenedAgain() throws Exception {
         create("/bank", "");
         create("/bank/at", "127.0.0.1:7001");

@@ -53,12 +53,16 @@ class OfficeTest {
     }
 
     private Office office(String path, long confirmed, Incarnation... known) {
+        return office(Duration.ofSeconds(10), path, confirmed, known);
+    }
+
+    private Office office(Duration timeout, String path, long confirmed, Incarnation... known) {
         return new Office(
                 new Office.Place(
                         server.connect(),
                         path,
                         Optional.of("127.0.0.1:" + (7000 + known.length)),
-                        Duration.ofSeconds(10),
+                        timeout,
                         Optional.empty(),
                         ZooDefs.Ids.OPEN_ACL_UNSAFE),
                 known[known.length - 1],
@@ -185,6 +189,18 @@ class OfficeTest {
                                             .isNotEqualTo(before.getEphemeralOwner()));
             assertThat(lost).isEmpty();
             assertThat(holder()).isEqualTo(FIRST);
+        }
+    }
+
+    @Test
+    void anEnsembleFromBeforeIsNoticed() throws Exception {
+        try (Office office = office(Duration.ofSeconds(1), "/apps/bank", 0, FIRST)) {
+            office.take();
+            await().untilAsserted(() -> assertThat(address()).isEqualTo("127.0.0.1:7001"));
+            server.stop();
+            server.startEmpty();
+            await().untilAsserted(() -> assertThat(lost).hasSize(1));
+            assertThat(lost.get(0)).contains("the head of /apps/bank is gone");
         }
     }
 

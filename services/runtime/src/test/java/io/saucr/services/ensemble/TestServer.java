@@ -4,7 +4,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.stream.Stream;
 import org.apache.zookeeper.server.NIOServerCnxnFactory;
 import org.apache.zookeeper.server.ZooKeeperServer;
 
@@ -50,6 +53,17 @@ public final class TestServer implements AutoCloseable {
     /** Stops it; connections end. */
     public void stop() {
         factory.shutdown();
+    }
+
+    /** Starts a server without data on the same port, as after a restore from before everything. */
+    public void startEmpty() throws IOException {
+        try (Stream<Path> files = Files.walk(data)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
+        Files.createDirectories(data);
+        start();
     }
 
     /** Ends a session as if its client had been silent for too long. */
