@@ -15,9 +15,9 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
@@ -38,6 +38,9 @@ import org.slf4j.LoggerFactory;
 final class Ensemble {
 
     private static final Logger LOG = LoggerFactory.getLogger(Ensemble.class);
+
+    /** As a server formats it, also where it has wrapped. */
+    private static final Pattern NUMBER = Pattern.compile("-?\\d{9,10}");
 
     private static final long SHORTEST_PAUSE_MILLIS = 20;
     private static final long LONGEST_PAUSE_MILLIS = 1000;
@@ -158,6 +161,7 @@ final class Ensemble {
     private <T> Optional<T> until(String what, Look<T> look) {
         long pause = SHORTEST_PAUSE_MILLIS;
         long complained = System.nanoTime();
+        long opened = System.nanoTime();
         while (!interrupted) {
             String trouble;
             try {
@@ -187,6 +191,13 @@ final class Ensemble {
                 complained = System.nanoTime();
                 LOG.info("{}: waiting for {} to {}: {}", chroot + parent, connect, what, trouble);
             }
+            if (System.nanoTime() - opened > sessionTimeout.toNanos()) {
+                // Servers that were restored from before refuse a session that has seen more than
+                // they have, and ZooKeeper's client would ask for ever. What went before can't
+                // happen behind a replaced marker, so a new session is as good.
+                opened = System.nanoTime();
+                end();
+            }
             if (!pause(pause)) {
                 return Optional.empty();
             }
@@ -205,12 +216,12 @@ final class Ensemble {
         }
     }
 
-    /** Parent and markers, after a sync; empty where the client ends or is refused. */
+    /** Parent and markers, not older than this call; empty where the client ends or is refused. */
     Optional<Reading> read() {
         return until(
                 "look at the marker",
                 zk -> {
-                    sync(zk, parent);
+                    barrier(zk);
                     Stat stat = zk.exists(parent, false);
                     if (stat == null) {
                         return new Reading(Reading.NO_PARENT, List.of());
@@ -230,20 +241,18 @@ final class Ensemble {
                 });
     }
 
-    private static void sync(ZooKeeper zk, String path)
-            throws KeeperException, InterruptedException {
-        CountDownLatch answered = new CountDownLatch(1);
-        int[] code = new int[1];
-        zk.sync(
-                path,
-                (rc, p, context) -> {
-                    code[0] = rc;
-                    answered.countDown();
-                },
-                null);
-        answered.await();
-        if (code[0] != 0 && Code.get(code[0]) != Code.NONODE) {
-            throw KeeperException.create(Code.get(code[0]), path);
+    /**
+     * What is read behind it is not older than this call, whichever servers serve the session now.
+     * A multi that changes nothing is agreed on by a majority, its refusal, too; ZooKeeper's sync
+     * is answered by a leader that may have been deposed without knowing it yet.
+     */
+    private static void barrier(ZooKeeper zk) throws KeeperException, InterruptedException {
+        try {
+            List<OpResult> unused = zk.multi(List.of(Op.check("/", -1)));
+        } catch (KeeperException e) {
+            if (OPEN.contains(e.code())) {
+                throw e;
+            }
         }
     }
 
@@ -345,15 +354,19 @@ final class Ensemble {
         return until(
                 "find the child of " + sequentialPath,
                 zk -> {
-                    sync(zk, above);
+                    barrier(zk);
                     List<String> names;
                     try {
                         names = new ArrayList<>(zk.getChildren(above, false));
                     } catch (KeeperException.NoNodeException e) {
                         return Optional.empty();
                     }
+                    // A multi may have made others of the same czxid, whose names say less.
                     names.removeIf(
-                            name -> !name.startsWith(prefix) || name.length() == prefix.length());
+                            name ->
+                                    !name.startsWith(prefix)
+                                            || !NUMBER.matcher(name.substring(prefix.length()))
+                                                    .matches());
                     // The newest first: it usually is one of them.
                     names.sort(Comparator.reverseOrder());
                     for (String name : names) {

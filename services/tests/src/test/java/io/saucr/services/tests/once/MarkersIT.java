@@ -134,6 +134,21 @@ class MarkersIT {
         session.close();
     }
 
+    /** So whoever reads behind it reads what the majority had; E9 believes no sync. */
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void aMultiThatOnlyChecksIsATransactionAndSoIsItsRefusal(Kind kind) throws Exception {
+        ZooKeeper session = connected(kind);
+        session.multi(List.of(create("/check")));
+        long before = session.exists("/check", false).getCzxid();
+        session.multi(List.of(Op.check("/check", -1)));
+        assertThatThrownBy(() -> session.multi(List.of(Op.check("/check", 7))))
+                .isInstanceOf(KeeperException.BadVersionException.class);
+        session.setData("/check", NOTHING, 0);
+        assertThat(session.exists("/check", false).getMzxid()).isEqualTo(before + 3);
+        session.close();
+    }
+
     /**
      * The client's request is under way while it dies. Its successor has read, even after sync,
      * that it did not happen; it happens.
