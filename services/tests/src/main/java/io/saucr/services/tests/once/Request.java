@@ -1,8 +1,15 @@
 package io.saucr.services.tests.once;
 
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import org.apache.jute.BinaryInputArchive;
+import org.apache.zookeeper.MultiOperationRecord;
+import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooDefs.OpCode;
+import org.apache.zookeeper.proto.RequestHeader;
 
 /**
  * One frame from a client to a server, behind its length: header and body. The bytes are not
@@ -27,6 +34,7 @@ final class Request {
         return ByteBuffer.wrap(frame).getInt(Integer.BYTES);
     }
 
+    /** Whether it may change something; a multi that only checks does not. */
     boolean isWrite() {
         return switch (type()) {
             case OpCode.create,
@@ -35,11 +43,28 @@ final class Request {
                     OpCode.createTTL,
                     OpCode.delete,
                     OpCode.deleteContainer,
-                    OpCode.setData,
-                    OpCode.multi ->
+                    OpCode.setData ->
                     true;
+            case OpCode.multi -> changesSomething();
             default -> false;
         };
+    }
+
+    private boolean changesSomething() {
+        MultiOperationRecord parts = new MultiOperationRecord();
+        try {
+            BinaryInputArchive in = BinaryInputArchive.getArchive(new ByteArrayInputStream(frame));
+            new RequestHeader().deserialize(in, "header");
+            parts.deserialize(in, "parts");
+        } catch (IOException e) {
+            throw new UncheckedIOException("a multi that cannot be read", e);
+        }
+        for (Op part : parts) {
+            if (part.getType() != OpCode.check) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Whether this text, such as a path or data, stands in it. */

@@ -12,6 +12,7 @@ import java.util.Random;
  * @param steps those of each client, in order
  */
 public record Workload(List<List<Step>> steps) {
+    private static final int STRETCH = 30;
     static final String SHARED = "/shared";
     static final String SHARED_QUEUE = SHARED + "/queue";
     static final String SHARED_COUNTER = SHARED + "/counter";
@@ -99,11 +100,15 @@ public record Workload(List<List<Step>> steps) {
 
         private Step draw(int number) {
             String data = client + ":" + number;
+            // A stretch in which all may be under way at once, one with sequential creates, which
+            // nothing may follow (E6), one with refusals, too, which break the chain (E4).
+            boolean sequential = number / STRETCH % 3 > 0;
+            boolean refusals = number / STRETCH % 3 == 2;
             int version = own.node(counter(client)).version();
             return switch (random.nextInt(12)) {
                 case 0, 1, 2 -> create(number, data);
-                case 3 -> new Step.CreateSequential(queue(client) + "/q-", data);
-                case 4 -> new Step.CreateSequential(SHARED_QUEUE + "/q-", data);
+                case 3 -> enqueue(queue(client), sequential, number, data);
+                case 4 -> enqueue(SHARED_QUEUE, sequential, number, data);
                 case 5, 6 -> new Step.SetData(counter(client), data, version);
                 case 7 -> new Step.SetData(SHARED_COUNTER, data, -1);
                 case 8 -> made.isEmpty() ? create(number, data) : delete();
@@ -113,13 +118,22 @@ public record Workload(List<List<Step>> steps) {
                                         new Step.Check(counter(client), version),
                                         new Step.SetData(counter(client), data, version),
                                         create(number, data)));
-                case 10 -> new Step.SetData(counter(client), data, version + 1); // BadVersion
+                case 10 ->
+                        new Step.SetData(counter(client), data, refusals ? version + 1 : version);
                 default ->
-                        new Step.Multi( // NoNode
-                                List.of(
-                                        new Step.Create(home(client) + "/n" + number, data),
-                                        new Step.Delete(home(client) + "/none", -1)));
+                        !refusals
+                                ? create(number, data)
+                                : new Step.Multi( // NoNode
+                                        List.of(
+                                                new Step.Create(home(client) + "/n" + number, data),
+                                                new Step.Delete(home(client) + "/none", -1)));
             };
+        }
+
+        private Step enqueue(String queue, boolean sequential, int number, String data) {
+            return sequential
+                    ? new Step.CreateSequential(queue + "/q-", data)
+                    : create(number, data);
         }
 
         private Step create(int number, String data) {

@@ -11,7 +11,9 @@ interface Writer {
         /** ZooKeeper's own client, pipelined; what was lost is sent again. */
         PLAIN,
         /** Curator with {@code idempotent()} and protection, one operation after the other. */
-        CURATOR
+        CURATOR,
+        /** The once client, pipelined. */
+        ONCE
     }
 
     /**
@@ -38,6 +40,7 @@ interface Writer {
         return switch (way) {
             case PLAIN -> new PlainWriter();
             case CURATOR -> new CuratorWriter();
+            case ONCE -> new OnceWriter();
         };
     }
 
