@@ -358,7 +358,8 @@ final class Ensemble {
                     List<String> names;
                     try {
                         names = new ArrayList<>(zk.getChildren(above, false));
-                    } catch (KeeperException.NoNodeException e) {
+                    } catch (KeeperException.NoNodeException | KeeperException.NoAuthException e) {
+                        // Gone, or not for this client to see: its name is not known.
                         return Optional.empty();
                     }
                     // A multi may have made others of the same czxid, whose names say less.
@@ -427,8 +428,17 @@ final class Ensemble {
         return new MultiAnswer(new Answer.Unknown(false), List.of(), null);
     }
 
-    /** The path of a created node as the client's user knows it. */
-    String withoutChroot(String path, String prefix) {
-        return path.startsWith(prefix) ? path : path.substring(chroot.length());
+    /**
+     * The path of a created child as the client's user knows it. ZooKeeper's client leaves the
+     * chroot in the results of a multi; one that takes it away is as good.
+     *
+     * @param path as the result has it
+     * @param sequentialPath what was asked for, without the chroot
+     */
+    String withoutChroot(String path, String sequentialPath) {
+        String whole = chroot + sequentialPath;
+        return path.startsWith(whole) && NUMBER.matcher(path.substring(whole.length())).matches()
+                ? path.substring(chroot.length())
+                : path;
     }
 }

@@ -785,8 +785,9 @@ public final class OnceClient implements AutoCloseable {
                             operation
                                     + " was given up after "
                                     + settings.limits.attempts()
-                                    + " connections that broke while it alone was under way. It has not happened, and"
-                                    + " never will"));
+                                    + " connections in a row that broke while it alone was under way: it is larger than"
+                                    + " the servers take (jute.maxbuffer), or the network was broken so often. It"
+                                    + " has not happened, and never will"));
             return;
         }
         future.complete(
