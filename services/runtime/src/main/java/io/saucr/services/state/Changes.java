@@ -1,0 +1,218 @@
+package io.saucr.services.state;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What one turn, or several in a row, changed in a service's collections, as bytes: part of the
+ * record of a turn (K3). Immutable, any thread. Which collections and types there are need not be
+ * known to join changes.
+ */
+public final class Changes {
+
+    /** Nothing was changed. */
+    public static final Changes NONE = new Changes(Collections.emptySortedMap());
+
+    private static final int FORMAT = 1;
+
+    /**
+     * Of one collection.
+     *
+     * @param kind of the collection
+     * @param cleared whether everything that was there before went; of a list, {@code first} says
+     *     it
+     * @param first of a list: the number of its first value; smaller ones went
+     * @param next of a list: the number that the next value gets
+     * @param entries the new bytes by the bytes of the key, null where it was removed; of a list by
+     *     eight bytes of the number; to be applied in this order, after the rest
+     */
+    record Collection(
+            Kind kind, boolean cleared, long first, long next, Map<ByteBuffer, byte[]> entries) {
+
+        Collection then(String name, Collection later) {
+            if (kind != later.kind) {
+                throw new IllegalArgumentException(
+                        "collection "
+                                + name
+                                + " is a "
+                                + kind
+                                + " in one turn and a "
+                                + later.kind
+                                + " in a later one");
+            }
+            Map<ByteBuffer, byte[]> joined = new LinkedHashMap<>();
+            if (!later.cleared) {
+                entries.forEach(
+                        (key, value) -> {
+                            boolean went = kind == Kind.LIST && key.getLong(0) < later.first;
+                            if (!went && !later.entries.containsKey(key)) {
+                                joined.put(key, value);
+                            }
+                        });
+            }
+            joined.putAll(later.entries);
+            return new Collection(kind, cleared || later.cleared, later.first, later.next, joined);
+        }
+    }
+
+    private final Map<String, Collection> byName;
+
+    /** By name in order, so that joining in any grouping gives the same bytes. */
+    Changes(Map<String, Collection> byName) {
+        this.byName = byName;
+    }
+
+    Map<String, Collection> byName() {
+        return byName;
+    }
+
+    /** Whether nothing was changed. */
+    public boolean isEmpty() {
+        return byName.isEmpty();
+    }
+
+    /** How many entries were changed, for figures. */
+    public int entries() {
+        return byName.values().stream().mapToInt(one -> one.entries().size()).sum();
+    }
+
+    /**
+     * These changes and then the later ones, as one. Associative.
+     *
+     * @throws IllegalArgumentException where a collection is of another kind in the later ones
+     */
+    public Changes then(Changes later) {
+        Map<String, Collection> joined = new TreeMap<>(byName);
+        later.byName.forEach(
+                (name, its) -> joined.merge(name, its, (mine, latest) -> mine.then(name, latest)));
+        return new Changes(joined);
+    }
+
+    /** The bytes; none where nothing was changed. */
+    public byte[] encode() {
+        if (byName.isEmpty()) {
+            return new byte[0];
+        }
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (JsonGenerator out = Codec.generator(bytes)) {
+            out.writeStartArray(null, 1 + byName.size());
+            out.writeNumber(FORMAT);
+            for (Map.Entry<String, Collection> named : byName.entrySet()) {
+                Collection its = named.getValue();
+                out.writeStartArray(null, 5 + 2 * its.entries().size());
+                out.writeString(named.getKey());
+                out.writeNumber(its.kind().code());
+                out.writeBoolean(its.cleared());
+                out.writeNumber(its.first());
+                out.writeNumber(its.next());
+                for (Map.Entry<ByteBuffer, byte[]> entry : its.entries().entrySet()) {
+                    out.writeBinary(entry.getKey().array());
+                    if (entry.getValue() == null) {
+                        out.writeNull();
+                    } else {
+                        out.writeBinary(entry.getValue());
+                    }
+                }
+                out.writeEndArray();
+            }
+            out.writeEndArray();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return bytes.toByteArray();
+    }
+
+    /**
+     * Changes from their bytes.
+     *
+     * @throws UnreadableStateException where they are damaged or of a newer release
+     */
+    public static Changes decode(byte[] bytes) throws UnreadableStateException {
+        if (bytes.length == 0) {
+            return NONE;
+        }
+        try (JsonParser in = Codec.parser(bytes)) {
+            expect(in.nextToken() == JsonToken.START_ARRAY, in);
+            expect(in.nextToken() == JsonToken.VALUE_NUMBER_INT, in);
+            if (in.getLongValue() != FORMAT) {
+                throw new UnreadableStateException(
+                        "a turn's changes are of format "
+                                + in.getLongValue()
+                                + ", and this release reads "
+                                + FORMAT
+                                + ": start the release that wrote them");
+            }
+            Map<String, Collection> byName = new TreeMap<>();
+            while (in.nextToken() != JsonToken.END_ARRAY) {
+                expect(in.currentToken() == JsonToken.START_ARRAY, in);
+                expect(in.nextToken() == JsonToken.VALUE_STRING, in);
+                String name = in.getText();
+                expect(byName.put(name, collection(name, in)) == null, in);
+            }
+            expect(in.nextToken() == null, in);
+            return new Changes(byName);
+        } catch (JsonProcessingException e) {
+            throw new UnreadableStateException(
+                    "a turn's changes are damaged: " + e.getOriginalMessage(), e);
+        } catch (MismatchException e) {
+            throw new UnreadableStateException(
+                    "a turn's changes are damaged: " + e.getMessage(), e);
+        } catch (UnreadableStateException e) {
+            throw e;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static Collection collection(String name, JsonParser in) throws IOException {
+        expect(in.nextToken() == JsonToken.VALUE_NUMBER_INT, in);
+        Kind kind = Kind.of(in.getIntValue(), name);
+        JsonToken token = in.nextToken();
+        expect(token == JsonToken.VALUE_TRUE || token == JsonToken.VALUE_FALSE, in);
+        boolean cleared = in.getBooleanValue();
+        expect(in.nextToken() == JsonToken.VALUE_NUMBER_INT, in);
+        long first = in.getLongValue();
+        expect(in.nextToken() == JsonToken.VALUE_NUMBER_INT, in);
+        long next = in.getLongValue();
+        Map<ByteBuffer, byte[]> entries = new LinkedHashMap<>();
+        while (in.nextToken() != JsonToken.END_ARRAY) {
+            expect(in.currentToken() == JsonToken.VALUE_EMBEDDED_OBJECT, in);
+            ByteBuffer key = ByteBuffer.wrap(in.getBinaryValue());
+            expect(!entries.containsKey(key), in);
+            if (kind == Kind.LIST) {
+                expect(
+                        key.remaining() == Long.BYTES
+                                && key.getLong(0) >= first
+                                && key.getLong(0) < next,
+                        in);
+            }
+            if (in.nextToken() == JsonToken.VALUE_NULL) {
+                expect(kind != Kind.LIST, in);
+                entries.put(key, null);
+            } else {
+                expect(in.currentToken() == JsonToken.VALUE_EMBEDDED_OBJECT, in);
+                entries.put(key, in.getBinaryValue());
+            }
+        }
+        return new Collection(kind, cleared, first, next, entries);
+    }
+
+    private static void expect(boolean fits, JsonParser in) throws UnreadableStateException {
+        if (!fits) {
+            throw new UnreadableStateException(
+                    "a turn's changes are damaged at byte "
+                            + in.currentTokenLocation().getByteOffset()
+                            + " of their bytes");
+        }
+    }
+}
