@@ -6,6 +6,8 @@ import io.saucr.services.once.Operation;
 import io.saucr.services.once.Outcome;
 import io.saucr.services.once.StoppedException;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -19,10 +21,12 @@ import java.util.concurrent.atomic.AtomicReference;
 final class OnceWriter implements Writer {
     /**
      * For every second client: few operations in a request, so that many requests are under way,
-     * and markers that are soon replaced (E8).
+     * and not as many as the first process had, so that requests of both do not say the same; and
+     * markers that are soon replaced (E8).
      */
-    private static final MarkerChain.Limits SMALL =
-            new MarkerChain.Limits(256, 4, 128 << 10, 5, 100, 1000);
+    private static MarkerChain.Limits small(Path folder) {
+        return new MarkerChain.Limits(256, Files.exists(folder) ? 3 : 4, 128 << 10, 5, 100, 1000);
+    }
 
     @Override
     public void run(Task task, OutcomeFile outcomes)
@@ -30,11 +34,12 @@ final class OnceWriter implements Writer {
         List<Told> told = OutcomeFile.read(task.folder(), task.steps().size());
         Semaphore room = new Semaphore(task.depth());
         AtomicReference<Throwable> failure = new AtomicReference<>();
+        Path folder = task.folder().resolve("once");
         try (OnceClient client =
                 OnceClient.at(task.connectString())
                         .name("client-" + task.client())
-                        .folder(task.folder().resolve("once"))
-                        .limits(task.client() % 2 == 0 ? SMALL : MarkerChain.Limits.usual())
+                        .folder(folder)
+                        .limits(task.client() % 2 == 0 ? small(folder) : MarkerChain.Limits.usual())
                         .sessionTimeout(Duration.ofMillis(Task.SESSION_MILLIS))
                         .open()) {
             for (int number = 0; number < told.size() && failure.get() == null; number++) {
