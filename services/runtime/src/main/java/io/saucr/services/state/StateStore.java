@@ -252,16 +252,16 @@ public final class StateStore implements State {
             undo();
             throw e;
         }
-        Changes changes = Changes.NONE;
-        if (!touched.isEmpty()) {
-            Map<String, Changes.Collection> byName = new TreeMap<>();
-            for (Table table : touched) {
-                byName.put(table.name(), table.seal());
+        Map<String, Changes.Collection> byName = new TreeMap<>();
+        for (Table table : touched) {
+            boolean changed = table.isChanged();
+            Changes.Collection changes = table.seal();
+            if (changed) {
+                byName.put(table.name(), changes);
             }
-            changes = new Changes(byName);
         }
         endTurn();
-        return changes;
+        return byName.isEmpty() ? Changes.NONE : new Changes(byName);
     }
 
     /**

@@ -98,6 +98,11 @@ final class Table {
         return before != null;
     }
 
+    /** Whether this turn, which touched it, changed it. */
+    boolean isChanged() {
+        return !now.equals(before);
+    }
+
     /** Keeps the version that undoing the turn leads back to. */
     void touch() {
         before = now;

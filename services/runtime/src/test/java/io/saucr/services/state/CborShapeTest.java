@@ -115,7 +115,7 @@ class CborShapeTest {
     void whatItTakesJacksonReadsToItsEnd() throws IOException {
         Random random = new Random(5);
         int taken = 0;
-        for (int run = 0; run < 300_000; run++) {
+        for (int run = 0; run < 40_000; run++) {
             byte[] bytes = new byte[1 + random.nextInt(12)];
             random.nextBytes(bytes);
             try {
@@ -135,6 +135,6 @@ class CborShapeTest {
             }
             assertThat(tokens).isLessThanOrEqualTo(3 * bytes.length);
         }
-        assertThat(taken).isGreaterThan(1000);
+        assertThat(taken).isGreaterThan(500);
     }
 }

@@ -513,7 +513,7 @@ class CodecTest {
                                 MonthDay.of(1, 1),
                                 ZoneOffset.UTC,
                                 ZoneOffset.UTC));
-        for (int run = 0; run < 20_000; run++) {
+        for (int run = 0; run < 8_000; run++) {
             boolean small = random.nextBoolean();
             byte[] damaged = (small ? tree : everything).clone();
             for (int flips = random.nextInt(4); flips >= 0; flips--) {
