@@ -102,6 +102,12 @@ public final class OnceClient implements AutoCloseable {
     /** The thread that waits for the ensemble. */
     private final ExecutorService looks;
 
+    /** The thread that writes bases. */
+    private final ExecutorService bases;
+
+    /** A base that waits until its records are forced. */
+    private Fold fold;
+
     private boolean folding;
 
     /** Written by the thread; read under the lock by whoever submits. */
@@ -156,14 +162,8 @@ public final class OnceClient implements AutoCloseable {
                         settings.sessionTimeout,
                         settings.credentials,
                         settings.acls);
-        looks =
-                Executors.newSingleThreadExecutor(
-                        look -> {
-                            Thread looking =
-                                    new Thread(look, "once client " + settings.name + ", looks");
-                            looking.setDaemon(true);
-                            return looking;
-                        });
+        looks = oneThread("looks");
+        bases = oneThread("bases");
         thread = new Thread(this::run, "once client " + settings.name);
         thread.setDaemon(true);
     }
@@ -510,8 +510,11 @@ public final class OnceClient implements AutoCloseable {
         } finally {
             ensemble.interrupt();
             looks.shutdownNow();
-            awaitLooks();
+            awaitEnd(looks);
             ensemble.close();
+            // Before the folder is another's.
+            bases.shutdown();
+            awaitEnd(bases);
             if (journal != null) {
                 journal.close();
             }
@@ -525,12 +528,30 @@ public final class OnceClient implements AutoCloseable {
         }
     }
 
-    private void awaitLooks() {
-        try {
-            if (!looks.awaitTermination(1, TimeUnit.MINUTES)) {
-                LOG.warn("once client {}: a look does not end", settings.name);
+    private ExecutorService oneThread(String what) {
+        return Executors.newSingleThreadExecutor(
+                work -> {
+                    Thread working = new Thread(work, "once client " + settings.name + ", " + what);
+                    working.setDaemon(true);
+                    return working;
+                });
+    }
+
+    /**
+     * However long it takes: what still runs would write into a folder that another start has
+     * opened.
+     */
+    private static void awaitEnd(ExecutorService threads) {
+        boolean interrupted = false;
+        boolean ended = false;
+        while (!ended) {
+            try {
+                ended = threads.awaitTermination(1, TimeUnit.MINUTES);
+            } catch (InterruptedException e) {
+                interrupted = true;
             }
-        } catch (InterruptedException e) {
+        }
+        if (interrupted) {
             Thread.currentThread().interrupt();
         }
     }
@@ -592,41 +613,44 @@ public final class OnceClient implements AutoCloseable {
         fold(record);
     }
 
-    /**
-     * Writes a base where the journal has grown; on a thread of its own, as it waits for the disk.
-     */
+    /** Writes a base where the journal has grown, as soon as all that it says is forced. */
     private void fold(long forced) {
-        if (folding || forced < appended || journal.bytesAboveBase() < FOLD_BYTES || isStopped()) {
+        if (folding || isStopped()) {
             return;
         }
+        if (fold == null && journal.bytesAboveBase() >= FOLD_BYTES) {
+            fold = new Fold(appended, records.encode());
+        }
+        if (fold == null || forced < fold.record) {
+            return;
+        }
+        Fold now = fold;
+        fold = null;
         folding = true;
-        byte[] all = records.encode();
-        long upTo = appended;
-        Thread folder =
-                new Thread(
-                        () -> {
-                            try {
-                                recovered
-                                        .base()
-                                        .write(
-                                                upTo,
-                                                writer -> {
-                                                    try (var out = writer.section("once")) {
-                                                        out.write(all);
-                                                    }
-                                                });
-                                journal.folded(upTo);
-                            } catch (IOException e) {
-                                LOG.warn(
-                                        "{}: no base was written: {}",
-                                        settings.folder,
-                                        e.getMessage());
-                            }
-                            events.add(() -> folding = false);
-                        },
-                        "once client " + settings.name + ", base");
-        folder.setDaemon(true);
-        folder.start();
+        // It waits for the disk.
+        bases.execute(
+                () -> {
+                    try {
+                        recovered
+                                .base()
+                                .write(now.record, writer -> writer.section("once").write(now.all));
+                        journal.folded(now.record);
+                    } catch (IOException e) {
+                        LOG.warn("{}: no base was written: {}", settings.folder, e.getMessage());
+                    }
+                    events.add(() -> folding = false);
+                });
+    }
+
+    /** What a base is to say, and the record up to which it says it. */
+    private static final class Fold {
+        final long record;
+        final byte[] all;
+
+        Fold(long record, byte[] all) {
+            this.record = record;
+            this.all = all;
+        }
     }
 
     private void act(List<Step> steps) {

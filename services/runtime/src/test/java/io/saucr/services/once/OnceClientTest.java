@@ -7,6 +7,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.saucr.services.ensemble.TestServer;
 import io.saucr.services.journal.RefusedFolderException;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -14,6 +16,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
+import java.util.stream.Stream;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Op;
@@ -45,6 +48,12 @@ class OnceClientTest {
     void stopServer() throws Exception {
         reader.close(1_000);
         server.close();
+    }
+
+    private static long filesIn(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.count();
+        }
     }
 
     private OnceClient.Builder builder() {
@@ -165,7 +174,9 @@ class OnceClientTest {
         try (OnceClient second = onFolder().open()) {
             assertThat(second.recovered().get(1L).get().happened()).isTrue();
             assertThat(second.recovered()).isEmpty();
-            assertThat(reader.exists("/app/n", false)).isNotNull();
+            // The reader may come back later.
+            await().ignoreExceptions()
+                    .untilAsserted(() -> assertThat(reader.exists("/app/n", false)).isNotNull());
         }
     }
 
@@ -183,6 +194,30 @@ class OnceClientTest {
             assertThat(again.created()).contains("/q-0000000001");
         }
         assertThat(reader.getChildren("/app", false)).containsOnlyOnce("q-0000000001").hasSize(2);
+    }
+
+    @Test
+    void aJournalThatHasGrownIsFolded() throws Exception {
+        Path bases = temporary.resolve("folder").resolve("base");
+        Path journal = temporary.resolve("folder").resolve("journal");
+        byte[] large = new byte[200_000];
+        try (OnceClient client = onFolder().open()) {
+            client.submit("first", Operation.create("/n", DATA)).get();
+            for (int i = 0; filesIn(bases) == 0; i++) {
+                client.setData("/n", large, i);
+            }
+            client.submit("last", Operation.create("/m", DATA)).get();
+            // What the base says need not be in the journal any more.
+            await().untilAsserted(() -> assertThat(filesIn(journal)).isLessThan(10));
+        }
+        try (OnceClient client = onFolder().open()) {
+            assertThat(client.submit("first", Operation.create("/n", DATA)).get().number())
+                    .isEqualTo(1);
+            assertThat(client.submit("last", Operation.create("/m", DATA)).get().happened())
+                    .isTrue();
+            client.create("/o", DATA);
+        }
+        assertThat(reader.getChildren("/app", false)).contains("n", "m", "o");
     }
 
     @Test
