@@ -24,6 +24,8 @@ final class Slice {
     /** Longest latency that is told apart. */
     private static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(5);
 
+    private static final double LEAST_CPU_SECONDS = 0.01;
+
     private Slice() {}
 
     /**
@@ -50,8 +52,9 @@ final class Slice {
             return turns / seconds;
         }
 
+        /** At least the unit in which the time is counted: less than that is not zero. */
         double cpuMicrosPerTurn() {
-            return cpuSeconds * 1e6 / turns;
+            return Math.max(cpuSeconds, LEAST_CPU_SECONDS) * 1e6 / turns;
         }
     }
 
