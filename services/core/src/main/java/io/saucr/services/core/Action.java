@@ -1,0 +1,29 @@
+package io.saucr.services.core;
+
+/** What the shell has to do now, in the order of the list. Immutable. */
+public sealed interface Action {
+
+    /** Append this turn of the core's own to the journal, as any other turn's. */
+    record Append(Delta delta) implements Action {}
+
+    /** Send. Lost with the link, if that breaks. */
+    record Send(Link link, Frame frame) implements Action {}
+
+    /** Close the link, and tell people why. */
+    record Close(Link link, String reason) implements Action {}
+
+    /** Messages wait for this service: make a link to it, and keep trying. */
+    record Reach(String service) implements Action {}
+
+    /**
+     * Make a call to the world, at least once (K17). Tell what it returned by {@link
+     * ServiceCore#result}.
+     *
+     * @param output its number
+     * @param id the same for each attempt and each start
+     */
+    record Call(long output, String id, Body body) implements Action {}
+
+    /** Stop at once; nothing more may leave (K14). */
+    record Halt(String reason) implements Action {}
+}

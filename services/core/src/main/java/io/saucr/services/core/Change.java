@@ -1,0 +1,105 @@
+package io.saucr.services.core;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A change to what a service knows of its channels, timers and outputs. Turns record them, starts
+ * apply them again (K9). A peer is a service's name, or a client's name and birth. Immutable.
+ */
+public sealed interface Change {
+
+    /** The pair with this birth is on this disk; no number was given in it (K11). */
+    record PairOpened(String peer, boolean outside, Birth birth, Count seen) implements Change {}
+
+    /** The pair is on both disks: from now on its messages have numbers. */
+    record PairKnown(String peer) implements Change {}
+
+    /** The pair is over: what was numbered and not acked comes back (K15). */
+    record PairOver(String peer, Birth birth, String reason) implements Change {}
+
+    /** A message was consumed, and under which start of its sender it came. */
+    record Consumed(String peer, Count last) implements Change {}
+
+    /** Messages up to this number were acked, and under which start of the peer (K6). */
+    record Acked(String peer, Count last) implements Change {}
+
+    /** A message, an answer or a refusal was sent; numbered in their order. */
+    record Sent(String peer, long answers, Optional<String> refusal, Body body) implements Change {}
+
+    /** A timer was set. */
+    record TimerSet(long id, long dueMillis, Body body) implements Change {}
+
+    /** A timer went off or was cancelled. */
+    record TimerGone(long id) implements Change {}
+
+    /** The largest id that was given to a timer. */
+    record TimersUpTo(long id) implements Change {}
+
+    /** A message that the service gives itself is due then. */
+    record RepeatDue(String type, long periodMillis, long dueMillis) implements Change {}
+
+    /** A message that the service gave itself is given no more. */
+    record RepeatGone(String type) implements Change {}
+
+    /** A call to the world was asked for; numbered in their order (K17). */
+    record OutputMade(Body body) implements Change {}
+
+    /** A call's answer was consumed, or there is none. */
+    record OutputDone(long output) implements Change {}
+
+    /** What came back was consumed. */
+    record ReturnTaken(long id) implements Change {}
+
+    /** A channel's first input is about to be tried, after a start (K12). */
+    record Tried(String channel, int times) implements Change {}
+
+    /** An input was put aside; numbered in their order (K12). */
+    record Parked(String channel, String reason, Body body) implements Change {}
+
+    /** A person removed what was put aside. */
+    record ParkedGone(long id) implements Change {}
+
+    /** The sender of this message waits for a later turn's answer. */
+    record Waits(String peer, long number) implements Change {}
+
+    /** Who waited was answered. */
+    record Answered(String peer, long number) implements Change {}
+
+    // What follows is of a base alone.
+
+    /** All that is known of a peer. */
+    record PeerIs(
+            String peer,
+            boolean outside,
+            Optional<Birth> birth,
+            boolean known,
+            Count seen,
+            Count consumed,
+            Count acked,
+            long numbersFrom,
+            long sent,
+            long heardMillis,
+            List<Birth> gone,
+            List<Range> returned,
+            List<Unacked> unacked)
+            implements Change {}
+
+    /** What was sent and never acked, as its pair was over: from, exclusive, to, inclusive. */
+    record Range(long from, long to) {}
+
+    /** A message that was sent and not acked. */
+    record Unacked(long incarnation, long answers, Optional<String> refusal, Body body) {}
+
+    /** The largest numbers given. */
+    record NumbersUpTo(long output, long returned, long parked) implements Change {}
+
+    /** A call to the world that has no answer. */
+    record OutputIs(long output, Body body) implements Change {}
+
+    /** What came back and was not consumed. */
+    record ReturnIs(long id, Input.Returned returned) implements Change {}
+
+    /** What was put aside. */
+    record ParkedIs(long id, String channel, String reason, Body body) implements Change {}
+}

@@ -1,0 +1,46 @@
+package io.saucr.services.core;
+
+/**
+ * Limits and settings of a service's core. Immutable.
+ *
+ * @param window how many messages of one sender are held, from 1 to 65,536
+ * @param attempts how often a message is tried before it is parked, from 1 to 1,000 (K12)
+ * @param parks whether the channel goes on once its message has had its attempts; if not, it waits
+ *     for a person
+ * @param firstRetryMillis how long a channel pauses after the first attempt, doubled with each
+ * @param lastRetryMillis the longest of these pauses
+ * @param outsideRequests how many requests without a number wait for their turn, from 1
+ * @param outsideSilenceMillis after which the pair with an outside client goes (K11)
+ */
+public record Limits(
+        int window,
+        int attempts,
+        boolean parks,
+        long firstRetryMillis,
+        long lastRetryMillis,
+        int outsideRequests,
+        long outsideSilenceMillis) {
+
+    private static final long DAY_MILLIS = 24L * 60 * 60 * 1000;
+
+    public Limits {
+        check("window", window, 1, 65_536);
+        check("attempts", attempts, 1, 1_000);
+        check("firstRetryMillis", firstRetryMillis, 0, DAY_MILLIS);
+        check("lastRetryMillis", lastRetryMillis, firstRetryMillis, DAY_MILLIS);
+        check("outsideRequests", outsideRequests, 1, 1_000_000);
+        check("outsideSilenceMillis", outsideSilenceMillis, 1_000, 36_500 * DAY_MILLIS);
+    }
+
+    /** What is used where nothing else is said. */
+    public static Limits standard() {
+        return new Limits(256, 5, true, 100, 60_000, 1_024, 30 * DAY_MILLIS);
+    }
+
+    private static void check(String name, long value, long least, long most) {
+        if (value < least || value > most) {
+            throw new IllegalArgumentException(
+                    name + " is from " + least + " to " + most + ", not " + value);
+        }
+    }
+}
