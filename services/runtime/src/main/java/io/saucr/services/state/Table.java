@@ -217,10 +217,9 @@ final class Table {
     private void change(ByteBuffer key, byte[] value) {
         ByteBuffer stored = storedAs.get(key);
         if (stored != null) {
+            // In front of today's bytes, which are applied after it.
             changed.put(stored, null);
         }
-        // At the end: it is applied after what the older bytes of the same key say.
-        changed.remove(key);
         changed.put(key, value);
     }
 
@@ -348,15 +347,12 @@ final class Table {
     private void removeStored(byte[] keyBytes) throws UnreadableStateException {
         Object key = decode(keys, keyBytes, "a key");
         ByteBuffer today = ByteBuffer.wrap(keys.encode(key));
-        ByteBuffer stored = storedAs.getOrDefault(today, today);
-        if (stored.equals(ByteBuffer.wrap(keyBytes))) {
-            storedAs.remove(today);
-            now =
-                    new Version(
-                            now.entries().without(keys.hash(key), key, keys::same),
-                            now.first(),
-                            now.next());
-        }
+        storedAs.remove(today);
+        now =
+                new Version(
+                        now.entries().without(keys.hash(key), key, keys::same),
+                        now.first(),
+                        now.next());
     }
 
     private void putStored(byte[] keyBytes, byte[] valueBytes, boolean again)

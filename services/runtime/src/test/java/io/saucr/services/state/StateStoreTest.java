@@ -287,10 +287,10 @@ class StateStoreTest {
     }
 
     /** Its equals is that of a text whose case does not count. */
-    record Name(String text) {
+    record Lax(String text) {
         @Override
         public boolean equals(Object other) {
-            return other instanceof Name name && text.equalsIgnoreCase(name.text);
+            return other instanceof Lax lax && text.equalsIgnoreCase(lax.text);
         }
 
         @Override
@@ -299,15 +299,33 @@ class StateStoreTest {
         }
     }
 
+    /** Its equals is that of an object. */
+    record Strict(String text) {
+        @Override
+        public boolean equals(Object other) {
+            return this == other;
+        }
+
+        @Override
+        public int hashCode() {
+            return System.identityHashCode(this);
+        }
+    }
+
     @Test
     void keysAreTheSameWhereTheirBytesAre() {
         StateStore names = new StateStore("names", 1, false);
-        MapState<Name, Integer> byName = names.map("names", Name.class, Integer.class);
+        MapState<Lax, Integer> laxes = names.map("lax", Lax.class, Integer.class);
+        MapState<Strict, Integer> stricts = names.map("strict", Strict.class, Integer.class);
         names.begin();
-        byName.put(new Name("a"), 1);
-        byName.put(new Name("A"), 2);
-        assertThat(byName.get(new Name("a"))).isEqualTo(1);
-        assertThat(byName.size()).isEqualTo(2);
+        laxes.put(new Lax("a"), 1);
+        laxes.put(new Lax("A"), 2);
+        assertThat(laxes.get(new Lax("a"))).isEqualTo(1);
+        assertThat(laxes.size()).isEqualTo(2);
+        stricts.put(new Strict("a"), 1);
+        stricts.put(new Strict("a"), 2);
+        assertThat(stricts.get(new Strict("a"))).isEqualTo(2);
+        assertThat(stricts.size()).isEqualTo(1);
     }
 
     /** Copies what it is given into something that can be changed. */
@@ -586,5 +604,38 @@ class StateStoreTest {
         twice.apply(first.then(second));
         assertThatExceptionOfType(UnreadableStateException.class)
                 .isThrownBy(() -> twice.apply(first));
+    }
+
+    @Test
+    void turnsOutOfOrderAreRefused() throws IOException {
+        List<Changes> turns = new ArrayList<>();
+        for (int turn = 0; turn < 2; turn++) {
+            store.begin();
+            list.add("x");
+            list.removeFirst();
+            turns.add(store.seal());
+        }
+        StateStore read = new StateStore("bank", 1, false);
+        read.list("waiting", String.class);
+        read.apply(turns.get(1));
+        assertThatExceptionOfType(UnreadableStateException.class)
+                .isThrownBy(() -> read.apply(turns.get(0)))
+                .withMessageContaining("list waiting ends up with the values 1 to 1 behind 2 to 2");
+    }
+
+    record Tags(List<String> tags) {}
+
+    @Test
+    void whatIsChangedAfterItWasStoredStaysAsItWas() {
+        StateStore tagged = opened(true);
+        MapState<Tags, Tags> map = tagged.map("tags", Tags.class, Tags.class);
+        List<String> mine = new ArrayList<>(List.of("a"));
+        tagged.begin();
+        map.put(new Tags(mine), new Tags(mine));
+        mine.add("b");
+        assertThat(map.get(new Tags(List.of("a")))).isEqualTo(new Tags(List.of("a")));
+        assertThatThrownBy(() -> map.keys().iterator().next().tags().add("c"))
+                .isInstanceOf(UnsupportedOperationException.class);
+        tagged.seal();
     }
 }
