@@ -51,8 +51,10 @@ public sealed interface Change {
     /** What came back was consumed. */
     record ReturnTaken(long id) implements Change {}
 
-    /** A channel's first input is about to be tried, after a start (K12). */
-    record Tried(String channel, int times) implements Change {}
+    /**
+     * A channel's first input is about to be tried, after a start; 0 times: it no longer is (K12).
+     */
+    record Tried(String channel, String input, int times) implements Change {}
 
     /** An input was put aside; numbered in their order (K12). */
     record Parked(String channel, String reason, Body body) implements Change {}
@@ -77,7 +79,7 @@ public sealed interface Change {
             Count seen,
             Count consumed,
             Count acked,
-            long numbersFrom,
+            long numbersAfter,
             long sent,
             long heardMillis,
             List<Birth> gone,

@@ -1,6 +1,8 @@
 package io.saucr.services.core;
 
+import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BinaryOperator;
 
 /**
  * All that one turn did, in one record (K3): what it changed, consumed, sent and scheduled.
@@ -14,4 +16,33 @@ import java.util.List;
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 public record Delta(
-        long turn, long incarnation, long nowMillis, byte[] state, List<Change> changes) {}
+        long turn, long incarnation, long nowMillis, byte[] state, List<Change> changes) {
+
+    /**
+     * Both turns as one. Associative, and applied it leaves what both leave, one after the other.
+     *
+     * @param next the Delta right behind this one, of the same start
+     * @param states joins what changed in the service's state
+     */
+    public Delta join(Delta next, BinaryOperator<byte[]> states) {
+        if (next.turn <= turn || next.incarnation != incarnation) {
+            throw new IllegalArgumentException(
+                    "turn "
+                            + next.turn
+                            + " of start "
+                            + next.incarnation
+                            + " does not join to turn "
+                            + turn
+                            + " of start "
+                            + incarnation);
+        }
+        List<Change> both = new ArrayList<>(changes);
+        both.addAll(next.changes);
+        return new Delta(
+                next.turn,
+                incarnation,
+                next.nowMillis,
+                states.apply(state, next.state),
+                List.copyOf(both));
+    }
+}

@@ -1,149 +1,1277 @@
 package io.saucr.services.core;
 
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
 
 /**
- * Decides what a service does: which input runs next, what is recorded, what may leave when, what
- * is a duplicate, who is behind its own past. No I/O, no threads, no clock: the service's turn
- * thread drives it, and so do simulator and model checker.
+ * Decides what a service does: which input runs next (K1), what is recorded (K3), what may leave
+ * when (K2, K4, K5), what is sent again (K6), what is a duplicate (K7), which births talk to each
+ * other (K11, K15), which input is put aside (K12) and who is behind its own past (K14). No I/O, no
+ * threads, no clock: the service's turn thread drives it, and so do simulator and model checker.
  *
  * <p>A start: construct, {@link #recover} the base and each Delta above it, {@link #begin}. Then,
- * again and again: events ({@link #frame}, {@link #linkUp}, {@link #linkDown}, {@link #result},
- * {@link #finalUpTo}); {@link #tick}; {@link #next}, and where that gives an input, one of {@link
- * #commit}, {@link #answered}, {@link #failed}, {@link #forbidden}, {@link #unknownType}. Whatever
- * returns actions: do them at once, in their order.
+ * again and again: events ({@link #linkUp}, {@link #frame}, {@link #linkDown}, {@link #result},
+ * {@link #finalUpTo}); {@link #tick}; {@link #next}, and where that gives an input, exactly one of
+ * {@link #commit}, {@link #answered}, {@link #failed}, {@link #forbidden}, {@link #unknownType},
+ * before any other event. Whatever returns actions: do them at once, in their order. Calls out of
+ * that order throw {@link IllegalStateException}.
  */
-@SuppressWarnings({"DoNotCallSuggester", "UnusedVariable"}) // Signatures first; the decisions follow.
 public final class ServiceCore {
+
+    /** No service or client has this in its name, so channels of the core's own are told apart. */
+    public static final char RESERVED = '#';
+
+    static final String TIMERS = "#timers";
+    static final String RESULTS = "#results";
+    static final String RETURNED = "#returned";
+    static final String OUTSIDE = "#outside";
+    private static final String ASKER = "#link ";
+    private static final long FORGET_EVERY_MILLIS = 60L * 60 * 1000;
+
+    /** Which inputs may run, for back pressure (K13). */
+    public enum Intake {
+        /** All. */
+        ALL,
+        /** None of outside clients. */
+        SERVICES,
+        /** None; acks and folding go on. */
+        NOTHING
+    }
+
+    private final String name;
+    private final Incarnation self;
+    private final Limits limits;
+    private final OwnPast ownPast;
+    private final Past past;
+    private final Attempts attempts;
+    private final Map<String, Conversation> conversations = new TreeMap<>();
+    private final Map<Link, Introduction> links = new LinkedHashMap<>();
+    private final Map<String, Link> askers = new HashMap<>();
+
+    /** What is recorded with the next turn, whichever that is: acks and outputs without answer. */
+    private final Map<String, Change.Acked> newAcks = new LinkedHashMap<>();
+
+    private final List<Change> newDones = new ArrayList<>();
+
+    /** What waits until a turn is final, in the order of turns (K4). */
+    private final ArrayDeque<Later> later = new ArrayDeque<>();
+
+    /** Channels with an input, in the order in which they run. */
+    private final LinkedHashSet<String> ready = new LinkedHashSet<>();
+
+    private final ArrayDeque<Input.Result> results = new ArrayDeque<>();
+    private final Set<Long> resultsThere = new HashSet<>();
+    private final ArrayDeque<Ask> asks = new ArrayDeque<>();
+    private final Set<Input.Outside> detachedAsks = new HashSet<>();
+    private final Map<String, Body> repeats = new HashMap<>();
+    private ServiceClock clock;
+    private Intake intake = Intake.ALL;
+    private long finalTurn;
+    private long forgetAtMillis;
+    private Running running;
+    private boolean halted;
+
+    /** What was said on a link: by the other end, and to it. */
+    private static final class Introduction {
+        Incarnation from;
+        Frame.Hello said;
+    }
+
+    private record Later(long turn, Runnable what) {}
+
+    private record Ask(Link link, Input.Outside input) {}
+
+    private record Running(String channel, Input input, long id, Optional<String> refusal) {}
 
     /**
      * Begins a start.
      *
      * @param name of the service
-     * @param starts all that its folder knows, this one last (K14)
+     * @param starts all that its folder knows, with their nonces, this one last (K14)
+     * @throws IllegalArgumentException where the name holds a {@value #RESERVED}, or there is no
+     *     start or one of another birth
      */
-    public ServiceCore(String name, List<Incarnation> starts, Limits limits) {}
+    public ServiceCore(String name, List<Incarnation> starts, Limits limits) {
+        checkName(name);
+        if (starts.isEmpty()) {
+            throw new IllegalArgumentException("a service runs under a start of its folder");
+        }
+        this.name = name;
+        this.self = starts.get(starts.size() - 1);
+        if (starts.stream().anyMatch(it -> !it.birth().equals(self.birth()))) {
+            throw new IllegalArgumentException("starts of several births: " + starts);
+        }
+        this.limits = limits;
+        this.ownPast = new OwnPast(starts);
+        this.past = new Past(name);
+        this.attempts = new Attempts(limits);
+    }
 
-    /** Takes what survived: the base, if there is one, then each turn's above it (K9). */
-    public void recover(Delta delta) {}
+    private static void checkName(String name) {
+        if (name.isBlank() || name.indexOf(RESERVED) >= 0) {
+            throw new IllegalArgumentException(
+                    "the name of a service or client is not empty and has no '"
+                            + RESERVED
+                            + "': \""
+                            + name
+                            + "\"");
+        }
+    }
+
+    /**
+     * Takes what survived: the base, if there is one, then each turn's above it (K9).
+     *
+     * @throws IllegalArgumentException where it is not of a later turn (K10)
+     */
+    public void recover(Delta delta) {
+        if (clock != null) {
+            throw new IllegalStateException("recovery ends when the start begins");
+        }
+        past.apply(delta);
+    }
 
     /**
      * Everything was recovered and is forced.
      *
-     * @param repeats what the service gives itself again and again
+     * @param repeated what the service gives itself again and again
      */
-    public List<Action> begin(List<Repeat> repeats, Moment at) {
-        throw new UnsupportedOperationException();
+    public List<Action> begin(List<Repeat> repeated, Moment at) {
+        clock = new ServiceClock(past.nowMillis, at);
+        finalTurn = past.turn;
+        forgetAtMillis = clock.nowMillis() + FORGET_EVERY_MILLIS;
+        List<Action> out = new ArrayList<>();
+        for (Peer peer : past.peers.values()) {
+            if (peer.key.equals(name)) {
+                attempts.distrust(name);
+                continue;
+            }
+            Conversation conversation = conversation(peer.key);
+            conversation.consumedFinal = peer.consumed;
+            conversation.sentFinal = peer.sent;
+            if (peer.birth != null) {
+                attempts.distrust(peer.key);
+            }
+            reach(peer, out);
+        }
+        if (past.turn > 0) {
+            attempts.distrust(TIMERS);
+            attempts.distrust(RESULTS);
+            attempts.distrust(RETURNED);
+        }
+        past.outputs.forEach((output, body) -> out.add(call(output, body)));
+        look(name);
+        look(RETURNED);
+        beginRepeats(repeated, out);
+        return out;
     }
 
-    /** A link is there, the peer's name is known. */
-    public List<Action> linkUp(Link link) {
-        throw new UnsupportedOperationException();
+    private void beginRepeats(List<Repeat> repeated, List<Action> out) {
+        List<Change> changes = new ArrayList<>();
+        for (Repeat repeat : repeated) {
+            String type = repeat.body().type();
+            if (repeats.put(type, repeat.body()) != null) {
+                throw new IllegalArgumentException(type + " is repeated twice");
+            }
+            Change.RepeatDue before = past.repeats.get(type);
+            if (before == null || before.periodMillis() != repeat.periodMillis()) {
+                long due = clock.nowMillis() + repeat.periodMillis();
+                changes.add(new Change.RepeatDue(type, repeat.periodMillis(), due));
+            }
+        }
+        for (String type : past.repeats.keySet()) {
+            if (!repeats.containsKey(type)) {
+                changes.add(new Change.RepeatGone(type));
+            }
+        }
+        if (!changes.isEmpty()) {
+            own(changes, out);
+        }
     }
 
-    /** A link is gone. */
-    public List<Action> linkDown(Link link) {
-        throw new UnsupportedOperationException();
-    }
-
-    /** A frame came over a link that is up. */
-    public List<Action> frame(Link link, Frame frame, Moment at) {
-        throw new UnsupportedOperationException();
-    }
-
-    /** A call to the world returned (K17); becomes an input where there is an answer. */
-    public List<Action> result(long output, Optional<Body> answer) {
-        throw new UnsupportedOperationException();
-    }
+    // ---- turns
 
     /** What time alone brings about; call it before {@link #next}. */
     public List<Action> tick(Moment at) {
-        throw new UnsupportedOperationException();
+        expectIdle();
+        List<Action> out = new ArrayList<>();
+        if (halted) {
+            return out;
+        }
+        long now = clock.advance(at);
+        lookAtTimers(now);
+        if (now >= forgetAtMillis) {
+            forgetAtMillis = now + FORGET_EVERY_MILLIS;
+            forgetSilentClients(now, out);
+        }
+        if (attempts.anyUnproven()) {
+            tryFirsts(at, out);
+        }
+        return out;
+    }
+
+    private void tryFirsts(Moment at, List<Action> out) {
+        for (String channel : List.copyOf(ready)) {
+            if (!hasInput(channel)) {
+                ready.remove(channel);
+                attempts.vanished(channel);
+            } else if (takes(channel) && attempts.toRecord(channel, at.steadyMillis())) {
+                putOnTrial(channel, out);
+            }
+        }
+    }
+
+    private void putOnTrial(String channel, List<Action> out) {
+        Running first = first(channel);
+        String input = describe(first);
+        Past.Attempt before = past.tried.get(channel);
+        int times = before != null && before.input().equals(input) ? before.times() : 0;
+        if (attempts.isSpent(times)) {
+            String reason = "the process died " + times + " times while it was tried";
+            if (limits.parks()) {
+                ready.remove(channel);
+                park(first, reason, out);
+            } else {
+                attempts.stop(channel);
+            }
+            return;
+        }
+        own(List.of(new Change.Tried(channel, input, times + 1)), out);
+        attempts.recorded(channel, times + 1, past.turn);
+    }
+
+    private static String describe(Running first) {
+        return first.id() + " " + first.input().body().type();
+    }
+
+    private void lookAtTimers(long now) {
+        if (nextDue() <= now) {
+            ready.add(TIMERS);
+        }
+    }
+
+    private long nextDue() {
+        long timer = past.timers.isEmpty() ? Long.MAX_VALUE : past.timers.firstKey().millis();
+        return Math.min(
+                timer, past.firstRepeat().map(Change.RepeatDue::dueMillis).orElse(Long.MAX_VALUE));
     }
 
     /** The input of the next turn (K1), which runs from now on; empty where none may run. */
     public Optional<Input> next(Moment at) {
-        throw new UnsupportedOperationException();
+        expectIdle();
+        if (halted) {
+            return Optional.empty();
+        }
+        lookAtTimers(clock.advance(at));
+        for (Iterator<String> channels = ready.iterator(); channels.hasNext(); ) {
+            String channel = channels.next();
+            if (!hasInput(channel)) {
+                channels.remove();
+                attempts.vanished(channel);
+            } else if (takes(channel) && attempts.mayRun(channel, finalTurn, at.steadyMillis())) {
+                channels.remove();
+                running = first(channel);
+                attempts.begins(channel);
+                return Optional.of(running.input());
+            }
+        }
+        return Optional.empty();
     }
 
-    /** In how many milliseconds {@link #tick} or {@link #next} has something to do by itself. */
+    private boolean takes(String channel) {
+        return switch (intake) {
+            case ALL -> true;
+            case SERVICES -> !isOutside(channel);
+            case NOTHING -> false;
+        };
+    }
+
+    private boolean isOutside(String channel) {
+        Peer peer = past.peers.get(channel);
+        return channel.equals(OUTSIDE) || (peer != null && peer.outside);
+    }
+
+    private void look(String channel) {
+        if (hasInput(channel)) {
+            ready.add(channel);
+        }
+    }
+
+    private boolean hasInput(String channel) {
+        return switch (channel) {
+            case TIMERS -> nextDue() <= clock.nowMillis();
+            case RESULTS -> !results.isEmpty();
+            case RETURNED -> !past.returned.isEmpty();
+            case OUTSIDE -> !asks.isEmpty();
+            default -> {
+                Peer peer = past.peers.get(channel);
+                if (peer == null) {
+                    yield false;
+                }
+                yield channel.equals(name)
+                        ? !peer.unacked.isEmpty()
+                        : conversation(channel).held.containsKey(peer.consumed.number() + 1);
+            }
+        };
+    }
+
+    private Running first(String channel) {
+        switch (channel) {
+            case TIMERS -> {
+                return firstTimer();
+            }
+            case RESULTS -> {
+                Input.Result result = results.element();
+                return new Running(channel, result, result.output(), Optional.empty());
+            }
+            case RETURNED -> {
+                Map.Entry<Long, Input.Returned> entry = past.returned.firstEntry();
+                return new Running(channel, entry.getValue(), entry.getKey(), Optional.empty());
+            }
+            case OUTSIDE -> {
+                Input.Outside input = asks.element().input();
+                return new Running(channel, input, input.request(), Optional.empty());
+            }
+            default -> {
+                return firstMessage(past.peers.get(channel));
+            }
+        }
+    }
+
+    private Running firstTimer() {
+        Optional<Change.RepeatDue> repeat = past.firstRepeat();
+        boolean timerFirst =
+                !past.timers.isEmpty()
+                        && repeat.map(it -> past.timers.firstKey().millis() <= it.dueMillis())
+                                .orElse(true);
+        if (timerFirst) {
+            Past.Due due = past.timers.firstKey();
+            Input.Timer input =
+                    new Input.Timer(due.id(), due.millis(), past.timers.firstEntry().getValue());
+            return new Running(TIMERS, input, due.id(), Optional.empty());
+        }
+        Change.RepeatDue due = repeat.orElseThrow();
+        Input.Repeat input = new Input.Repeat(due.dueMillis(), repeats.get(due.type()));
+        return new Running(TIMERS, input, due.dueMillis(), Optional.empty());
+    }
+
+    private Running firstMessage(Peer peer) {
+        long number;
+        Birth birth;
+        Frame.Msg msg;
+        if (peer.key.equals(name)) {
+            number = peer.floor() + 1;
+            birth = self.birth();
+            Change.Unacked own = peer.unacked.get(number).message();
+            msg = new Frame.Msg(number, own.answers(), own.refusal(), own.body());
+        } else {
+            number = peer.consumed.number() + 1;
+            birth = peer.birth;
+            msg = conversation(peer.key).held.get(number);
+        }
+        long answers = msg.answers() == 0 ? 0 : peer.countOf(msg.answers());
+        Input input;
+        if (msg.refusal().isPresent()) {
+            input =
+                    new Input.Returned(
+                            nameOf(peer.key), answers, false, msg.refusal().get(), msg.body());
+        } else {
+            input =
+                    new Input.Message(
+                            peer.key, nameOf(peer.key), birth, number, answers, msg.body());
+        }
+        return new Running(peer.key, input, number, msg.refusal());
+    }
+
+    private static String nameOf(String key) {
+        int end = key.indexOf(RESERVED);
+        return end < 0 ? key : key.substring(0, end);
+    }
+
+    /**
+     * In how many milliseconds {@link #tick} or {@link #next} has something to do though nothing
+     * happens; {@link Long#MAX_VALUE} for never. Asked when {@link #next} gave nothing.
+     */
     public long waitMillis(Moment at) {
-        throw new UnsupportedOperationException();
+        long now = clock.advance(at);
+        long due = nextDue();
+        long timers = due == Long.MAX_VALUE || due <= now ? Long.MAX_VALUE : due - now;
+        return Math.min(
+                Math.min(timers, attempts.waitMillis(at.steadyMillis())),
+                Math.max(1, forgetAtMillis - now));
     }
 
     /** The time of the turn that runs, or of the last one (K16). */
     public long nowMillis() {
-        throw new UnsupportedOperationException();
+        return clock.nowMillis();
     }
 
-    /** The handler returned: what is to be appended to the journal (K3). */
+    /** Which inputs may run from now on (K13). */
+    public void take(Intake which) {
+        intake = which;
+    }
+
+    /**
+     * The handler returned: what is to be appended to the journal (K3).
+     *
+     * @throws IllegalArgumentException where a reply is to somebody who does not wait, or a name is
+     *     not one; the input still runs
+     */
     public Delta commit(Effects effects) {
-        throw new UnsupportedOperationException();
+        Running ended = expectRunning();
+        check(effects);
+        List<Change> changes = new ArrayList<>();
+        consumption(ended, changes);
+        if (effects.detached()) {
+            detach(ended, changes);
+        }
+        List<Runnable> answers = new ArrayList<>();
+        for (Effects.Send send : effects.sends()) {
+            changes.add(new Change.Sent(send.service(), 0, Optional.empty(), send.body()));
+        }
+        boolean answered = false;
+        for (Effects.Reply reply : effects.replies()) {
+            answered |= reply(ended, reply, changes, answers);
+        }
+        for (Effects.TimerSet timer : effects.timers()) {
+            changes.add(new Change.TimerSet(timer.id(), timer.dueMillis(), timer.body()));
+        }
+        for (long id : effects.cancelled()) {
+            if (past.dueOf.containsKey(id)) {
+                changes.add(new Change.TimerGone(id));
+            }
+        }
+        if (effects.newestTimer() > past.newestTimer) {
+            changes.add(new Change.TimersUpTo(effects.newestTimer()));
+        }
+        for (Body output : effects.outputs()) {
+            changes.add(new Change.OutputMade(output));
+        }
+        if (ended.input() instanceof Input.Outside ask && !answered && !effects.detached()) {
+            answers.add(() -> answer(ask, Optional.empty()));
+        }
+        Delta delta = record(effects.state(), changes);
+        answers.forEach(answer -> later.add(new Later(delta.turn(), answer)));
+        over(ended, delta.turn());
+        return delta;
     }
 
-    /** The input was a query; its answer leaves when the newest turn is final (K4). */
+    private void check(Effects effects) {
+        effects.sends().forEach(send -> checkName(send.service()));
+        for (Effects.Reply reply : effects.replies()) {
+            if (!isCaller(running.input(), reply.peer(), reply.number())
+                    && !waits(reply.peer(), reply.number())) {
+                throw new IllegalArgumentException(
+                        "number "
+                                + reply.number()
+                                + " of "
+                                + reply.peer()
+                                + " does not wait for an answer");
+            }
+        }
+        if (effects.detached()
+                && !(running.input() instanceof Input.Message
+                        || running.input() instanceof Input.Outside)) {
+            throw new IllegalArgumentException("nobody waits for an answer to this input");
+        }
+    }
+
+    private static boolean isCaller(Input input, String peer, long number) {
+        return switch (kind(input)) {
+            case MESSAGE -> {
+                Input.Message message = (Input.Message) input;
+                yield message.peer().equals(peer) && message.number() == number;
+            }
+            case OUTSIDE -> {
+                Input.Outside ask = (Input.Outside) input;
+                yield ask.caller().equals(peer) && ask.request() == number;
+            }
+            case OTHER -> false;
+        };
+    }
+
+    private enum Kind {
+        MESSAGE,
+        OUTSIDE,
+        OTHER
+    }
+
+    private static Kind kind(Input input) {
+        if (input instanceof Input.Message) {
+            return Kind.MESSAGE;
+        }
+        return input instanceof Input.Outside ? Kind.OUTSIDE : Kind.OTHER;
+    }
+
+    private void detach(Running ended, List<Change> changes) {
+        if (ended.input() instanceof Input.Message message) {
+            changes.add(new Change.Waits(message.peer(), message.number()));
+        } else if (ended.input() instanceof Input.Outside ask) {
+            detachedAsks.add(ask);
+        }
+    }
+
+    /** Whether the answer is to the input that ends. */
+    private boolean reply(
+            Running ended, Effects.Reply reply, List<Change> changes, List<Runnable> answers) {
+        boolean mine = isCaller(ended.input(), reply.peer(), reply.number());
+        if (reply.peer().startsWith(ASKER)) {
+            Input.Outside ask = mine ? (Input.Outside) ended.input() : detachedAsk(reply);
+            if (ask != null) {
+                detachedAsks.remove(ask);
+                answers.add(() -> answer(ask, Optional.of(reply.body())));
+            }
+        } else {
+            if (!mine || waits(reply.peer(), reply.number())) {
+                changes.add(new Change.Answered(reply.peer(), reply.number()));
+            }
+            changes.add(
+                    new Change.Sent(reply.peer(), reply.number(), Optional.empty(), reply.body()));
+        }
+        return mine;
+    }
+
+    private Input.Outside detachedAsk(Effects.Reply reply) {
+        return detachedAsks.stream()
+                .filter(it -> isCaller(it, reply.peer(), reply.number()))
+                .findFirst()
+                .orElse(null);
+    }
+
+    private void consumption(Running ended, List<Change> changes) {
+        switch (ended.channel()) {
+            case TIMERS -> {
+                if (ended.input() instanceof Input.Repeat repeat) {
+                    changes.add(nextRepeat(repeat));
+                } else {
+                    changes.add(new Change.TimerGone(ended.id()));
+                }
+            }
+            case RESULTS -> changes.add(new Change.OutputDone(ended.id()));
+            case RETURNED -> changes.add(new Change.ReturnTaken(ended.id()));
+            case OUTSIDE -> {}
+            default -> {
+                Incarnation from =
+                        ended.channel().equals(name) ? self : conversation(ended.channel()).met;
+                changes.add(new Change.Consumed(ended.channel(), Count.of(ended.id(), from)));
+            }
+        }
+        if (past.tried.containsKey(ended.channel())) {
+            changes.add(new Change.Tried(ended.channel(), "", 0));
+        }
+    }
+
+    private Change nextRepeat(Input.Repeat repeat) {
+        Change.RepeatDue due = past.repeats.get(repeat.body().type());
+        long missed = Math.max(0, clock.nowMillis() - due.dueMillis()) / due.periodMillis();
+        return new Change.RepeatDue(
+                due.type(),
+                due.periodMillis(),
+                due.dueMillis() + (missed + 1) * due.periodMillis());
+    }
+
+    /**
+     * The input was a query: nothing is recorded, and its answer leaves when the newest turn is
+     * final (K4). Only for {@link Input.Outside}.
+     */
     public List<Action> answered(Body answer) {
-        throw new UnsupportedOperationException();
+        Running ended = expectRunning();
+        if (!(ended.input() instanceof Input.Outside ask)) {
+            throw new IllegalStateException(
+                    "a query is a request without a number; this input is recorded by a turn");
+        }
+        over(ended, past.turn);
+        return whenFinal(() -> answer(ask, Optional.of(answer)));
     }
 
-    /** The handler threw: nothing of it remains; tried again later, or parked (K12). */
+    /** The handler threw: nothing of it remains; tried again later, or put aside (K12). */
     public List<Action> failed(String reason, Moment at) {
-        throw new UnsupportedOperationException();
+        Running ended = expectRunning();
+        if (ended.input() instanceof Input.Outside ask) {
+            return refuse(ended, ask, reason);
+        }
+        running = null;
+        ready.add(ended.channel());
+        List<Action> out = new ArrayList<>();
+        if (attempts.failed(ended.channel(), at.steadyMillis())) {
+            if (limits.parks()) {
+                park(ended, reason, out);
+            } else {
+                attempts.stop(ended.channel());
+            }
+        }
+        return out;
     }
 
-    /** The sender may not send this: parked without another attempt. */
+    /** The sender may not send this: put aside without another attempt (K12). */
     public List<Action> forbidden(String reason) {
-        throw new UnsupportedOperationException();
+        Running ended = expectRunning();
+        if (ended.input() instanceof Input.Outside ask) {
+            return refuse(ended, ask, reason);
+        }
+        running = null;
+        List<Action> out = new ArrayList<>();
+        park(ended, reason, out);
+        return out;
     }
 
     /** No handler takes this type: its channel waits for a start that has one (K12). */
     public List<Action> unknownType() {
-        throw new UnsupportedOperationException();
+        Running ended = expectRunning();
+        if (ended.input() instanceof Input.Outside ask) {
+            return refuse(ended, ask, name + " takes no " + ask.body().type());
+        }
+        running = null;
+        ready.add(ended.channel());
+        attempts.stop(ended.channel());
+        List<Action> out = new ArrayList<>();
+        if (past.tried.containsKey(ended.channel())) {
+            // It killed nothing, and may wait for many starts.
+            own(List.of(new Change.Tried(ended.channel(), "", 0)), out);
+        }
+        return out;
     }
+
+    private List<Action> refuse(Running ended, Input.Outside ask, String reason) {
+        over(ended, past.turn);
+        return whenFinal(
+                () -> {
+                    Link link = askers.get(ask.caller());
+                    if (link != null) {
+                        leaving.add(
+                                new Action.Send(link, new Frame.Refused(ask.request(), reason)));
+                    }
+                });
+    }
+
+    /** Puts an input aside by a turn of its own, which tells the sender, too (K12). */
+    private void park(Running input, String reason, List<Action> out) {
+        List<Change> changes = new ArrayList<>();
+        consumption(input, changes);
+        changes.add(new Change.Parked(input.channel(), reason, input.input().body()));
+        if (input.input() instanceof Input.Message message) {
+            changes.add(
+                    new Change.Sent(
+                            message.peer(), message.number(), Optional.of(reason), message.body()));
+        }
+        own(changes, out);
+        over(input, past.turn);
+    }
+
+    private void over(Running ended, long turn) {
+        running = null;
+        switch (ended.channel()) {
+            case RESULTS -> {
+                results.remove();
+                resultsThere.remove(ended.id());
+            }
+            case OUTSIDE -> asks.remove();
+            case TIMERS, RETURNED -> {}
+            default -> {
+                if (!ended.channel().equals(name)) {
+                    conversation(ended.channel()).held.headMap(ended.id(), true).clear();
+                }
+            }
+        }
+        attempts.consumed(ended.channel(), turn);
+        look(ended.channel());
+        look(name);
+        look(RETURNED);
+    }
+
+    private Running expectRunning() {
+        if (running == null) {
+            throw new IllegalStateException("no input runs");
+        }
+        return running;
+    }
+
+    private void expectIdle() {
+        if (clock == null) {
+            throw new IllegalStateException("the start has not begun");
+        }
+        if (running != null) {
+            throw new IllegalStateException("a turn runs; end it first: " + running.input());
+        }
+    }
+
+    /** A turn of the core's own. */
+    private void own(List<Change> changes, List<Action> out) {
+        out.add(new Action.Append(record(new byte[0], changes)));
+    }
+
+    private Delta record(byte[] state, List<Change> changes) {
+        List<Change> all = new ArrayList<>(newAcks.values());
+        newAcks.clear();
+        all.addAll(newDones);
+        newDones.clear();
+        all.addAll(changes);
+        Delta delta =
+                new Delta(past.turn + 1, self.number(), clock.nowMillis(), state, List.copyOf(all));
+        long outputsBefore = past.newestOutput;
+        past.apply(delta);
+        for (Change change : delta.changes()) {
+            if (change instanceof Change.Consumed it && !it.peer().equals(name)) {
+                Birth birth = past.peers.get(it.peer()).birth;
+                later.add(new Later(delta.turn(), () -> consumedFinally(it, birth)));
+            } else if (change instanceof Change.Sent it && !it.peer().equals(name)) {
+                long count = past.peers.get(it.peer()).sent;
+                later.add(new Later(delta.turn(), () -> sentFinally(it.peer(), count)));
+            } else if (change instanceof Change.PairOpened it) {
+                later.add(new Later(delta.turn(), () -> talk(it.peer())));
+            } else if (change instanceof Change.PairKnown it) {
+                later.add(new Later(delta.turn(), () -> talk(it.peer())));
+            } else if (change instanceof Change.OutputMade it) {
+                long output = ++outputsBefore;
+                later.add(new Later(delta.turn(), () -> leaving.add(call(output, it.body()))));
+            }
+        }
+        return delta;
+    }
+
+    // ---- what is final
+
+    private List<Action> leaving = new ArrayList<>();
+    private final Set<String> toTalk = new LinkedHashSet<>();
 
     /** Every turn up to this one is final: what they caused may leave (K4, K5). */
     public List<Action> finalUpTo(long turn) {
-        throw new UnsupportedOperationException();
+        expectIdle();
+        if (turn > past.turn) {
+            throw new IllegalArgumentException(
+                    "turn " + turn + " cannot be final, as the newest is " + past.turn);
+        }
+        finalTurn = Math.max(finalTurn, turn);
+        attempts.finalUpTo(finalTurn);
+        return release();
     }
+
+    private List<Action> whenFinal(Runnable what) {
+        later.add(new Later(past.turn, what));
+        return release();
+    }
+
+    private List<Action> release() {
+        while (!later.isEmpty() && later.element().turn() <= finalTurn) {
+            later.remove().what().run();
+        }
+        for (String key : toTalk) {
+            Peer peer = past.peers.get(key);
+            if (peer != null) {
+                introduce(key, peer, leaving);
+                conversation(key).say(peer, finalTurn, leaving);
+                reach(peer, leaving);
+            }
+        }
+        toTalk.clear();
+        List<Action> out = leaving;
+        leaving = new ArrayList<>();
+        return halted ? new ArrayList<>() : out;
+    }
+
+    private void talk(String key) {
+        toTalk.add(key);
+    }
+
+    private void consumedFinally(Change.Consumed change, Birth birth) {
+        Peer peer = past.peers.get(change.peer());
+        // Numbers of a pair that is over mean nothing in the next one (K11).
+        if (peer != null && birth.equals(peer.birth)) {
+            conversation(change.peer()).consumedFinal = change.last();
+            talk(change.peer());
+        }
+    }
+
+    private void sentFinally(String key, long count) {
+        Conversation conversation = conversation(key);
+        conversation.sentFinal = Math.max(conversation.sentFinal, count);
+        talk(key);
+    }
+
+    private void answer(Input.Outside ask, Optional<Body> body) {
+        Link link = askers.get(ask.caller());
+        if (link != null) {
+            leaving.add(new Action.Send(link, new Frame.Answer(ask.request(), body)));
+        }
+    }
+
+    private Action call(long output, Body body) {
+        return new Action.Call(output, self.birth() + "-" + output, body);
+    }
+
+    private void reach(Peer peer, List<Action> out) {
+        if (!peer.outside
+                && !peer.key.equals(name)
+                && !peer.unacked.isEmpty()
+                && conversation(peer.key).link().isEmpty()) {
+            out.add(new Action.Reach(peer.key));
+        }
+    }
+
+    /** A call to the world returned (K17); becomes an input where there is an answer. */
+    public List<Action> result(long output, Optional<Body> answer) {
+        expectIdle();
+        if (past.outputs.containsKey(output) && resultsThere.add(output)) {
+            if (answer.isPresent()) {
+                results.add(new Input.Result(output, answer.get()));
+                look(RESULTS);
+            } else {
+                Change done = new Change.OutputDone(output);
+                past.applyEarly(done);
+                newDones.add(done);
+                resultsThere.remove(output);
+            }
+        }
+        return new ArrayList<>();
+    }
+
+    // ---- links and frames
+
+    private Conversation conversation(String key) {
+        return conversations.computeIfAbsent(key, it -> new Conversation(it, limits.window()));
+    }
+
+    /**
+     * A link is there, and the other end's name is known.
+     *
+     * @throws IllegalArgumentException where the name holds a {@value #RESERVED}
+     */
+    public List<Action> linkUp(Link link) {
+        expectIdle();
+        List<Action> out = new ArrayList<>();
+        if (!link.outside()) {
+            checkName(link.peer());
+        }
+        links.put(link, new Introduction());
+        if (link.outside()) {
+            askers.put(ASKER + link.id(), link);
+        } else {
+            Peer peer = past.peers.get(link.peer());
+            hello(link, link.peer(), peer == null ? null : peer.birth, out);
+        }
+        return halted ? new ArrayList<>() : out;
+    }
+
+    /** A link is gone. What was sent over it and not acked is sent again over the next (K6). */
+    public List<Action> linkDown(Link link) {
+        expectIdle();
+        List<Action> out = new ArrayList<>();
+        drop(link);
+        Peer peer = past.peers.get(link.peer());
+        if (peer != null && !link.outside()) {
+            reach(peer, out);
+        }
+        return halted ? new ArrayList<>() : out;
+    }
+
+    private void drop(Link link) {
+        Introduction introduction = links.remove(link);
+        if (introduction == null) {
+            return;
+        }
+        if (link.outside()) {
+            String asker = ASKER + link.id();
+            askers.remove(asker);
+            detachedAsks.removeIf(it -> it.caller().equals(asker));
+            asks.removeIf(it -> it.link().equals(link));
+        }
+        if (introduction.from != null) {
+            String key = key(link, introduction.from);
+            conversation(key).left(link);
+        }
+    }
+
+    private void close(Link link, String reason, List<Action> out) {
+        drop(link);
+        out.add(new Action.Close(link, reason));
+    }
+
+    private static String key(Link link, Incarnation from) {
+        return link.outside() ? link.peer() + RESERVED + from.birth() : link.peer();
+    }
+
+    /** A frame came over a link; one over a link that is closed already is dropped. */
+    public List<Action> frame(Link link, Frame frame, Moment at) {
+        expectIdle();
+        List<Action> out = new ArrayList<>();
+        Introduction introduction = links.get(link);
+        if (halted || introduction == null) {
+            return out;
+        }
+        clock.advance(at);
+        if (frame instanceof Frame.Hello it) {
+            hear(link, introduction, it, out);
+        } else if (frame instanceof Frame.Gone it) {
+            over(link, introduction, it, out);
+        } else if (frame instanceof Frame.Ask it) {
+            ask(link, it, out);
+        } else if (introduction.from == null) {
+            close(link, link.peer() + " spoke before it said who it is", out);
+        } else if (frame instanceof Frame.Msg it) {
+            message(link, key(link, introduction.from), it, out);
+        } else if (frame instanceof Frame.Ack it) {
+            acked(link, key(link, introduction.from), it, out);
+        }
+        // An answer or refusal without a number: a service asks nothing in this way.
+        return halted ? onlyHalt(out) : out;
+    }
+
+    private static List<Action> onlyHalt(List<Action> out) {
+        return out.stream().filter(it -> it instanceof Action.Halt).toList();
+    }
+
+    private void halt(String reason, List<Action> out) {
+        halted = true;
+        out.add(new Action.Halt(reason));
+    }
+
+    private void hello(Link link, String key, Birth to, List<Action> out) {
+        Frame.Hello hello =
+                conversation(key)
+                        .hello(name, self, past.peers.get(key), Optional.ofNullable(to), finalTurn);
+        links.get(link).said = hello;
+        out.add(new Action.Send(link, hello));
+    }
+
+    /** Says it again where it has changed since it was said. */
+    private void introduce(String key, Peer peer, List<Action> out) {
+        for (Link link : conversation(key).links.keySet()) {
+            Introduction introduction = links.get(link);
+            Birth with = introduction.from.birth();
+            if (toSay(introduction, key, peer, with)) {
+                hello(link, key, with, out);
+            }
+        }
+    }
+
+    private boolean toSay(Introduction introduction, String key, Peer peer, Birth with) {
+        Frame.Hello said = introduction.said;
+        return said == null
+                || !said.to().equals(Optional.of(with))
+                || said.pair() != conversation(key).state(peer, Optional.of(with), finalTurn);
+    }
+
+    private void hear(Link link, Introduction introduction, Frame.Hello hello, List<Action> out) {
+        Incarnation from = hello.from();
+        String key = key(link, from);
+        Peer peer = past.peers.get(key);
+        Conversation conversation = conversation(key);
+        if (!hello.name().equals(link.peer())) {
+            close(link, "the name is " + link.peer() + ", and it said " + hello.name(), out);
+            return;
+        }
+        if (introduction.from != null && !introduction.from.equals(from)) {
+            close(link, key + " changed its start from " + introduction.from + " to " + from, out);
+            return;
+        }
+        if (key.equals(name) || from.birth().equals(self.birth())) {
+            close(link, "this is " + name + " itself; another place is meant", out);
+            return;
+        }
+        if (peer != null && peer.gone.contains(from.birth())) {
+            out.add(new Action.Send(link, new Frame.Gone(from.birth())));
+            close(link, "birth " + from.birth() + " of " + key + " is gone here", out);
+            return;
+        }
+        Optional<String> old = older(conversation, peer, from);
+        if (old.isPresent()) {
+            close(link, key + ": " + old.get(), out);
+            return;
+        }
+        if (peer != null && peer.birth != null && !peer.birth.equals(from.birth())) {
+            end(peer, peer.birth, key + " was made anew, as birth " + from.birth(), out);
+            peer = past.peers.get(key);
+        }
+        introduction.from = from;
+        Frame.PairState state = hello.pair();
+        if (!hello.to().equals(Optional.of(self.birth()))) {
+            state = Frame.PairState.NEW;
+        } else if (!judge(link, key, peer, hello, out)) {
+            return;
+        }
+        conversation.joined(link, from, state).forEach(it -> close(it, key + " started anew", out));
+        peer = past.peers.get(key);
+        if (toSay(introduction, key, peer, from.birth())) {
+            hello(link, key, from.birth(), out);
+        }
+        if (peer != null) {
+            conversation.say(peer, finalTurn, out);
+        }
+    }
+
+    private Optional<String> older(Conversation conversation, Peer peer, Incarnation from) {
+        long number = 0;
+        long nonce = 0;
+        if (peer != null && from.birth().equals(peer.birth)) {
+            number = peer.seen.incarnation();
+            nonce = peer.seen.nonce();
+        }
+        Incarnation met = conversation.met;
+        if (met != null && met.birth().equals(from.birth()) && met.number() >= number) {
+            number = met.number();
+            nonce = met.nonce();
+        }
+        if (from.number() < number) {
+            return Optional.of("start " + from.number() + " is over, as " + number + " was seen");
+        }
+        if (from.number() == number && from.nonce() != nonce) {
+            return Optional.of("two starts have the number " + number + "; one is a copy (K14)");
+        }
+        return Optional.empty();
+    }
+
+    /** What both know of the pair, put together (K11, K14); says whether the link is of use. */
+    private boolean judge(Link link, String key, Peer peer, Frame.Hello hello, List<Action> out) {
+        Birth birth = hello.from().birth();
+        boolean mine = peer != null && birth.equals(peer.birth);
+        if (!mine && hello.pair() == Frame.PairState.KNOWN) {
+            behind(link, key, "it knows the pair, of which this folder knows nothing", hello, out);
+            return false;
+        }
+        if (!mine) {
+            Count seen = Count.of(0, hello.from());
+            own(List.of(new Change.PairOpened(key, link.outside(), birth, seen)), out);
+            return true;
+        }
+        Conversation conversation = conversation(key);
+        Optional<String> behind =
+                ownPast.behind(
+                        peer,
+                        hello,
+                        conversation.sentNumber(peer, finalTurn),
+                        conversation.consumedFinal.number());
+        if (behind.isPresent()) {
+            behind(link, key, behind.get(), hello, out);
+            return false;
+        }
+        if (isBehind(peer, hello)) {
+            // It learns so by what it is told, and halts.
+            hello(link, key, birth, out);
+            close(link, key + " is behind its own past: it knows less than it told before", out);
+            return false;
+        }
+        if (!peer.known && hello.pair() != Frame.PairState.NEW) {
+            own(List.of(new Change.PairKnown(key)), out);
+        }
+        return true;
+    }
+
+    private static boolean isBehind(Peer peer, Frame.Hello hello) {
+        return (peer.known && hello.pair() == Frame.PairState.NEW)
+                || peer.consumed.number() > hello.sent().number()
+                || peer.acked.number() > hello.consumed().number();
+    }
+
+    private void behind(Link link, String key, String what, Frame.Hello hello, List<Action> out) {
+        String reason =
+                key
+                        + " knows more of this service's past than its folder: "
+                        + what
+                        + ". The folder is an old copy or lost what was forced (K14)";
+        if (link.outside()) {
+            out.add(new Action.Send(link, new Frame.Gone(hello.from().birth())));
+            close(link, reason, out);
+        } else {
+            halt(reason + ". Put the newer folder back, or begin a new birth", out);
+        }
+    }
+
+    /** The pair is over (K15). */
+    private void end(Peer peer, Birth birth, String reason, List<Action> out) {
+        Conversation conversation = conversation(peer.key);
+        for (Link link : List.copyOf(conversation.links.keySet())) {
+            close(link, reason, out);
+        }
+        own(List.of(new Change.PairOver(peer.key, birth, reason)), out);
+        if (peer.birth == null) {
+            conversation.end();
+            attempts.forget(peer.key);
+        }
+        if (peer.outside) {
+            conversations.remove(peer.key);
+        }
+        look(RETURNED);
+    }
+
+    private void over(Link link, Introduction introduction, Frame.Gone gone, List<Action> out) {
+        String reason = link.peer() + " says that birth " + gone.birth() + " is gone";
+        Peer peer = past.peers.get(link.peer());
+        if (!link.outside()
+                && peer != null
+                && peer.birth != null
+                && (gone.birth().equals(peer.birth) || gone.birth().equals(self.birth()))) {
+            end(peer, peer.birth, reason, out);
+        }
+        if (links.get(link) == introduction) {
+            close(link, reason, out);
+        }
+    }
+
+    private void ask(Link link, Frame.Ask ask, List<Action> out) {
+        if (!link.outside()) {
+            close(link, link.peer() + " is a service, and asked without a number", out);
+        } else if (asks.size() >= limits.outsideRequests()) {
+            String reason = name + " has too many requests waiting; try again later";
+            out.add(new Action.Send(link, new Frame.Refused(ask.request(), reason)));
+        } else {
+            Optional<String> given =
+                    link.peer().isBlank() ? Optional.empty() : Optional.of(link.peer());
+            String caller = ASKER + link.id();
+            asks.add(new Ask(link, new Input.Outside(caller, given, ask.request(), ask.body())));
+            look(OUTSIDE);
+        }
+    }
+
+    /** K7. */
+    private void message(Link link, String key, Frame.Msg msg, List<Action> out) {
+        Peer peer = past.peers.get(key);
+        Conversation conversation = conversation(key);
+        if (!conversation.links.containsKey(link)
+                || peer == null
+                || peer.birth == null
+                || peer.openedTurn > finalTurn) {
+            close(link, key + " sent a message before both knew the pair (K11)", out);
+            return;
+        }
+        long last = peer.consumed.number();
+        if (msg.number() <= last) {
+            if (msg.number() <= conversation.consumedFinal.number()) {
+                conversation.ack(link, out);
+            }
+        } else if (msg.number() > conversation.consumedFinal.number() + limits.window()) {
+            close(link, key + " sent number " + msg.number() + " beyond its credit", out);
+        } else {
+            conversation.held.putIfAbsent(msg.number(), msg);
+            look(key);
+        }
+    }
+
+    /** K5, K6. */
+    private void acked(Link link, String key, Frame.Ack ack, List<Action> out) {
+        Peer peer = past.peers.get(key);
+        Conversation conversation = conversation(key);
+        if (peer == null || peer.birth == null || !conversation.links.containsKey(link)) {
+            return;
+        }
+        long sent = conversation.sentNumber(peer, finalTurn);
+        if (ack.number() > sent) {
+            String reason = key + " acked number " + ack.number() + ", and " + sent + " were sent";
+            close(link, reason, out);
+            if (!link.outside()) {
+                halt(reason + ": this service is behind its own past (K14)", out);
+            }
+            return;
+        }
+        if (ack.number() > peer.acked.number()) {
+            Change.Acked change = new Change.Acked(key, Count.of(ack.number(), conversation.met));
+            past.applyEarly(change);
+            newAcks.put(key, change);
+        }
+        conversation.credited(ack.number() + ack.credit());
+        conversation.say(peer, finalTurn, out);
+    }
+
+    /** Pairs with outside clients that are silent for long go; they hear GONE then (K11). */
+    private void forgetSilentClients(long now, List<Action> out) {
+        for (Peer peer : List.copyOf(past.peers.values())) {
+            if (peer.outside
+                    && conversation(peer.key).links.isEmpty()
+                    && now - peer.heardMillis >= limits.outsideSilenceMillis()) {
+                end(peer, peer.birth, "silent for long", out);
+            }
+        }
+    }
+
+    /**
+     * An operator says that this birth never comes back (K15): what it has not acked returns, and
+     * it is told so, should it come back nevertheless.
+     */
+    public List<Action> declareGone(String service, Birth birth, String reason) {
+        expectIdle();
+        checkName(service);
+        List<Action> out = new ArrayList<>();
+        Peer peer = past.peers.get(service);
+        if (peer != null && birth.equals(peer.birth)) {
+            for (Link link : conversation(service).links.keySet()) {
+                out.add(new Action.Send(link, new Frame.Gone(birth)));
+            }
+            end(peer, birth, reason, out);
+        } else if (peer == null || !peer.gone.contains(birth)) {
+            own(List.of(new Change.PairOver(service, birth, reason)), out);
+        }
+        return out;
+    }
+
+    /** A person lets a channel go on that waits (K12), as {@link #stopped} named it. */
+    public void resume(String channel) {
+        attempts.resume(channel);
+        look(channel);
+    }
+
+    // ---- questions
 
     /** All that the turns so far did, as one Delta of the newest turn: the base (K10). */
     public Delta snapshot() {
-        throw new UnsupportedOperationException();
+        return past.snapshot(self.number());
     }
 
     /** The newest turn; 0 before the first. */
     public long newestTurn() {
-        throw new UnsupportedOperationException();
+        return past.turn;
     }
 
     /** How many messages to this service were sent by all turns so far. */
     public long sentTo(String service) {
-        throw new UnsupportedOperationException();
+        Peer peer = past.peers.get(service);
+        return peer == null ? 0 : peer.sent;
     }
 
     /** Whether the turn that consumed that message is final at the receiver (K5). */
     public boolean acked(String service, long number) {
-        throw new UnsupportedOperationException();
+        Peer peer = past.peers.get(service);
+        return peer != null && number >= 1 && peer.isAcked(number);
     }
 
-    /** The largest id of a timer that was given. */
+    /** The largest id that was given to a timer. */
     public long newestTimer() {
-        throw new UnsupportedOperationException();
+        return past.newestTimer;
     }
 
     /** Whether that timer is set. */
     public boolean isSet(long timer) {
-        throw new UnsupportedOperationException();
+        return past.dueOf.containsKey(timer);
     }
 
     /** Whether the sender of that message waits for an answer of a later turn. */
     public boolean waits(String peer, long number) {
-        throw new UnsupportedOperationException();
+        return (past.waiting.containsKey(peer) && past.waiting.get(peer).contains(number))
+                || detachedAsks.stream().anyMatch(it -> isCaller(it, peer, number));
     }
 
-    /** An operator says that this birth never comes back (K15). */
-    public List<Action> declareGone(String service, Birth birth, String reason) {
-        throw new UnsupportedOperationException();
+    /** Channels that wait for a person or for a start that knows their next type (K12). */
+    public List<String> stopped() {
+        return ready.stream().filter(attempts::isStopped).toList();
+    }
+
+    /** What was put aside (K12). */
+    public List<Change.ParkedIs> parked() {
+        return List.copyOf(past.parked.values());
+    }
+
+    /** Services that have not acked all that was sent to them, for who waits on whom (K13). */
+    public List<String> waitsFor() {
+        return past.peers.values().stream()
+                .filter(it -> !it.outside && !it.key.equals(name) && !it.unacked.isEmpty())
+                .map(it -> it.key)
+                .toList();
     }
 }

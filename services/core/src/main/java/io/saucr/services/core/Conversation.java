@@ -1,0 +1,166 @@
+package io.saucr.services.core;
+
+import io.saucr.services.core.Frame.PairState;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * What goes on with one peer and dies with the process: links, what is final of its channel, what
+ * was transmitted, and what is held until its turn. Turn thread.
+ */
+final class Conversation {
+
+    final String key;
+    final int window;
+
+    /** Links over which the peer said who it is, and how far it is with the pair. */
+    final Map<Link, PairState> links = new LinkedHashMap<>();
+
+    /** The highest start of the peer's birth that was met. */
+    Incarnation met;
+
+    /** What of the channel is final here (K4, K5): only this is told. */
+    Count consumedFinal = Count.NONE;
+
+    /** The count of the last message whose turn is final. */
+    long sentFinal;
+
+    /** Messages from the one that runs next on; those with gaps before them wait (K7). */
+    final TreeMap<Long, Frame.Msg> held = new TreeMap<>();
+
+    /** Over which this end talks; what the other says counts over each. */
+    private Link link;
+
+    private boolean opened;
+    private long ackTold;
+    private long lastCredited;
+    private long transmitted;
+
+    Conversation(String key, int window) {
+        this.key = key;
+        this.window = window;
+    }
+
+    /**
+     * The peer said who it is. This end talks over the newest link, all that is unacked again (K6).
+     *
+     * @return links of a lower start
+     */
+    List<Link> joined(Link over, Incarnation from, PairState state) {
+        List<Link> lower = List.of();
+        if (met == null || !met.birth().equals(from.birth()) || met.number() < from.number()) {
+            lower = List.copyOf(links.keySet());
+            links.clear();
+            // Of another start, which sends again what it still has, and has room of its own.
+            held.clear();
+            lastCredited = 0;
+            met = from;
+        }
+        if (links.put(over, state) == null) {
+            talkOver(over);
+        }
+        return lower;
+    }
+
+    private void talkOver(Link over) {
+        link = over;
+        opened = false;
+        transmitted = 0;
+    }
+
+    void left(Link over) {
+        links.remove(over);
+        if (over.equals(link)) {
+            link = null;
+            links.keySet().forEach(this::talkOver);
+        }
+    }
+
+    Optional<Link> link() {
+        return Optional.ofNullable(link);
+    }
+
+    /** The pair is over, and all that was said of it. */
+    void end() {
+        links.clear();
+        held.clear();
+        link = null;
+        met = null;
+        lastCredited = 0;
+        consumedFinal = Count.NONE;
+    }
+
+    /** The peer takes messages up to this number. */
+    void credited(long number) {
+        lastCredited = Math.max(lastCredited, number);
+    }
+
+    /** Says what may be said now: acks, then messages within the credit (K4, K5, K6). */
+    void say(Peer peer, long finalTurn, List<Action> out) {
+        if (link == null
+                || links.get(link) == PairState.NEW
+                || peer.birth == null
+                || peer.openedTurn > finalTurn) {
+            return;
+        }
+        if (!opened || ackTold < consumedFinal.number()) {
+            opened = true;
+            ack(link, out);
+        }
+        if (!peer.known || peer.knownTurn > finalTurn) {
+            return;
+        }
+        long last = Math.min(peer.countOf(lastCredited), sentFinal);
+        for (long count = Math.max(transmitted, peer.floor()) + 1; count <= last; count++) {
+            Change.Unacked message = peer.unacked.get(count).message();
+            out.add(
+                    new Action.Send(
+                            link,
+                            new Frame.Msg(
+                                    count - peer.numbersAfter,
+                                    message.answers(),
+                                    message.refusal(),
+                                    message.body())));
+            transmitted = count;
+        }
+    }
+
+    void ack(Link over, List<Action> out) {
+        ackTold = consumedFinal.number();
+        out.add(new Action.Send(over, new Frame.Ack(ackTold, window)));
+    }
+
+    /** What is said of the pair with that birth; only of what is final. */
+    Frame.Hello hello(
+            String name, Incarnation self, Peer peer, Optional<Birth> to, long finalTurn) {
+        PairState state = state(peer, to, finalTurn);
+        if (state == PairState.NEW) {
+            return new Frame.Hello(name, self, to, state, Count.NONE, Count.NONE, Count.NONE);
+        }
+        Count sent = Count.NONE;
+        if (state == PairState.KNOWN) {
+            sent = Count.of(sentNumber(peer, finalTurn), self);
+        }
+        return new Frame.Hello(name, self, to, state, sent, peer.acked, consumedFinal);
+    }
+
+    PairState state(Peer peer, Optional<Birth> with, long finalTurn) {
+        if (peer == null
+                || peer.birth == null
+                || !with.equals(Optional.of(peer.birth))
+                || peer.openedTurn > finalTurn) {
+            return PairState.NEW;
+        }
+        return peer.known && peer.knownTurn <= finalTurn ? PairState.KNOWN : PairState.OPENED;
+    }
+
+    /** The last number that may have left. */
+    long sentNumber(Peer peer, long finalTurn) {
+        return peer.known && peer.knownTurn <= finalTurn
+                ? Math.max(sentFinal - peer.numbersAfter, peer.acked.number())
+                : 0;
+    }
+}

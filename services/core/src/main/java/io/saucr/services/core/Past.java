@@ -1,0 +1,215 @@
+package io.saucr.services.core;
+
+import io.saucr.services.core.Change.Unacked;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * What the turns so far did, apart from the service's own state. Changed by {@link #apply} alone,
+ * while a service runs and when it starts again, so both lead to the same (K9). Turn thread.
+ */
+final class Past {
+
+    /** A timer, in the order in which timers go off. */
+    record Due(long millis, long id) implements Comparable<Due> {
+
+        @Override
+        public int compareTo(Due other) {
+            int first = Long.compare(millis, other.millis);
+            return first != 0 ? first : Long.compare(id, other.id);
+        }
+    }
+
+    /** How often an input was tried by starts that then died. */
+    record Attempt(String input, int times) {}
+
+    private final String name;
+    final Map<String, Peer> peers = new TreeMap<>();
+    final TreeMap<Due, Body> timers = new TreeMap<>();
+    final Map<Long, Due> dueOf = new HashMap<>();
+    final Map<String, Change.RepeatDue> repeats = new TreeMap<>();
+    final Map<Long, Body> outputs = new LinkedHashMap<>();
+    final TreeMap<Long, Input.Returned> returned = new TreeMap<>();
+    final TreeMap<Long, Change.ParkedIs> parked = new TreeMap<>();
+    final Map<String, TreeSet<Long>> waiting = new TreeMap<>();
+    final Map<String, Attempt> tried = new TreeMap<>();
+    long turn;
+    long nowMillis;
+    long newestTimer;
+    long newestOutput;
+    long newestReturn;
+    long newestParked;
+
+    Past(String name) {
+        this.name = name;
+    }
+
+    void apply(Delta delta) {
+        if (delta.turn() <= turn) {
+            throw new IllegalArgumentException(
+                    "turn " + delta.turn() + " comes after turn " + turn + ": a base ignores it");
+        }
+        turn = delta.turn();
+        nowMillis = Math.max(nowMillis, delta.nowMillis());
+        for (Change change : delta.changes()) {
+            apply(change, delta.incarnation());
+        }
+    }
+
+    private Peer peer(String key, boolean outside) {
+        return peers.computeIfAbsent(key, it -> new Peer(it, outside));
+    }
+
+    /** Applies what is recorded with a later turn, as it may be lost (K6). */
+    void applyEarly(Change change) {
+        apply(change, 0);
+    }
+
+    private void apply(Change change, long incarnation) {
+        if (change instanceof Change.PairOpened it) {
+            Peer peer = peer(it.peer(), it.outside());
+            peer.open(it.birth(), it.seen(), turn);
+            peer.heardMillis = nowMillis;
+        } else if (change instanceof Change.PairKnown it) {
+            peers.get(it.peer()).know(turn);
+        } else if (change instanceof Change.PairOver it) {
+            end(it);
+        } else if (change instanceof Change.Consumed it) {
+            consume(it);
+        } else if (change instanceof Change.Acked it) {
+            Peer peer = peers.get(it.peer());
+            peer.ack(it.last());
+            peer.heardMillis = nowMillis;
+        } else if (change instanceof Change.Sent it) {
+            Peer peer = peer(it.peer(), false);
+            peer.unacked.put(
+                    ++peer.sent,
+                    new Peer.Waiting(
+                            turn, new Unacked(incarnation, it.answers(), it.refusal(), it.body())));
+        } else if (change instanceof Change.TimerSet it) {
+            Due due = new Due(it.dueMillis(), it.id());
+            timers.put(due, it.body());
+            dueOf.put(it.id(), due);
+            newestTimer = Math.max(newestTimer, it.id());
+        } else if (change instanceof Change.TimerGone it) {
+            timers.remove(dueOf.remove(it.id()));
+        } else if (change instanceof Change.TimersUpTo it) {
+            newestTimer = Math.max(newestTimer, it.id());
+        } else if (change instanceof Change.RepeatDue it) {
+            repeats.put(it.type(), it);
+        } else if (change instanceof Change.RepeatGone it) {
+            repeats.remove(it.type());
+        } else if (change instanceof Change.OutputMade it) {
+            outputs.put(++newestOutput, it.body());
+        } else if (change instanceof Change.OutputDone it) {
+            outputs.remove(it.output());
+        } else if (change instanceof Change.ReturnTaken it) {
+            returned.remove(it.id());
+        } else if (change instanceof Change.Tried it) {
+            if (it.times() == 0) {
+                tried.remove(it.channel());
+            } else {
+                tried.put(it.channel(), new Attempt(it.input(), it.times()));
+            }
+        } else if (change instanceof Change.Parked it) {
+            long id = ++newestParked;
+            parked.put(id, new Change.ParkedIs(id, it.channel(), it.reason(), it.body()));
+        } else if (change instanceof Change.ParkedGone it) {
+            parked.remove(it.id());
+        } else if (change instanceof Change.Waits it) {
+            waiting.computeIfAbsent(it.peer(), key -> new TreeSet<>()).add(it.number());
+        } else if (change instanceof Change.Answered it) {
+            answer(it);
+        } else if (change instanceof Change.PeerIs it) {
+            peers.put(it.peer(), Peer.of(it, turn));
+        } else if (change instanceof Change.NumbersUpTo it) {
+            newestOutput = it.output();
+            newestReturn = it.returned();
+            newestParked = it.parked();
+        } else if (change instanceof Change.OutputIs it) {
+            outputs.put(it.output(), it.body());
+        } else if (change instanceof Change.ReturnIs it) {
+            returned.put(it.id(), it.returned());
+        } else if (change instanceof Change.ParkedIs it) {
+            parked.put(it.id(), it);
+        }
+    }
+
+    private void consume(Change.Consumed change) {
+        Peer peer = peers.get(change.peer());
+        if (change.peer().equals(name)) {
+            peer.ack(change.last());
+        } else {
+            // Its number 1 left, so it has seen that the pair is on this disk.
+            peer.know(turn);
+            peer.consumed = change.last();
+            peer.saw(change.last());
+            peer.heardMillis = nowMillis;
+        }
+    }
+
+    private void answer(Change.Answered change) {
+        TreeSet<Long> numbers = waiting.get(change.peer());
+        if (numbers != null && numbers.remove(change.number()) && numbers.isEmpty()) {
+            waiting.remove(change.peer());
+        }
+    }
+
+    private void end(Change.PairOver over) {
+        Peer peer = peer(over.peer(), false);
+        if (peer.outside) {
+            peers.remove(over.peer());
+            waiting.remove(over.peer());
+            return;
+        }
+        if (over.birth().equals(peer.birth)) {
+            long count = peer.floor();
+            for (Unacked message : peer.end()) {
+                count++;
+                if (message.refusal().isEmpty()) {
+                    returned.put(
+                            ++newestReturn,
+                            new Input.Returned(
+                                    over.peer(), count, true, over.reason(), message.body()));
+                }
+            }
+            waiting.remove(over.peer());
+        }
+        if (!peer.gone.contains(over.birth())) {
+            peer.gone.add(over.birth());
+        }
+    }
+
+    /** Everything as changes that, applied to nothing, lead here (K10). */
+    Delta snapshot(long incarnation) {
+        List<Change> all = new ArrayList<>();
+        peers.values().forEach(peer -> all.add(peer.snapshot()));
+        timers.forEach((due, body) -> all.add(new Change.TimerSet(due.id(), due.millis(), body)));
+        all.add(new Change.TimersUpTo(newestTimer));
+        all.addAll(repeats.values());
+        all.add(new Change.NumbersUpTo(newestOutput, newestReturn, newestParked));
+        outputs.forEach((output, body) -> all.add(new Change.OutputIs(output, body)));
+        returned.forEach((id, it) -> all.add(new Change.ReturnIs(id, it)));
+        all.addAll(parked.values());
+        tried.forEach((at, it) -> all.add(new Change.Tried(at, it.input(), it.times())));
+        waiting.forEach(
+                (peer, numbers) ->
+                        numbers.forEach(number -> all.add(new Change.Waits(peer, number))));
+        return new Delta(turn, incarnation, nowMillis, new byte[0], List.copyOf(all));
+    }
+
+    Optional<Change.RepeatDue> firstRepeat() {
+        return repeats.values().stream()
+                .min(
+                        (one, other) -> {
+                            int first = Long.compare(one.dueMillis(), other.dueMillis());
+                            return first != 0 ? first : one.type().compareTo(other.type());
+                        });
+    }
+}
