@@ -55,6 +55,7 @@ class DocumentationIT {
     private static final Set<Integer> SERVERS = Set.of(1, 2, 3);
     private static final int PORT_BASE = 23_100;
     private static final ObjectMapper JSON = new ObjectMapper();
+    private static final String SERVICES_BENCH = "bin/saucr-bench services";
     private static final String INSPECT = "bin/saucr-recovery inspect --config conf/zoo.cfg";
     private static final String TAR =
             "tar xzf saucr-zookeeper-<version>-bin.tar.gz && cd saucr-zookeeper-<version>";
@@ -69,7 +70,8 @@ class DocumentationIT {
                     "bin/saucr-sim", SimCommand.class.getName(),
                     "bin/saucr-model", ModelCommand.class.getName(),
                     "bin/saucr-apache-tests", ApacheTestsCommand.class.getName(),
-                    "bin/saucr-crash", CrashCommand.class.getName());
+                    "bin/saucr-crash", CrashCommand.class.getName(),
+                    SERVICES_BENCH, "io.saucr.services.bench.ServicesBench");
 
     @TempDir static Path folder;
 
@@ -707,7 +709,7 @@ class DocumentationIT {
                     .hasMessageContaining("--counts");
             for (String command : documented) {
                 if (CAMPAIGNS.containsKey(program(command))) {
-                    assertThat(ROOT.resolve(program(command)))
+                    assertThat(ROOT.resolve(command.split(" ", 2)[0]))
                             .isExecutable()
                             .content()
                             .contains(CAMPAIGNS.get(program(command)));
@@ -719,15 +721,18 @@ class DocumentationIT {
     }
 
     private static String program(String command) {
-        return command.split(" ", 2)[0];
+        return command.startsWith(SERVICES_BENCH) ? SERVICES_BENCH : command.split(" ", 2)[0];
     }
 
     /** All of them, apart from this test's own classes: benchmarks are not on its class path. */
     private static URLClassLoader programs() throws IOException {
-        Path benchmarks = ROOT.resolve("benchmarks/target");
-        List<String> entries = new ArrayList<>(List.of(benchmarks.resolve("classes").toString()));
-        entries.addAll(
-                List.of(Files.readString(benchmarks.resolve("class.path")).trim().split(":")));
+        List<String> entries = new ArrayList<>();
+        for (String module : List.of("benchmarks", "services/benchmarks")) {
+            Path built = ROOT.resolve(module).resolve("target");
+            entries.add(built.resolve("classes").toString());
+            entries.addAll(
+                    List.of(Files.readString(built.resolve("class.path")).trim().split(":")));
+        }
         for (String property : List.of("java.class.path", "surefire.test.class.path")) {
             entries.addAll(List.of(System.getProperty(property, "").split(":")));
         }
@@ -742,12 +747,12 @@ class DocumentationIT {
 
     /** As picocli parses it in the program itself; a word that it does not know is an exception. */
     private static void parse(ClassLoader loader, String command) throws Exception {
-        Path words = Files.createTempFile(folder, "words", "");
+        Path file = Files.createTempFile(folder, "words", "");
         shell(
                 folder,
                 Map.of(),
-                "printf '%s\\n' " + command.replaceAll(" > .*", "") + " > " + words);
-        List<String> arguments = new ArrayList<>(Files.readAllLines(words));
+                "printf '%s\\n' " + command.replaceAll(" > .*", "") + " > " + file);
+        List<String> arguments = new ArrayList<>(Files.readAllLines(file));
         if (program(command).endsWith("saucr-apache-tests")) {
             // What the script adds.
             arguments.addAll(List.of("--libraries", "lib", "--out", "out"));
@@ -766,7 +771,8 @@ class DocumentationIT {
                                         ? constructor.newInstance()
                                         : constructor.newInstance((Object) new String[0]));
         parser.getMethod("setCaseInsensitiveEnumValuesAllowed", boolean.class).invoke(line, true);
-        Object given = arguments.subList(1, arguments.size()).toArray(String[]::new);
+        int words = program(command).split(" ").length;
+        Object given = arguments.subList(words, arguments.size()).toArray(String[]::new);
         parser.getMethod("parseArgs", String[].class).invoke(line, given);
     }
 
