@@ -91,6 +91,7 @@ final class Conversation {
         met = null;
         lastCredited = 0;
         consumedFinal = Count.NONE;
+        ackTold = 0;
     }
 
     /** The peer takes messages up to this number. */
@@ -98,7 +99,7 @@ final class Conversation {
         lastCredited = Math.max(lastCredited, number);
     }
 
-    /** Says what may be said now: acks, then messages within the credit (K4, K5, K6). */
+    /** Says what may be said now: messages within the credit, and acks (K4, K5, K6). */
     void say(Peer peer, long finalTurn, List<Action> out) {
         if (link == null
                 || links.get(link) == PairState.NEW
@@ -106,13 +107,19 @@ final class Conversation {
                 || peer.openedTurn > finalTurn) {
             return;
         }
-        if (!opened || ackTold < consumedFinal.number()) {
+        if (!opened || (!peer.outside && ackTold < consumedFinal.number())) {
             opened = true;
-            ack(link, out);
+            ack(peer, link, out);
         }
-        if (!peer.known || peer.knownTurn > finalTurn) {
-            return;
+        if (peer.known && peer.knownTurn <= finalTurn) {
+            transmit(peer, out);
         }
+        if (ackTold < consumedFinal.number() && mayAck(peer)) {
+            ack(peer, link, out);
+        }
+    }
+
+    private void transmit(Peer peer, List<Action> out) {
         long last = Math.min(peer.countOf(lastCredited), sentFinal);
         for (long count = Math.max(transmitted, peer.floor()) + 1; count <= last; count++) {
             Change.Unacked message = peer.unacked.get(count).message();
@@ -128,8 +135,20 @@ final class Conversation {
         }
     }
 
-    void ack(Link over, List<Action> out) {
-        ackTold = consumedFinal.number();
+    /**
+     * An outside client hears the answer to its message, or why that was parked (K12), before the
+     * ack: to whoever called it the ack says that all went well. Between services no ack waits for
+     * a message, as each side's would wait for the other's.
+     */
+    private boolean mayAck(Peer peer) {
+        return !peer.outside || Math.max(transmitted, peer.floor()) >= sentFinal;
+    }
+
+    /** Says again how far it is, with the room behind that. */
+    void ack(Peer peer, Link over, List<Action> out) {
+        if (mayAck(peer)) {
+            ackTold = consumedFinal.number();
+        }
         out.add(new Action.Send(over, new Frame.Ack(ackTold, window)));
     }
 

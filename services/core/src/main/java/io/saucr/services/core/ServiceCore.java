@@ -738,6 +738,22 @@ public final class ServiceCore {
         return delta;
     }
 
+    /**
+     * Sends a message that no input led to, in a turn of its own: the call of an outside client,
+     * for whom this core keeps numbers and outbox. {@link #sentTo} says its number afterwards.
+     *
+     * @throws IllegalArgumentException where the name is not one
+     */
+    public List<Action> submit(String service, Body body) {
+        expectIdle();
+        checkName(service);
+        List<Action> out = new ArrayList<>();
+        if (!halted) {
+            own(List.of(new Change.Sent(service, 0, Optional.empty(), body)), out);
+        }
+        return out;
+    }
+
     // ---- what is final
 
     private List<Action> leaving = new ArrayList<>();
@@ -1145,7 +1161,7 @@ public final class ServiceCore {
         long last = peer.consumed.number();
         if (msg.number() <= last) {
             if (msg.number() <= conversation.consumedFinal.number()) {
-                conversation.ack(link, out);
+                conversation.ack(peer, link, out);
             }
         } else if (msg.number() > conversation.consumedFinal.number() + limits.window()) {
             close(link, key + " sent number " + msg.number() + " beyond its credit", out);
