@@ -5,15 +5,35 @@ import io.saucr.services.journal.Base;
 import io.saucr.services.journal.Recovered;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.List;
 
 /**
  * When turns of a service are final, which nothing can undo any more: all that a protection
- * implements. First {@link #incarnation}, {@link #recover}, then {@link #begin}, then turns.
+ * implements. First {@link #incarnations}, {@link #recover}, then {@link #begin}, then turns.
  */
 public interface Finality extends AutoCloseable {
 
-    /** This start, which what survived knows already (K14). */
-    Incarnation incarnation();
+    /**
+     * The starts that are known, in the order of their numbers. The last one is this start, which
+     * what survived knows already (K14).
+     */
+    List<Incarnation> incarnations();
+
+    /** This start. */
+    default Incarnation incarnation() {
+        List<Incarnation> all = incarnations();
+        return all.get(all.size() - 1);
+    }
+
+    /** The highest start that is known to have held the head; 0 for none (K14). */
+    long confirmed();
+
+    /**
+     * Notes that this start holds the head; nothing may leave before it returns (K14).
+     *
+     * @throws IOException where that fails: the process has to halt
+     */
+    void confirm() throws IOException;
 
     /**
      * Reads what survived, once (K9).

@@ -4,6 +4,9 @@ import io.saucr.services.Caller;
 import io.saucr.services.Sent;
 import io.saucr.services.Timer;
 import io.saucr.services.Turn;
+import io.saucr.services.core.Body;
+import io.saucr.services.core.Effects;
+import io.saucr.services.core.ServiceCore;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -11,6 +14,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -22,6 +26,12 @@ import java.util.random.RandomGenerator;
  * of the turn.
  */
 final class OpenTurn implements Turn {
+
+    /** All messages of a turn together: what a turn does is one record. */
+    static final int LARGEST_TURN_BYTES = 32 << 20;
+
+    /** What a message takes in a record beside its bytes, roughly. */
+    private static final int OVERHEAD_BYTES = 64;
 
     private static final Duration LONGEST_DELAY = Duration.ofDays(36_500);
 
@@ -44,39 +54,6 @@ final class OpenTurn implements Turn {
         boolean waits(Caller caller);
     }
 
-    /**
-     * A message as it travels.
-     *
-     * @param type the name of its type
-     * @param body its bytes
-     */
-    @SuppressWarnings("ArrayRecordComponent") // Never compared.
-    record Body(String type, byte[] body) {}
-
-    /** A message to a service. */
-    record Send(String service, Body message) {}
-
-    /** A timer that goes off at a time. */
-    record TimerSet(long id, Instant due, Body message) {}
-
-    /** An answer to a message of this turn or of an earlier one. */
-    record Reply(Caller caller, Body answer) {}
-
-    /**
-     * What the handler wanted.
-     *
-     * @param newestTimer the largest id that was given to a timer, kept or not
-     * @param detached whether a later turn answers
-     */
-    record Effects(
-            List<Send> sends,
-            List<TimerSet> timers,
-            List<Long> cancelled,
-            List<Body> outputs,
-            List<Reply> replies,
-            long newestTimer,
-            boolean detached) {}
-
     private final Thread thread = Thread.currentThread();
     private final String service;
     private final HandlerTable handlers;
@@ -89,13 +66,14 @@ final class OpenTurn implements Turn {
     private final boolean query;
     private final int largestMessageBytes;
 
-    private final List<Send> sends = new ArrayList<>();
+    private final List<Effects.Send> sends = new ArrayList<>();
     private final Map<String, Long> sentTo = new HashMap<>();
-    private final Map<Long, TimerSet> timers = new LinkedHashMap<>();
+    private final Map<Long, Effects.TimerSet> timers = new LinkedHashMap<>();
     private final Set<Long> cancelled = new HashSet<>();
     private final List<Body> outputs = new ArrayList<>();
-    private final Map<Caller, Reply> replies = new LinkedHashMap<>();
+    private final Map<Caller, Effects.Reply> replies = new LinkedHashMap<>();
     private long newestTimer;
+    private long bytes;
     private boolean detached;
     private boolean over;
 
@@ -137,10 +115,19 @@ final class OpenTurn implements Turn {
         this.newestTimer = past.newestTimer();
     }
 
-    /** Ends the turn; says what its handler wanted. */
-    Effects end() {
+    /** Ends the turn. */
+    void end() {
         over = true;
+    }
+
+    /**
+     * What the handler wanted.
+     *
+     * @param state what it changed in the state
+     */
+    Effects effects(byte[] state) {
         return new Effects(
+                state,
                 List.copyOf(sends),
                 List.copyOf(timers.values()),
                 List.copyOf(cancelled),
@@ -153,13 +140,18 @@ final class OpenTurn implements Turn {
     @Override
     public Sent send(String to, Object message) {
         throwUnlessChanging("send");
-        if (to.isBlank()) {
-            throw new IllegalArgumentException("send needs the name of a service");
+        if (to.isBlank() || to.indexOf(ServiceCore.RESERVED) >= 0) {
+            throw new IllegalArgumentException(
+                    "send needs the name of a service, which has no '"
+                            + ServiceCore.RESERVED
+                            + "', not \""
+                            + to
+                            + "\"");
         }
         Body body = body(message, "a message to " + to);
         long number = sentTo.computeIfAbsent(to, past::sentTo) + 1;
         sentTo.put(to, number);
-        sends.add(new Send(to, body));
+        sends.add(new Effects.Send(to, body));
         return new Sent(to, number);
     }
 
@@ -173,7 +165,9 @@ final class OpenTurn implements Turn {
     public void reply(Object answer) {
         throwUnlessChanging("reply");
         Caller waiting = waiting();
-        replies.put(waiting, new Reply(waiting, body(answer, "an answer")));
+        replies.put(
+                waiting,
+                new Effects.Reply(waiting.peer(), waiting.number(), body(answer, "an answer")));
     }
 
     @Override
@@ -209,7 +203,7 @@ final class OpenTurn implements Turn {
             throw new IllegalArgumentException(
                     to + " does not wait for an answer: it has got one, or was never detached");
         }
-        replies.put(to, new Reply(to, body(answer, "an answer")));
+        replies.put(to, new Effects.Reply(to.peer(), to.number(), body(answer, "an answer")));
     }
 
     @Override
@@ -231,8 +225,10 @@ final class OpenTurn implements Turn {
                             + service
                             + " takes: add one");
         }
+        // Not a part of a millisecond early.
+        long dueMillis = now.toEpochMilli() + delay.plusNanos(999_999).toMillis();
         long id = ++newestTimer;
-        timers.put(id, new TimerSet(id, now.plus(delay), body));
+        timers.put(id, new Effects.TimerSet(id, dueMillis, body));
         return new Timer(id);
     }
 
@@ -276,17 +272,28 @@ final class OpenTurn implements Turn {
 
     private Body body(Object message, String what) {
         Body body = new Body(types.name(message.getClass()), types.encode(message));
-        if (body.body().length > largestMessageBytes) {
+        long more = bytes + OVERHEAD_BYTES + body.bytes().length;
+        if (more > LARGEST_TURN_BYTES) {
+            throw new IllegalArgumentException(
+                    String.format(
+                            Locale.ROOT,
+                            "a turn of %s sends more than %,d bytes: do it in several turns, by"
+                                    + " messages to itself",
+                            service,
+                            LARGEST_TURN_BYTES));
+        }
+        if (body.bytes().length > largestMessageBytes) {
             throw new IllegalArgumentException(
                     what
                             + " of type "
                             + body.type()
                             + " has "
-                            + body.body().length
+                            + body.bytes().length
                             + " bytes, and at most "
                             + largestMessageBytes
                             + " are allowed: send it in parts, or a name under which it is found");
         }
+        bytes = more;
         return body;
     }
 

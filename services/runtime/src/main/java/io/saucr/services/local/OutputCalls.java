@@ -1,6 +1,7 @@
 package io.saucr.services.local;
 
 import io.saucr.services.Handlers.OutputHandler;
+import io.saucr.services.core.Body;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Future;
@@ -38,7 +39,7 @@ final class OutputCalls {
          * @param number of the output
          * @param answer a message to the service, where there is one
          */
-        void answered(long number, Optional<OpenTurn.Body> answer);
+        void answered(long number, Optional<Body> answer);
     }
 
     /**
@@ -67,7 +68,7 @@ final class OutputCalls {
      * @param id of the output, the same across starts
      * @param call of a type that has a handler, else it waits for a start that has one
      */
-    void call(long number, String id, OpenTurn.Body call) {
+    void call(long number, String id, Body call) {
         Optional<OutputHandler<Object>> handler = handlers.output(call.type());
         if (handler.isEmpty()) {
             LOG.warn(
@@ -83,7 +84,7 @@ final class OutputCalls {
     private void attempt(
             long number,
             String id,
-            OpenTurn.Body call,
+            Body call,
             OutputHandler<Object> handler,
             Duration nextDelay,
             Duration delay) {
@@ -99,22 +100,25 @@ final class OutputCalls {
         }
     }
 
-    private void make(
-            long number,
+    /** One attempt, on this thread. */
+    static Optional<Body> once(
+            HandlerTable handlers,
+            MessageTypes types,
             String id,
-            OpenTurn.Body call,
-            OutputHandler<Object> handler,
-            Duration delay) {
-        Optional<OpenTurn.Body> answer;
+            Body call,
+            OutputHandler<Object> handler)
+            throws Exception {
+        Class<?> type = handlers.type(call.type()).orElseThrow();
+        Object returned = handler.call(types.decode(type, call.bytes()), id);
+        return Optional.ofNullable(returned)
+                .map(it -> new Body(types.name(it.getClass()), types.encode(it)));
+    }
+
+    private void make(
+            long number, String id, Body call, OutputHandler<Object> handler, Duration delay) {
+        Optional<Body> answer;
         try {
-            Class<?> type = handlers.type(call.type()).orElseThrow();
-            Object returned = handler.call(types.decode(type, call.body()), id);
-            answer =
-                    Optional.ofNullable(returned)
-                            .map(
-                                    it ->
-                                            new OpenTurn.Body(
-                                                    types.name(it.getClass()), types.encode(it)));
+            answer = once(handlers, types, id, call, handler);
         } catch (Exception | Error e) {
             LOG.warn(
                     "{}: output {} of type {} failed and is tried again in {} ms",

@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.util.List;
 
 /**
  * A turn is final once its record is forced in the service's folder (K4): what {@link
@@ -46,8 +47,18 @@ public final class OwnDisk implements Finality {
     }
 
     @Override
-    public Incarnation incarnation() {
-        return folder.incarnation();
+    public List<Incarnation> incarnations() {
+        return folder.incarnations();
+    }
+
+    @Override
+    public long confirmed() {
+        return folder.confirmed();
+    }
+
+    @Override
+    public void confirm() throws IOException {
+        folder.confirm();
     }
 
     @Override

@@ -1,6 +1,5 @@
 package io.saucr.services.local;
 
-import java.time.InstantSource;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -28,21 +27,20 @@ final class TurnLoop implements Finality.Listener {
          *
          * @return whether one ran
          */
-        boolean turn(long wallMillis);
+        boolean turn();
 
         /** Lets out what these turns wanted (K4). */
         void finalUpTo(long turn);
 
         /**
-         * When something is to happen though nothing arrives, by the wall clock; {@link
+         * In how many milliseconds something is to happen though nothing arrives; {@link
          * Long#MAX_VALUE} for never. Asked when there was no turn.
          */
-        long wakeMillis();
+        long waitMillis();
     }
 
     private final Thread thread;
     private final Steps steps;
-    private final InstantSource wall;
     private final Halt halt;
     private final ConcurrentLinkedQueue<Runnable> events = new ConcurrentLinkedQueue<>();
     private final AtomicInteger backlog = new AtomicInteger();
@@ -55,12 +53,10 @@ final class TurnLoop implements Finality.Listener {
      *
      * @param service its name
      * @param steps of this thread alone from now on
-     * @param wall the wall clock
      * @param halt what to do when the service must not go on
      */
-    TurnLoop(String service, Steps steps, InstantSource wall, Halt halt) {
+    TurnLoop(String service, Steps steps, Halt halt) {
         this.steps = steps;
-        this.wall = wall;
         this.halt = halt;
         thread = new Thread(this::run, "turns " + service);
     }
@@ -139,7 +135,7 @@ final class TurnLoop implements Finality.Listener {
                     told = moved;
                     steps.finalUpTo(moved);
                 }
-                if (!over && !steps.turn(wall.millis())) {
+                if (!over && !steps.turn()) {
                     park(told);
                 }
             }
@@ -162,11 +158,11 @@ final class TurnLoop implements Finality.Listener {
     }
 
     private void park(long told) {
-        long wake = steps.wakeMillis();
+        long wait = steps.waitMillis();
         parked = true;
         // Whoever comes after this look sees that the thread is parked, and wakes it.
         if (events.isEmpty() && newestFinal == told && !over) {
-            long millis = Math.min(wake - wall.millis(), LONGEST_PARK_MILLIS);
+            long millis = Math.min(wait, LONGEST_PARK_MILLIS);
             // At least one, so that a step which is due but may not run yet keeps no core busy.
             LockSupport.parkNanos(this, Math.max(millis, 1) * 1_000_000);
         }

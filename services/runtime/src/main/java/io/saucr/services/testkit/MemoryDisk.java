@@ -30,7 +30,8 @@ final class MemoryDisk {
     private Map<String, ByteArrayOutputStream> base = new LinkedHashMap<>();
     private long baseTurn;
     private long forced;
-    private long incarnation;
+    private final List<Incarnation> starts = new ArrayList<>();
+    private long confirmed;
     private Start current;
 
     MemoryDisk(RandomGenerator random) {
@@ -41,7 +42,9 @@ final class MemoryDisk {
     /** Begins the next incarnation (K14). What was written is on disk then, forced or not (K9). */
     Finality start() {
         forced = newest();
-        current = new Start(new Incarnation(birth, ++incarnation, random.nextLong()));
+        Incarnation start = new Incarnation(birth, starts.size() + 1, random.nextLong());
+        starts.add(start);
+        current = new Start(start);
         return current;
     }
 
@@ -66,7 +69,8 @@ final class MemoryDisk {
         }
     }
 
-    private long newest() {
+    /** The newest turn that is written. */
+    long newest() {
         return baseTurn + turns.size();
     }
 
@@ -90,8 +94,18 @@ final class MemoryDisk {
         }
 
         @Override
-        public Incarnation incarnation() {
-            return mine;
+        public List<Incarnation> incarnations() {
+            return List.copyOf(starts);
+        }
+
+        @Override
+        public long confirmed() {
+            return confirmed;
+        }
+
+        @Override
+        public void confirm() {
+            confirmed = mine.number();
         }
 
         @Override

@@ -7,7 +7,7 @@ import io.saucr.services.Caller;
 import io.saucr.services.Sent;
 import io.saucr.services.Timer;
 import io.saucr.services.Turn;
-import io.saucr.services.local.OpenTurn.Effects;
+import io.saucr.services.core.Effects;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -90,12 +90,12 @@ class OpenTurnTest {
         assertThat(turn.acked(new Sent("bank", 1))).isTrue();
         assertThat(turn.acked(new Sent("bank", 2))).isFalse();
         assertThat(turn.acked(new Sent("bank", 4))).isFalse();
-        assertThat(turn.end().sends())
+        assertThat(effects(turn).sends())
                 .extracting(
                         send ->
                                 send.service()
                                         + " "
-                                        + types.decode(Tick.class, send.message().body()).text())
+                                        + types.decode(Tick.class, send.body().bytes()).text())
                 .containsExactly("bank a", "shop b", "bank c");
     }
 
@@ -105,7 +105,7 @@ class OpenTurnTest {
         refuses(() -> turn.send("bank", "text"), "java.lang.String is not a record");
         refuses(() -> turn.send(" ", new Tick("x")), "the name of a service");
         assertThat(turn.send("bank", new Tick("a")).number()).isEqualTo(3);
-        assertThat(turn.end().sends()).hasSize(1);
+        assertThat(effects(turn).sends()).hasSize(1);
     }
 
     @Test
@@ -118,7 +118,9 @@ class OpenTurnTest {
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("answered already");
         refuses(() -> turn.reply(CALLER, new Tick("again")), "does not wait");
-        assertThat(turn.end().replies()).extracting(OpenTurn.Reply::caller).containsExactly(CALLER);
+        assertThat(effects(turn).replies())
+                .extracting(it -> new Caller(it.peer(), it.number()))
+                .containsExactly(CALLER);
     }
 
     @Test
@@ -127,7 +129,7 @@ class OpenTurnTest {
         assertThatThrownBy(() -> turn.reply(new Tick("now")))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("left to a later turn");
-        assertThat(turn.end().detached()).isTrue();
+        assertThat(effects(turn).detached()).isTrue();
     }
 
     @Test
@@ -136,7 +138,7 @@ class OpenTurnTest {
         refuses(() -> turn.reply(EARLIER, new Tick("twice")), "does not wait");
         refuses(() -> turn.reply(new Caller("shop", 6), new Tick("no")), "does not wait");
         refuses(() -> turn.reply(CALLER, new Tick("not detached")), "does not wait");
-        assertThat(turn.end().replies()).hasSize(1);
+        assertThat(effects(turn).replies()).hasSize(1);
     }
 
     @Test
@@ -159,10 +161,10 @@ class OpenTurnTest {
         assertThat(turn.cancel(new Timer(4))).isTrue();
         assertThat(turn.cancel(new Timer(4))).isFalse();
         assertThat(turn.cancel(new Timer(3))).isFalse();
-        Effects effects = turn.end();
+        Effects effects = effects(turn);
         assertThat(effects.timers())
-                .extracting(OpenTurn.TimerSet::due)
-                .containsExactly(NOW.plusSeconds(1));
+                .extracting(Effects.TimerSet::dueMillis)
+                .containsExactly(NOW.plusSeconds(1).toEpochMilli());
         assertThat(effects.cancelled()).containsExactly(4L);
         assertThat(effects.newestTimer()).isEqualTo(11);
     }
@@ -174,7 +176,7 @@ class OpenTurnTest {
         refuses(() -> turn.after(Duration.ofDays(36_501), new Tick("x")), "0 to 36500 days");
         refuses(() -> turn.output(new Tick("x")), "no output handler for Tick");
         turn.output(new Call(1));
-        Effects effects = turn.end();
+        Effects effects = effects(turn);
         assertThat(effects.outputs()).hasSize(1);
         assertThat(effects.timers()).isEmpty();
         assertThat(effects.newestTimer()).isEqualTo(9);
@@ -218,7 +220,12 @@ class OpenTurnTest {
         assertThatThrownBy(sent::join)
                 .isInstanceOf(CompletionException.class)
                 .hasMessageContaining("send was called on another thread in orders");
-        assertThat(turn.end().sends()).isEmpty();
+        assertThat(effects(turn).sends()).isEmpty();
+    }
+
+    private static Effects effects(OpenTurn turn) {
+        turn.end();
+        return turn.effects(new byte[0]);
     }
 
     private static ThrowingCallable[] changes(Turn turn) {

@@ -3,6 +3,7 @@ package io.saucr.services.local;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.services.Handlers.OutputHandler;
+import io.saucr.services.core.Body;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -65,8 +66,8 @@ class OutputCallsTest {
         return waiting.isEmpty() ? Optional.empty() : Optional.of(waiting.remove(0));
     }
 
-    private OpenTurn.Body charge(int cents) {
-        return new OpenTurn.Body("Charge", types.encode(new Charge(cents)));
+    private Body charge(int cents) {
+        return new Body("Charge", types.encode(new Charge(cents)));
     }
 
     @Test
@@ -122,7 +123,7 @@ class OutputCallsTest {
     @Test
     void withoutItsHandlerACallWaitsForAnotherStart() {
         OutputCalls calls = calls((charge, id) -> null);
-        calls.call(7, "b-7", new OpenTurn.Body("Refund", new byte[0]));
+        calls.call(7, "b-7", new Body("Refund", new byte[0]));
         assertThat(waiting).isEmpty();
     }
 

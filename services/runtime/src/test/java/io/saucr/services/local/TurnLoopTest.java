@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
-import java.time.Instant;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -23,15 +21,14 @@ class TurnLoopTest {
     private final List<String> seen = Collections.synchronizedList(new ArrayList<>());
     private final AtomicInteger turnsLeft = new AtomicInteger();
     private final AtomicLong wake = new AtomicLong(Long.MAX_VALUE);
-    private final AtomicLong wallMillis = new AtomicLong(1_000);
-    private final InstantSource wall = () -> Instant.ofEpochMilli(wallMillis.get());
+    private final AtomicLong nowMillis = new AtomicLong(1_000);
     private final AtomicReference<String> halted = new AtomicReference<>();
 
     private final TurnLoop.Steps steps =
             new TurnLoop.Steps() {
                 @Override
-                public boolean turn(long now) {
-                    if (turnsLeft.get() == 0 && now < wake.get()) {
+                public boolean turn() {
+                    if (turnsLeft.get() == 0 && nowMillis.get() < wake.get()) {
                         return false;
                     }
                     wake.set(Long.MAX_VALUE);
@@ -46,13 +43,13 @@ class TurnLoopTest {
                 }
 
                 @Override
-                public long wakeMillis() {
-                    return wake.get();
+                public long waitMillis() {
+                    return wake.get() - nowMillis.get();
                 }
             };
 
     private final TurnLoop loop =
-            new TurnLoop("bank", steps, wall, (reason, cause) -> halted.set(reason + ": " + cause));
+            new TurnLoop("bank", steps, (reason, cause) -> halted.set(reason + ": " + cause));
 
     @AfterEach
     void stop() {
@@ -95,7 +92,7 @@ class TurnLoopTest {
         loop.begin();
         await().until(() -> loop.backlog() == 0);
         assertThat(seen).isEmpty();
-        wallMillis.set(2_000);
+        nowMillis.set(2_000);
         await().untilAsserted(() -> assertThat(seen).containsExactly("turn"));
     }
 

@@ -1,0 +1,473 @@
+package io.saucr.services.local;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.dataformat.cbor.CBORFactory;
+import io.saucr.services.core.Birth;
+import io.saucr.services.core.Body;
+import io.saucr.services.core.Change;
+import io.saucr.services.core.Count;
+import io.saucr.services.core.Delta;
+import io.saucr.services.core.Input;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The bytes of what a turn did, in a journal's record and, as one large turn, in a base (K3, K10).
+ * CBOR: one array of format, incarnation, time, what changed in the state, and each change as an
+ * array of its own, its kind first. A turn's number is the record's. A later release may add kinds
+ * and append fields to a kind; it raises the format where an earlier one must not read what it
+ * wrote. Any thread.
+ */
+final class DeltaFormat {
+
+    private static final int FORMAT = 1;
+
+    private static final CBORFactory FACTORY =
+            CBORFactory.builder()
+                    .streamReadConstraints(
+                            StreamReadConstraints.builder()
+                                    .maxStringLength(Integer.MAX_VALUE)
+                                    .maxNestingDepth(8)
+                                    .build())
+                    .build();
+
+    // Kinds of changes; a number once given is never given again.
+    private static final int PAIR_OPENED = 1;
+    private static final int PAIR_KNOWN = 2;
+    private static final int PAIR_OVER = 3;
+    private static final int CONSUMED = 4;
+    private static final int ACKED = 5;
+    private static final int SENT = 6;
+    private static final int TIMER_SET = 7;
+    private static final int TIMER_GONE = 8;
+    private static final int TIMERS_UP_TO = 9;
+    private static final int REPEAT_DUE = 10;
+    private static final int REPEAT_GONE = 11;
+    private static final int OUTPUT_MADE = 12;
+    private static final int OUTPUT_DONE = 13;
+    private static final int RETURN_TAKEN = 14;
+    private static final int TRIED = 15;
+    private static final int PARKED = 16;
+    private static final int PARKED_GONE = 17;
+    private static final int WAITS = 18;
+    private static final int ANSWERED = 19;
+    private static final int PEER_IS = 20;
+    private static final int NUMBERS_UP_TO = 21;
+    private static final int OUTPUT_IS = 22;
+    private static final int RETURN_IS = 23;
+    private static final int PARKED_IS = 24;
+
+    private DeltaFormat() {}
+
+    /**
+     * Writes a turn.
+     *
+     * @throws IOException where the stream throws it
+     */
+    static void write(Delta delta, OutputStream to) throws IOException {
+        try (JsonGenerator out =
+                FACTORY.createGenerator(to).disable(JsonGenerator.Feature.AUTO_CLOSE_TARGET)) {
+            out.writeStartArray(null, 4 + delta.changes().size());
+            out.writeNumber(FORMAT);
+            out.writeNumber(delta.incarnation());
+            out.writeNumber(delta.nowMillis());
+            out.writeBinary(delta.state());
+            for (Change change : delta.changes()) {
+                write(change, out);
+            }
+            out.writeEndArray();
+        }
+    }
+
+    /**
+     * Reads what {@link #write} wrote.
+     *
+     * @param turn its number, as the record or base says
+     * @throws IOException where the bytes are not a turn, or of a later release; says which
+     */
+    static Delta read(long turn, InputStream from) throws IOException {
+        try (JsonParser in =
+                FACTORY.createParser(from).disable(JsonParser.Feature.AUTO_CLOSE_SOURCE)) {
+            expect(in.nextToken() == JsonToken.START_ARRAY, turn, in);
+            Fields fields = new Fields(turn, in);
+            long format = fields.number();
+            if (format != FORMAT) {
+                throw new IOException(
+                        "turn "
+                                + turn
+                                + " is of format "
+                                + format
+                                + ", and this release reads "
+                                + FORMAT
+                                + ": start the release that wrote it");
+            }
+            long incarnation = fields.number();
+            long nowMillis = fields.number();
+            byte[] state = fields.bytes();
+            List<Change> changes = new ArrayList<>();
+            while (in.nextToken() != JsonToken.END_ARRAY) {
+                expect(in.currentToken() == JsonToken.START_ARRAY, turn, in);
+                changes.add(change(fields));
+                fields.end();
+            }
+            expect(in.nextToken() == null, turn, in);
+            return new Delta(turn, incarnation, nowMillis, state, List.copyOf(changes));
+        } catch (com.fasterxml.jackson.core.JsonProcessingException e) {
+            throw new IOException("turn " + turn + " is damaged: " + e.getOriginalMessage(), e);
+        } catch (IllegalArgumentException e) {
+            throw new IOException("turn " + turn + " is damaged: " + e.getMessage(), e);
+        }
+    }
+
+    private static void expect(boolean fits, long turn, JsonParser in) throws IOException {
+        if (!fits) {
+            throw new IOException(
+                    "turn "
+                            + turn
+                            + " is damaged at byte "
+                            + in.currentTokenLocation().getByteOffset()
+                            + " of its bytes");
+        }
+    }
+
+    private static void begin(JsonGenerator out, int kind) throws IOException {
+        out.writeStartArray();
+        out.writeNumber(kind);
+    }
+
+    private static void write(Change change, JsonGenerator out) throws IOException {
+        if (change instanceof Change.PairOpened it) {
+            begin(out, PAIR_OPENED);
+            out.writeString(it.peer());
+            out.writeBoolean(it.outside());
+            write(it.birth(), out);
+            write(it.seen(), out);
+        } else if (change instanceof Change.PairKnown it) {
+            begin(out, PAIR_KNOWN);
+            out.writeString(it.peer());
+        } else if (change instanceof Change.PairOver it) {
+            begin(out, PAIR_OVER);
+            out.writeString(it.peer());
+            write(it.birth(), out);
+            out.writeString(it.reason());
+        } else if (change instanceof Change.Consumed it) {
+            begin(out, CONSUMED);
+            out.writeString(it.peer());
+            write(it.last(), out);
+        } else if (change instanceof Change.Acked it) {
+            begin(out, ACKED);
+            out.writeString(it.peer());
+            write(it.last(), out);
+        } else if (change instanceof Change.Sent it) {
+            begin(out, SENT);
+            out.writeString(it.peer());
+            out.writeNumber(it.answers());
+            write(it.refusal(), out);
+            write(it.body(), out);
+        } else if (change instanceof Change.TimerSet it) {
+            begin(out, TIMER_SET);
+            out.writeNumber(it.id());
+            out.writeNumber(it.dueMillis());
+            write(it.body(), out);
+        } else if (change instanceof Change.TimerGone it) {
+            begin(out, TIMER_GONE);
+            out.writeNumber(it.id());
+        } else if (change instanceof Change.TimersUpTo it) {
+            begin(out, TIMERS_UP_TO);
+            out.writeNumber(it.id());
+        } else if (change instanceof Change.RepeatDue it) {
+            begin(out, REPEAT_DUE);
+            out.writeString(it.type());
+            out.writeNumber(it.periodMillis());
+            out.writeNumber(it.dueMillis());
+        } else if (change instanceof Change.RepeatGone it) {
+            begin(out, REPEAT_GONE);
+            out.writeString(it.type());
+        } else if (change instanceof Change.OutputMade it) {
+            begin(out, OUTPUT_MADE);
+            write(it.body(), out);
+        } else if (change instanceof Change.OutputDone it) {
+            begin(out, OUTPUT_DONE);
+            out.writeNumber(it.output());
+        } else if (change instanceof Change.ReturnTaken it) {
+            begin(out, RETURN_TAKEN);
+            out.writeNumber(it.id());
+        } else if (change instanceof Change.Tried it) {
+            begin(out, TRIED);
+            out.writeString(it.channel());
+            out.writeString(it.input());
+            out.writeNumber(it.times());
+        } else if (change instanceof Change.Parked it) {
+            begin(out, PARKED);
+            out.writeString(it.channel());
+            out.writeString(it.reason());
+            write(it.body(), out);
+        } else if (change instanceof Change.ParkedGone it) {
+            begin(out, PARKED_GONE);
+            out.writeNumber(it.id());
+        } else if (change instanceof Change.Waits it) {
+            begin(out, WAITS);
+            out.writeString(it.peer());
+            out.writeNumber(it.number());
+        } else if (change instanceof Change.Answered it) {
+            begin(out, ANSWERED);
+            out.writeString(it.peer());
+            out.writeNumber(it.number());
+        } else {
+            writeOfBase(change, out);
+        }
+        out.writeEndArray();
+    }
+
+    private static void writeOfBase(Change change, JsonGenerator out) throws IOException {
+        if (change instanceof Change.PeerIs it) {
+            write(it, out);
+        } else if (change instanceof Change.NumbersUpTo it) {
+            begin(out, NUMBERS_UP_TO);
+            out.writeNumber(it.output());
+            out.writeNumber(it.returned());
+            out.writeNumber(it.parked());
+        } else if (change instanceof Change.OutputIs it) {
+            begin(out, OUTPUT_IS);
+            out.writeNumber(it.output());
+            write(it.body(), out);
+        } else if (change instanceof Change.ReturnIs it) {
+            begin(out, RETURN_IS);
+            out.writeNumber(it.id());
+            out.writeString(it.returned().service());
+            out.writeNumber(it.returned().number());
+            out.writeBoolean(it.returned().perhapsConsumed());
+            out.writeString(it.returned().reason());
+            write(it.returned().body(), out);
+        } else if (change instanceof Change.ParkedIs it) {
+            begin(out, PARKED_IS);
+            out.writeNumber(it.id());
+            out.writeString(it.channel());
+            out.writeString(it.reason());
+            write(it.body(), out);
+        } else {
+            throw new IllegalStateException("no bytes for " + change);
+        }
+    }
+
+    private static void write(Change.PeerIs peer, JsonGenerator out) throws IOException {
+        begin(out, PEER_IS);
+        out.writeString(peer.peer());
+        out.writeBoolean(peer.outside());
+        out.writeBoolean(peer.birth().isPresent());
+        if (peer.birth().isPresent()) {
+            write(peer.birth().get(), out);
+        }
+        out.writeBoolean(peer.known());
+        write(peer.seen(), out);
+        write(peer.consumed(), out);
+        write(peer.acked(), out);
+        out.writeNumber(peer.numbersAfter());
+        out.writeNumber(peer.sent());
+        out.writeNumber(peer.heardMillis());
+        out.writeNumber(peer.gone().size());
+        for (Birth birth : peer.gone()) {
+            write(birth, out);
+        }
+        out.writeNumber(peer.returned().size());
+        for (Change.Range range : peer.returned()) {
+            out.writeNumber(range.from());
+            out.writeNumber(range.to());
+        }
+        out.writeNumber(peer.unacked().size());
+        for (Change.Unacked message : peer.unacked()) {
+            out.writeNumber(message.incarnation());
+            out.writeNumber(message.answers());
+            write(message.refusal(), out);
+            write(message.body(), out);
+        }
+    }
+
+    private static void write(Body body, JsonGenerator out) throws IOException {
+        out.writeString(body.type());
+        out.writeBinary(body.bytes());
+    }
+
+    private static void write(Birth birth, JsonGenerator out) throws IOException {
+        out.writeNumber(birth.high());
+        out.writeNumber(birth.low());
+    }
+
+    private static void write(Count count, JsonGenerator out) throws IOException {
+        out.writeNumber(count.number());
+        out.writeNumber(count.incarnation());
+        out.writeNumber(count.nonce());
+    }
+
+    private static void write(Optional<String> text, JsonGenerator out) throws IOException {
+        if (text.isPresent()) {
+            out.writeString(text.get());
+        } else {
+            out.writeNull();
+        }
+    }
+
+    private static Change change(Fields in) throws IOException {
+        int kind = Math.toIntExact(in.number());
+        return switch (kind) {
+            case PAIR_OPENED ->
+                    new Change.PairOpened(in.text(), in.truth(), in.birth(), in.count());
+            case PAIR_KNOWN -> new Change.PairKnown(in.text());
+            case PAIR_OVER -> new Change.PairOver(in.text(), in.birth(), in.text());
+            case CONSUMED -> new Change.Consumed(in.text(), in.count());
+            case ACKED -> new Change.Acked(in.text(), in.count());
+            case SENT -> new Change.Sent(in.text(), in.number(), in.optional(), in.body());
+            case TIMER_SET -> new Change.TimerSet(in.number(), in.number(), in.body());
+            case TIMER_GONE -> new Change.TimerGone(in.number());
+            case TIMERS_UP_TO -> new Change.TimersUpTo(in.number());
+            case REPEAT_DUE -> new Change.RepeatDue(in.text(), in.number(), in.number());
+            case REPEAT_GONE -> new Change.RepeatGone(in.text());
+            case OUTPUT_MADE -> new Change.OutputMade(in.body());
+            case OUTPUT_DONE -> new Change.OutputDone(in.number());
+            case RETURN_TAKEN -> new Change.ReturnTaken(in.number());
+            case TRIED -> new Change.Tried(in.text(), in.text(), in.size());
+            case PARKED -> new Change.Parked(in.text(), in.text(), in.body());
+            case PARKED_GONE -> new Change.ParkedGone(in.number());
+            case WAITS -> new Change.Waits(in.text(), in.number());
+            case ANSWERED -> new Change.Answered(in.text(), in.number());
+            case PEER_IS -> peer(in);
+            case NUMBERS_UP_TO -> new Change.NumbersUpTo(in.number(), in.number(), in.number());
+            case OUTPUT_IS -> new Change.OutputIs(in.number(), in.body());
+            case RETURN_IS ->
+                    new Change.ReturnIs(
+                            in.number(),
+                            new Input.Returned(
+                                    in.text(), in.number(), in.truth(), in.text(), in.body()));
+            case PARKED_IS -> new Change.ParkedIs(in.number(), in.text(), in.text(), in.body());
+            default ->
+                    throw new IOException(
+                            "turn "
+                                    + in.turn
+                                    + " holds a change of kind "
+                                    + kind
+                                    + ", which this release does not know: start the release that"
+                                    + " wrote it");
+        };
+    }
+
+    private static Change peer(Fields in) throws IOException {
+        String name = in.text();
+        boolean outside = in.truth();
+        Optional<Birth> birth = in.truth() ? Optional.of(in.birth()) : Optional.empty();
+        boolean known = in.truth();
+        Count seen = in.count();
+        Count consumed = in.count();
+        Count acked = in.count();
+        long numbersAfter = in.number();
+        long sent = in.number();
+        long heardMillis = in.number();
+        List<Birth> gone = new ArrayList<>();
+        for (int left = in.size(); left > 0; left--) {
+            gone.add(in.birth());
+        }
+        List<Change.Range> returned = new ArrayList<>();
+        for (int left = in.size(); left > 0; left--) {
+            returned.add(new Change.Range(in.number(), in.number()));
+        }
+        List<Change.Unacked> unacked = new ArrayList<>();
+        for (int left = in.size(); left > 0; left--) {
+            unacked.add(new Change.Unacked(in.number(), in.number(), in.optional(), in.body()));
+        }
+        return new Change.PeerIs(
+                name,
+                outside,
+                birth,
+                known,
+                seen,
+                consumed,
+                acked,
+                numbersAfter,
+                sent,
+                heardMillis,
+                gone,
+                returned,
+                unacked);
+    }
+
+    /** Reads the fields of a change, one after the other. */
+    private static final class Fields {
+
+        private final long turn;
+        private final JsonParser in;
+
+        Fields(long turn, JsonParser in) {
+            this.turn = turn;
+            this.in = in;
+        }
+
+        long number() throws IOException {
+            expect(in.nextToken() == JsonToken.VALUE_NUMBER_INT, turn, in);
+            return in.getLongValue();
+        }
+
+        int size() throws IOException {
+            long number = number();
+            expect(number >= 0 && number <= Integer.MAX_VALUE, turn, in);
+            return (int) number;
+        }
+
+        boolean truth() throws IOException {
+            JsonToken token = in.nextToken();
+            expect(token == JsonToken.VALUE_TRUE || token == JsonToken.VALUE_FALSE, turn, in);
+            return in.getBooleanValue();
+        }
+
+        String text() throws IOException {
+            expect(in.nextToken() == JsonToken.VALUE_STRING, turn, in);
+            return in.getText();
+        }
+
+        Optional<String> optional() throws IOException {
+            JsonToken token = in.nextToken();
+            if (token == JsonToken.VALUE_NULL) {
+                return Optional.empty();
+            }
+            expect(token == JsonToken.VALUE_STRING, turn, in);
+            return Optional.of(in.getText());
+        }
+
+        byte[] bytes() throws IOException {
+            expect(in.nextToken() == JsonToken.VALUE_EMBEDDED_OBJECT, turn, in);
+            return in.getBinaryValue();
+        }
+
+        Birth birth() throws IOException {
+            return new Birth(number(), number());
+        }
+
+        Count count() throws IOException {
+            return new Count(number(), number(), number());
+        }
+
+        Body body() throws IOException {
+            return new Body(text(), bytes());
+        }
+
+        /** The end of a change; fields that a later release appended are skipped. */
+        void end() throws IOException {
+            int depth = 0;
+            for (JsonToken token = in.nextToken();
+                    token != JsonToken.END_ARRAY || depth > 0;
+                    token = in.nextToken()) {
+                expect(token != null, turn, in);
+                if (token.isStructStart()) {
+                    depth++;
+                } else if (token.isStructEnd()) {
+                    depth--;
+                }
+            }
+        }
+    }
+}

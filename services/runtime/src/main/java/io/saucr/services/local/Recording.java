@@ -1,0 +1,209 @@
+package io.saucr.services.local;
+
+import io.saucr.services.core.Action;
+import io.saucr.services.core.Delta;
+import io.saucr.services.core.ServiceCore;
+import io.saucr.services.journal.Base;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.FilterOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Does what a core decides: turns go to {@link Finality}, what may leave to the {@link
+ * Endpoint.Border}; now and then all turns become a base (K10). The thread of the endpoint, apart
+ * from writing a base.
+ */
+final class Recording {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Recording.class);
+
+    /** The section of a base that holds channels, timers and outputs. */
+    private static final String SECTION = "service";
+
+    private final String name;
+    private final ServiceCore core;
+    private final Finality finality;
+    private final Supplier<Base.Sections> state;
+    private final long leastFoldBytes;
+    private final Executor folding;
+    private final Consumer<Runnable> between;
+    private final ByteArrayOutputStream record = new ByteArrayOutputStream();
+    private Endpoint.Border border;
+    private Fold fold;
+    private boolean writing;
+    private long finalTurn;
+    private long folded;
+    private long foldAtBytes;
+
+    /** A base that waits for its turn to be final, or is being written. */
+    private record Fold(long turn, Delta core, Base.Sections state) {}
+
+    /**
+     * Records.
+     *
+     * @param state gives what the state holds now, to be written later
+     * @param leastFoldBytes of turns above the base, at which another is written
+     */
+    Recording(
+            String name,
+            ServiceCore core,
+            Finality finality,
+            Supplier<Base.Sections> state,
+            long leastFoldBytes,
+            Turns.Surroundings surroundings) {
+        this.name = name;
+        this.core = core;
+        this.finality = finality;
+        this.state = state;
+        this.leastFoldBytes = leastFoldBytes;
+        this.folding = surroundings.folding();
+        this.between = surroundings.between();
+        this.foldAtBytes = leastFoldBytes;
+    }
+
+    void begin(Endpoint.Border where) {
+        border = where;
+    }
+
+    /** Whether a section of a base is one that {@link #load} reads. */
+    static boolean isSection(String section) {
+        return section.equals(SECTION);
+    }
+
+    void load(InputStream content) throws IOException {
+        byte[] turn = content.readNBytes(Long.BYTES);
+        if (turn.length < Long.BYTES) {
+            throw new IOException("a base's section " + SECTION + " ends in its first 8 bytes");
+        }
+        folded = ByteBuffer.wrap(turn).getLong();
+        finalTurn = folded;
+        core.recover(DeltaFormat.read(folded, content));
+    }
+
+    /** The next turn above the base; says what it was. */
+    Delta apply(long turn, ByteBuffer bytes) throws IOException {
+        byte[] copy = new byte[bytes.remaining()];
+        bytes.get(copy);
+        Delta delta = DeltaFormat.read(turn, new ByteArrayInputStream(copy));
+        core.recover(delta);
+        finalTurn = turn;
+        return delta;
+    }
+
+    /** Does what the core wants done. */
+    void perform(List<Action> actions) {
+        for (Action action : actions) {
+            if (action instanceof Action.Append it) {
+                append(it.delta());
+            } else if (action instanceof Action.Send it) {
+                border.send(it.link(), it.frame());
+            } else if (action instanceof Action.Close it) {
+                border.close(it.link(), it.reason());
+            } else if (action instanceof Action.Reach it) {
+                border.reach(it.service());
+            } else if (action instanceof Action.Call it) {
+                border.call(it.output(), it.id(), it.body());
+            } else if (action instanceof Action.Halt it) {
+                border.halt(it.reason());
+            }
+        }
+    }
+
+    void append(Delta delta) {
+        record.reset();
+        try {
+            DeltaFormat.write(delta, record);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        finality.done(delta.turn(), ByteBuffer.wrap(record.toByteArray()));
+    }
+
+    /** Every turn up to this one is final: what they caused leaves, and a base may be due. */
+    void finalUpTo(long turn) {
+        finalTurn = turn;
+        perform(core.finalUpTo(turn));
+        if (finality.bytesAboveBase() >= foldAtBytes) {
+            fold();
+        }
+        writeIfFinal();
+    }
+
+    /** Writes a base of the newest turn once that is final; nothing where one is under way. */
+    void fold() {
+        if (fold == null && core.newestTurn() > folded) {
+            fold = new Fold(core.newestTurn(), core.snapshot(), state.get());
+        }
+        writeIfFinal();
+    }
+
+    private void writeIfFinal() {
+        if (fold != null && !writing && fold.turn() <= finalTurn) {
+            writing = true;
+            Fold now = fold;
+            folding.execute(() -> write(now));
+        }
+    }
+
+    private void write(Fold now) {
+        long[] written = new long[1];
+        boolean done = false;
+        try {
+            finality.fold(now.turn(), writer -> writeSections(now, writer, written));
+            done = true;
+        } catch (IOException | RuntimeException e) {
+            LOG.warn(
+                    "{}: no base of turn {} could be written; the one before stands, and another is"
+                            + " tried once more turns are there",
+                    name,
+                    now.turn(),
+                    e);
+        }
+        long next = (done ? 0 : finality.bytesAboveBase()) + Math.max(leastFoldBytes, written[0]);
+        boolean succeeded = done;
+        between.accept(
+                () -> {
+                    folded = succeeded ? now.turn() : folded;
+                    fold = null;
+                    writing = false;
+                    foldAtBytes = next;
+                });
+    }
+
+    private static void writeSections(Fold now, Base.Writer writer, long[] written)
+            throws IOException {
+        Base.Writer counting = section -> counted(writer.section(section), written);
+        OutputStream section = counting.section(SECTION);
+        section.write(ByteBuffer.allocate(Long.BYTES).putLong(now.turn()).array());
+        DeltaFormat.write(now.core(), section);
+        section.flush();
+        now.state().writeTo(counting);
+    }
+
+    private static OutputStream counted(OutputStream out, long[] written) {
+        return new FilterOutputStream(out) {
+            @Override
+            public void write(int value) throws IOException {
+                written[0]++;
+                out.write(value);
+            }
+
+            @Override
+            public void write(byte[] bytes, int from, int length) throws IOException {
+                written[0] += length;
+                out.write(bytes, from, length);
+            }
+        };
+    }
+}

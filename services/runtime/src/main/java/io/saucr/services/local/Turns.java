@@ -1,0 +1,450 @@
+package io.saucr.services.local;
+
+import io.saucr.services.Caller;
+import io.saucr.services.Handlers.MessageHandler;
+import io.saucr.services.Handlers.QueryHandler;
+import io.saucr.services.Returned;
+import io.saucr.services.Sent;
+import io.saucr.services.Service;
+import io.saucr.services.State;
+import io.saucr.services.core.Body;
+import io.saucr.services.core.Delta;
+import io.saucr.services.core.Effects;
+import io.saucr.services.core.Frame;
+import io.saucr.services.core.Input;
+import io.saucr.services.core.Link;
+import io.saucr.services.core.Moment;
+import io.saucr.services.core.Repeat;
+import io.saucr.services.core.ServiceCore;
+import io.saucr.services.core.ServiceCore.Intake;
+import io.saucr.services.state.Changes;
+import io.saucr.services.state.StateStore;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs the turns of one service: the core says which input comes next and what may leave, the state
+ * holds what handlers remember, {@link Finality} says which turns are final, and {@link
+ * Endpoint.Border} takes what leaves.
+ *
+ * <p>{@link #open} recovers on the thread that starts the service. From {@link #begin} on all
+ * methods but {@link #name} belong to the turn thread. Whatever they throw must end the process, as
+ * core and state may then disagree.
+ */
+public final class Turns implements Endpoint {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Turns.class);
+
+    private final String name;
+    private final StateStore state;
+    private final Finality finality;
+    private final TurnOptions options;
+    private final ServiceCore core;
+    private final Supplier<Moment> clock;
+    private final RandomGenerator random;
+    private final Recording recording;
+    private final MessageTypes types;
+    private final HandlerTable handlers;
+    private final long recovered;
+    private final OpenTurn.Past past = new PastOfCore();
+
+    /**
+     * What a service or client runs with.
+     *
+     * @param clock of the machine
+     * @param random for handlers
+     * @param folding runs one write of a base at a time
+     * @param between runs something on the endpoint's thread, between turns
+     */
+    public record Surroundings(
+            Supplier<Moment> clock,
+            RandomGenerator random,
+            Executor folding,
+            Consumer<Runnable> between) {}
+
+    private Turns(
+            String name,
+            Function<State, ? extends Service> constructor,
+            Finality finality,
+            TurnOptions options,
+            Surroundings surroundings)
+            throws IOException {
+        this.name = name;
+        this.finality = finality;
+        this.options = options;
+        this.clock = surroundings.clock();
+        this.random = surroundings.random();
+        this.core = new ServiceCore(name, finality.incarnations(), options.limits());
+        // Half of the birth: who chooses keys does not know it, and it stays the same.
+        state = new StateStore(name, finality.incarnation().birth().low(), options.checksValues());
+        Service service = constructor.apply(state);
+        FieldCheck.check(service);
+        types = new RecordMessages(state.codec());
+        handlers = HandlerTable.of(service, types);
+        recording =
+                new Recording(
+                        name,
+                        core,
+                        finality,
+                        () -> state.snapshot()::writeTo,
+                        options.foldBytes(),
+                        surroundings);
+        recovered = finality.recover(this::load, this::apply);
+    }
+
+    /**
+     * Constructs a service and recovers what survived.
+     *
+     * @param constructor makes the service from its state
+     * @throws IllegalArgumentException where the service or one of its types is not allowed; the
+     *     message says which and why
+     * @throws IOException where what survived cannot be read; says what to do
+     */
+    public static Turns open(
+            String name,
+            Function<State, ? extends Service> constructor,
+            Finality finality,
+            TurnOptions options,
+            Surroundings surroundings)
+            throws IOException {
+        return new Turns(name, constructor, finality, options, surroundings);
+    }
+
+    private void load(String section, InputStream content) throws IOException {
+        if (StateStore.isSection(section)) {
+            state.load(section, content);
+        } else if (Recording.isSection(section)) {
+            recording.load(content);
+        } else {
+            throw new IOException(
+                    "the base of "
+                            + name
+                            + " has a section "
+                            + section
+                            + ", which this release does not know: start the release that wrote"
+                            + " it");
+        }
+    }
+
+    private void apply(long turn, ByteBuffer bytes) throws IOException {
+        Delta delta = recording.apply(turn, bytes);
+        state.apply(Changes.decode(delta.state()));
+    }
+
+    /** The newest turn that survived; 0 where none did. Any thread. */
+    public long recovered() {
+        return recovered;
+    }
+
+    public String name() {
+        return name;
+    }
+
+    /** How messages become bytes, and what takes them. Any thread. */
+    OutputCalls outputCalls(ScheduledExecutorService executor, OutputCalls.Answers answers) {
+        return new OutputCalls(name, handlers, types, executor, answers);
+    }
+
+    @Override
+    public void begin(Border border) {
+        recording.begin(border);
+        List<Repeat> repeats =
+                handlers.repeated().stream()
+                        .map(it -> new Repeat(it.period().toMillis(), body(it.message())))
+                        .toList();
+        recording.perform(core.begin(repeats, clock.get()));
+    }
+
+    private Body body(Object message) {
+        return new Body(types.name(message.getClass()), types.encode(message));
+    }
+
+    @Override
+    public void linkUp(Link link) {
+        recording.perform(core.linkUp(link));
+    }
+
+    @Override
+    public void frame(Link link, Frame frame) {
+        recording.perform(core.frame(link, frame, clock.get()));
+    }
+
+    @Override
+    public void linkDown(Link link) {
+        recording.perform(core.linkDown(link));
+    }
+
+    /** A call to the world returned (K17). */
+    public void result(long output, Optional<Body> answer) {
+        recording.perform(core.result(output, answer));
+    }
+
+    /**
+     * Makes one call to the world (K17). Any thread.
+     *
+     * @return the answer, where there is one
+     * @throws Exception what the handler threw: to be called again
+     */
+    public Optional<Body> callOnce(String id, Body call) throws Exception {
+        return OutputCalls.once(
+                handlers, types, id, call, handlers.output(call.type()).orElseThrow());
+    }
+
+    /** Whether there is a handler for calls of this type; else they wait for another start. */
+    public boolean makes(String callType) {
+        return handlers.output(callType).isPresent();
+    }
+
+    /** Whether this type of message is a query. */
+    public boolean isQuery(String type) {
+        return handlers.query(type).isPresent();
+    }
+
+    /** Writes a base of the newest turn once that is final, whether or not one is due. */
+    public void fold() {
+        recording.fold();
+    }
+
+    /** What the core knows, for questions between two turns. */
+    public ServiceCore core() {
+        return core;
+    }
+
+    @Override
+    public void finalUpTo(long turn) {
+        recording.finalUpTo(turn);
+    }
+
+    @Override
+    public boolean turn() {
+        Moment at = clock.get();
+        recording.perform(core.tick(at));
+        long notFinal = finality.bytesNotFinal();
+        core.take(
+                notFinal < options.unforcedBytes()
+                        ? Intake.ALL
+                        : notFinal < 4 * options.unforcedBytes()
+                                ? Intake.SERVICES
+                                : Intake.NOTHING);
+        Optional<Input> next = core.next(at);
+        next.ifPresent(this::run);
+        return next.isPresent();
+    }
+
+    @Override
+    public long waitMillis() {
+        return core.waitMillis(clock.get());
+    }
+
+    private void run(Input input) {
+        String type = input.body().type();
+        Optional<QueryHandler<Object>> query = handlers.query(type);
+        if (query.isPresent()
+                && (input instanceof Input.Outside || input instanceof Input.Message)) {
+            query(input, query.get());
+            return;
+        }
+        Optional<Taking> taking =
+                input instanceof Input.Returned returned
+                        ? handlers.returned(type).map(it -> returned(it, returned))
+                        : handlers.message(type).map(it -> it::take);
+        if (taking.isEmpty()) {
+            LOG.warn("{} has no handler for {}", name, type);
+            recording.perform(core.unknownType());
+            return;
+        }
+        take(input, taking.get());
+    }
+
+    /** Decodes a message and gives it to its handler. */
+    private interface Taking {
+        void take(Object message, OpenTurn turn) throws Exception;
+    }
+
+    private static Taking returned(MessageHandler<Returned<Object>> handler, Input.Returned input) {
+        Sent sent = new Sent(input.service(), input.number());
+        return (message, turn) ->
+                handler.take(
+                        new Returned<>(sent, message, input.perhapsConsumed(), input.reason()),
+                        turn);
+    }
+
+    /** Null where the bytes are not of that type; the input is put aside then (K12). */
+    private Object decoded(Input input) {
+        Class<?> type = handlers.type(input.body().type()).orElseThrow();
+        try {
+            return types.decode(type, input.body().bytes());
+        } catch (IllegalArgumentException e) {
+            LOG.warn("{} cannot read a message of type {}", name, input.body().type(), e);
+            recording.perform(core.forbidden("it cannot be read: " + e.getMessage()));
+            return null;
+        }
+    }
+
+    private OpenTurn open(Input input, boolean query) {
+        Optional<String> sender = Optional.empty();
+        Optional<Caller> caller = Optional.empty();
+        if (input instanceof Input.Message it) {
+            sender = Optional.of(it.name());
+            caller = Optional.of(new Caller(it.peer(), it.number()));
+        } else if (input instanceof Input.Outside it) {
+            sender = it.name();
+            caller = Optional.of(new Caller(it.caller(), it.request()));
+        }
+        return new OpenTurn(
+                name,
+                handlers,
+                types,
+                past,
+                Instant.ofEpochMilli(core.nowMillis()),
+                random,
+                sender,
+                caller,
+                query,
+                options.largestMessageBytes());
+    }
+
+    private void take(Input input, Taking taking) {
+        Object message = decoded(input);
+        if (message == null) {
+            return;
+        }
+        OpenTurn turn = open(input, false);
+        state.begin();
+        Throwable thrown = call(turn, () -> taking.take(message, turn));
+        Changes changes;
+        try {
+            if (thrown != null) {
+                state.rollback();
+                failed(input, thrown);
+                return;
+            }
+            changes = state.seal();
+        } catch (IllegalStateException e) {
+            // A value was changed in place; the turn is rolled back already (C12).
+            failed(input, e);
+            return;
+        }
+        recording.append(core.commit(turn.effects(changes.encode())));
+    }
+
+    private void query(Input input, QueryHandler<Object> handler) {
+        Object message = decoded(input);
+        if (message == null) {
+            return;
+        }
+        OpenTurn turn = open(input, true);
+        Body[] answer = new Body[1];
+        state.beginQuery();
+        Throwable thrown =
+                call(turn, () -> answer[0] = answer(input, handler.answer(message, turn)));
+        try {
+            state.rollback();
+        } catch (IllegalStateException e) {
+            // A value was changed in place; the query is ended all the same (C12).
+            thrown = thrown == null ? e : thrown;
+        }
+        if (thrown != null) {
+            failed(input, thrown);
+        } else if (input instanceof Input.Message it) {
+            // It has a number, so that it is consumed by a turn.
+            recording.append(core.commit(replyOnly(it, answer[0])));
+        } else {
+            recording.perform(core.answered(answer[0]));
+        }
+    }
+
+    private Body answer(Input input, Object given) {
+        if (given == null) {
+            throw new IllegalArgumentException(
+                    "the query handler of " + input.body().type() + " answered null");
+        }
+        Body answer = body(given);
+        if (answer.bytes().length > options.largestMessageBytes()) {
+            throw new IllegalArgumentException(
+                    "the answer has "
+                            + answer.bytes().length
+                            + " bytes, and at most "
+                            + options.largestMessageBytes()
+                            + " are allowed: ask for a part");
+        }
+        return answer;
+    }
+
+    private Effects replyOnly(Input.Message to, Body answer) {
+        return new Effects(
+                new byte[0],
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(new Effects.Reply(to.peer(), to.number(), answer)),
+                core.newestTimer(),
+                false);
+    }
+
+    /** Runs a handler; says what it threw. Exhausted memory ends the process. */
+    private Throwable call(OpenTurn turn, Callable handler) {
+        TurnGuard.enter(name);
+        try {
+            handler.call();
+            return null;
+        } catch (Exception | StackOverflowError | LinkageError | AssertionError e) {
+            return e;
+        } finally {
+            TurnGuard.leave();
+            turn.end();
+        }
+    }
+
+    private interface Callable {
+        void call() throws Exception;
+    }
+
+    private void failed(Input input, Throwable e) {
+        LOG.warn("{}: a handler of {} failed", name, input.body().type(), e);
+        String reason = e.getClass().getSimpleName() + ": " + e.getMessage();
+        recording.perform(core.failed(reason, clock.get()));
+    }
+
+    /** What turns ask of those before. */
+    private final class PastOfCore implements OpenTurn.Past {
+
+        @Override
+        public long sentTo(String service) {
+            return core.sentTo(service);
+        }
+
+        @Override
+        public boolean acked(String service, long number) {
+            return core.acked(service, number);
+        }
+
+        @Override
+        public long newestTimer() {
+            return core.newestTimer();
+        }
+
+        @Override
+        public boolean isSet(long timer) {
+            return core.isSet(timer);
+        }
+
+        @Override
+        public boolean waits(Caller caller) {
+            return core.waits(caller.peer(), caller.number());
+        }
+    }
+}
