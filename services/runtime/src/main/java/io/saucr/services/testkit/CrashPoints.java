@@ -1,0 +1,69 @@
+package io.saucr.services.testkit;
+
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/**
+ * Runs a scenario again and again, and crashes one service or client between two steps, another one
+ * at each run, so that each of them crashes before each step once. A crashed one starts again at
+ * once. What the scenario then checks has to hold at all of these points.
+ */
+public final class CrashPoints {
+
+    /** A crash before a step. */
+    record Plan(long step, int node) {
+
+        static final Plan NONE = new Plan(Long.MAX_VALUE, 0);
+
+        void before(long now, Map<String, Node> nodes) {
+            if (now != step) {
+                return;
+            }
+            List<Node> up = nodes.values().stream().filter(Node::isUp).toList();
+            if (node < up.size()) {
+                up.get(node).crash();
+                up.get(node).start();
+            }
+        }
+    }
+
+    private CrashPoints() {}
+
+    /**
+     * Runs the scenario without a crash, and then with one at each point.
+     *
+     * @param seed of all runs
+     * @param scenario makes services and clients in the world, calls, {@linkplain TestWorld#run
+     *     runs} and checks. Calls of a client that crashed fail, though they are made.
+     * @return how many crashes there were
+     * @throws AssertionError with the point, where the scenario throws something
+     */
+    public static int everywhere(long seed, Consumer<TestWorld> scenario) {
+        TestWorld calm = new TestWorld(seed);
+        scenario.accept(calm);
+        int crashes = 0;
+        for (int node = 0; node < calm.nodes(); node++) {
+            for (long step = 0; step < calm.steps(); step++) {
+                TestWorld world = new TestWorld(seed);
+                world.plan(new Plan(step, node));
+                try {
+                    scenario.accept(world);
+                } catch (RuntimeException | AssertionError e) {
+                    throw new AssertionError(
+                            "with a crash of "
+                                    + calm.nodeName(node)
+                                    + " before step "
+                                    + step
+                                    + " (seed "
+                                    + seed
+                                    + "): "
+                                    + e.getMessage(),
+                            e);
+                }
+                crashes++;
+            }
+        }
+        return crashes;
+    }
+}

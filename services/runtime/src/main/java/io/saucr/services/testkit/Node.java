@@ -1,0 +1,204 @@
+package io.saucr.services.testkit;
+
+import io.saucr.services.core.Body;
+import io.saucr.services.core.Frame;
+import io.saucr.services.core.Link;
+import io.saucr.services.local.Endpoint;
+import io.saucr.services.local.Finality;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+
+/** A service or client of a {@link TestWorld}: its disk, and its process while that is up. */
+abstract class Node implements WireEnd {
+
+    private final TestWorld world;
+    private final String name;
+    private final MemoryDisk disk;
+    private final Set<String> reached = new LinkedHashSet<>();
+    private Endpoint endpoint;
+    private boolean mayTurn;
+    private String halted;
+
+    Node(TestWorld world, String name, MemoryDisk disk) {
+        this.world = world;
+        this.name = name;
+        this.disk = disk;
+    }
+
+    /** Recovers from what survived. */
+    abstract Endpoint open(Finality finality) throws IOException;
+
+    /** A call to the world is to be made. */
+    abstract void call(long output, String id, Body call);
+
+    /** What else may happen. */
+    void moreSteps(List<BooleanSupplier> possible) {}
+
+    final TestWorld world() {
+        return world;
+    }
+
+    /** Its name. */
+    @Override
+    public final String name() {
+        return name;
+    }
+
+    /** Whether its process is up. */
+    public final boolean isUp() {
+        return endpoint != null;
+    }
+
+    /**
+     * Starts its process on what survived.
+     *
+     * @throws IllegalStateException where it is up
+     */
+    public void start() {
+        if (isUp()) {
+            throw new IllegalStateException(name + " is up");
+        }
+        Finality finality = disk.start();
+        halted = null;
+        try {
+            Endpoint opened = open(finality);
+            finality.begin(
+                    new Finality.Listener() {
+                        @Override
+                        public void finalUpTo(long turn) {
+                            opened.finalUpTo(turn);
+                            wake();
+                        }
+
+                        @Override
+                        public void failed(Throwable cause) {
+                            throw new AssertionError(cause);
+                        }
+                    });
+            finality.confirm();
+            endpoint = opened;
+            opened.begin(new WorldBorder());
+            wake();
+        } catch (IOException e) {
+            endpoint = null;
+            throw new UncheckedIOException(e);
+        }
+        throwIfHalted();
+    }
+
+    /**
+     * Ends its process as a power cut does: of what was not forced a beginning of random length
+     * survives.
+     *
+     * @throws IllegalStateException where it is not up
+     */
+    public void crash() {
+        if (!isUp()) {
+            throw new IllegalStateException(name + " is not up");
+        }
+        endpoint = null;
+        reached.clear();
+        disk.crash();
+        world.cutAll(this);
+    }
+
+    final void wake() {
+        mayTurn = true;
+    }
+
+    final void steps(List<BooleanSupplier> possible) {
+        if (!isUp()) {
+            return;
+        }
+        if (mayTurn) {
+            possible.add(this::turn);
+        }
+        if (disk.hasUnforced()) {
+            possible.add(
+                    () -> {
+                        disk.force();
+                        throwIfHalted();
+                        return true;
+                    });
+        }
+        for (String service : reached) {
+            if (!world.isLinked(this, service)) {
+                possible.add(() -> world.connect(this, service));
+            }
+        }
+        moreSteps(possible);
+    }
+
+    private boolean turn() {
+        long before = disk.newest();
+        mayTurn = endpoint.turn();
+        throwIfHalted();
+        // Without an input it may have recorded something of its own.
+        return mayTurn || disk.newest() > before;
+    }
+
+    @Override
+    public final void linkUp(Link link) {
+        endpoint.linkUp(link);
+        wake();
+    }
+
+    @Override
+    public final void linkDown(Link link) {
+        if (isUp()) {
+            endpoint.linkDown(link);
+            wake();
+        }
+    }
+
+    @Override
+    public final void frame(Link link, Frame frame) {
+        endpoint.frame(link, frame);
+        wake();
+        throwIfHalted();
+    }
+
+    private void throwIfHalted() {
+        if (halted != null) {
+            throw new IllegalStateException(name + " halted: " + halted);
+        }
+    }
+
+    private final class WorldBorder implements Endpoint.Border {
+
+        @Override
+        public void send(Link link, Frame frame) {
+            Wire wire = world.wire(link.id());
+            if (wire != null) {
+                wire.send(Node.this, frame);
+            }
+        }
+
+        @Override
+        public void close(Link link, String reason) {
+            Wire wire = world.wire(link.id());
+            if (wire != null) {
+                world.cut(wire);
+            }
+        }
+
+        @Override
+        public void reach(String service) {
+            reached.add(service);
+        }
+
+        @Override
+        public void call(long output, String id, Body call) {
+            Node.this.call(output, id, call);
+        }
+
+        @Override
+        public void halt(String reason) {
+            halted = reason;
+        }
+    }
+}

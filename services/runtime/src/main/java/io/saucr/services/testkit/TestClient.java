@@ -1,0 +1,80 @@
+package io.saucr.services.testkit;
+
+import io.saucr.services.Client;
+import io.saucr.services.core.Body;
+import io.saucr.services.local.ClientMessages;
+import io.saucr.services.local.ClientTurns;
+import io.saucr.services.local.Endpoint;
+import io.saucr.services.local.Finality;
+import java.io.IOException;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/** A client with a birth of its own. */
+final class TestClient extends Node implements Client {
+
+    private final String service;
+    private final ClientMessages messages = new ClientMessages();
+    private ClientTurns turns;
+
+    TestClient(TestWorld world, String name, String service, MemoryDisk disk) {
+        super(world, name, disk);
+        this.service = service;
+    }
+
+    @Override
+    Endpoint open(Finality finality) throws IOException {
+        turns =
+                ClientTurns.open(
+                        name(), service, finality, world().options(), world().surroundings());
+        return turns;
+    }
+
+    @Override
+    void call(long output, String id, Body call) {
+        throw new AssertionError("a client makes no calls to the world");
+    }
+
+    @Override
+    public <A> CompletableFuture<A> ask(Object message, Class<A> answer) {
+        messages.check(answer);
+        CompletableFuture<Body> body = new CompletableFuture<>();
+        submit(message, Optional.of(body), new CompletableFuture<>());
+        return body.thenApply(it -> messages.decode(service, it, answer));
+    }
+
+    @Override
+    public CompletableFuture<Void> send(Object message) {
+        CompletableFuture<Void> consumed = new CompletableFuture<>();
+        submit(message, Optional.empty(), consumed);
+        return consumed;
+    }
+
+    private void submit(
+            Object message,
+            Optional<CompletableFuture<Body>> answer,
+            CompletableFuture<Void> consumed) {
+        if (!isUp()) {
+            throw new IllegalStateException(name() + " is not up");
+        }
+        turns.call(
+                messages.encode(message, world().options().largestMessageBytes()),
+                answer,
+                consumed);
+        wake();
+    }
+
+    @Override
+    public void crash() {
+        turns.close();
+        super.crash();
+    }
+
+    @Override
+    public void close() {
+        if (isUp()) {
+            world().run();
+            crash();
+        }
+    }
+}

@@ -1,0 +1,274 @@
+package io.saucr.services.testkit;
+
+import io.saucr.services.Client;
+import io.saucr.services.Service;
+import io.saucr.services.State;
+import io.saucr.services.core.Moment;
+import io.saucr.services.local.TurnOptions;
+import io.saucr.services.local.Turns;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+
+/**
+ * Services and their clients in memory, on one thread, with a clock of their own: the real turns,
+ * channels and recovery over a simulated disk and network. What happens next is chosen by a seed: a
+ * turn, a force, a frame that arrives, a link that is made, a call to the world. A service may
+ * {@linkplain TestService#crash crash} between any two of these steps; {@link CrashPoints} does so
+ * at each of them.
+ *
+ * <p>In a world each value that a turn saw is looked at afterwards: one that was changed in place
+ * fails its turn (C12).
+ *
+ * <p>Thread of the test.
+ */
+public final class TestWorld {
+
+    /** More steps than this without an end are a loop. */
+    private static final int MOST_STEPS = 1_000_000;
+
+    private final Random random;
+    private final TurnOptions options;
+    private final Map<String, Node> nodes = new LinkedHashMap<>();
+    private final List<Wire> wires = new ArrayList<>();
+    private long wallMillis = Instant.parse("2026-01-01T00:00:00Z").toEpochMilli();
+    private long steadyMillis;
+    private long steps;
+    private long links;
+    private final List<Later> later = new ArrayList<>();
+    private CrashPoints.Plan plan = CrashPoints.Plan.NONE;
+
+    private record Later(BooleanSupplier when, Runnable what) {
+        boolean run() {
+            what.run();
+            return true;
+        }
+    }
+
+    /**
+     * An empty world.
+     *
+     * @param seed the same seed and calls give the same steps
+     */
+    public TestWorld(long seed) {
+        this(seed, TurnOptions.standard());
+    }
+
+    /**
+     * An empty world.
+     *
+     * @param seed the same seed and calls give the same steps
+     * @param options of all its services and clients
+     */
+    public TestWorld(long seed, TurnOptions options) {
+        this.random = new Random(seed);
+        this.options = options.checkingValues();
+    }
+
+    void plan(CrashPoints.Plan crash) {
+        plan = crash;
+    }
+
+    /**
+     * Makes a service, and starts it.
+     *
+     * @param name that no other has
+     * @param constructor makes it from its state, at each start
+     * @throws IllegalArgumentException where the service or one of its types is not allowed
+     */
+    public TestService service(String name, Function<State, ? extends Service> constructor) {
+        TestService service = new TestService(this, name, new MemoryDisk(split()), constructor);
+        add(name, service);
+        service.start();
+        return service;
+    }
+
+    /**
+     * Makes a client with a birth of its own: its calls are consumed exactly once and in order.
+     *
+     * @param name that no service and no other client has
+     * @param service that it calls, there or not
+     */
+    public Client client(String name, String service) {
+        TestClient client = new TestClient(this, name, service, new MemoryDisk(split()));
+        add(name, client);
+        client.start();
+        return client;
+    }
+
+    private void add(String name, Node node) {
+        if (nodes.putIfAbsent(name, node) != null) {
+            throw new IllegalArgumentException("there is a " + name + " already");
+        }
+    }
+
+    private Random split() {
+        return new Random(random.nextLong());
+    }
+
+    /** The time. */
+    public Instant now() {
+        return Instant.ofEpochMilli(wallMillis);
+    }
+
+    /** Lets time pass, and nothing else; {@link #run} then lets timers go off. */
+    public void advance(Duration time) {
+        wallMillis += time.toMillis();
+        steadyMillis += time.toMillis();
+        nodes.values().forEach(Node::wake);
+    }
+
+    /** Sets the wall clock, which may jump as an operator's or a leap does (K16). */
+    public void setWallClock(Instant to) {
+        wallMillis = to.toEpochMilli();
+        nodes.values().forEach(Node::wake);
+    }
+
+    /**
+     * One step.
+     *
+     * @return whether there was one
+     */
+    public boolean step() {
+        plan.before(steps, nodes);
+        List<BooleanSupplier> possible = new ArrayList<>();
+        nodes.values().forEach(node -> node.steps(possible));
+        for (Later one : later) {
+            if (one.when().getAsBoolean()) {
+                possible.add(() -> later.remove(one) && one.run());
+            }
+        }
+        wires.forEach(wire -> wire.steps(possible));
+        while (!possible.isEmpty()) {
+            int chosen = random.nextInt(possible.size());
+            if (possible.remove(chosen).getAsBoolean()) {
+                steps++;
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Steps until nothing happens any more, unless time passes or somebody calls. */
+    public void run() {
+        long end = steps + MOST_STEPS;
+        while (step()) {
+            if (steps > end) {
+                throw new IllegalStateException(
+                        "no end after "
+                                + MOST_STEPS
+                                + " steps: messages or timers of no delay lead to each other");
+            }
+        }
+    }
+
+    /**
+     * Steps until this is done.
+     *
+     * @return what it gives
+     * @throws IllegalStateException where nothing happens any more, and it is not done
+     */
+    public <T> T await(CompletableFuture<T> result) {
+        while (!result.isDone()) {
+            if (!step()) {
+                throw new IllegalStateException(
+                        "nothing happens any more, and this is not done; does a timer have to go"
+                                + " off, or a service to start?");
+            }
+        }
+        try {
+            return result.join();
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof RuntimeException cause) {
+                throw cause;
+            }
+            throw e;
+        }
+    }
+
+    /** How many steps there were. */
+    public long steps() {
+        return steps;
+    }
+
+    // ---- what nodes need
+
+    Moment moment() {
+        return new Moment(wallMillis, steadyMillis);
+    }
+
+    TurnOptions options() {
+        return options;
+    }
+
+    Turns.Surroundings surroundings() {
+        return new Turns.Surroundings(this::moment, split(), Runnable::run, Runnable::run);
+    }
+
+    /** A step that may happen once this holds. */
+    void later(BooleanSupplier when, Runnable what) {
+        later.add(new Later(when, what));
+    }
+
+    int nodes() {
+        return nodes.size();
+    }
+
+    String nodeName(int index) {
+        return List.copyOf(nodes.keySet()).get(index);
+    }
+
+    long steadyMillis() {
+        return steadyMillis;
+    }
+
+    boolean connect(Node from, String to) {
+        Node other = nodes.get(to);
+        if (other == null || !other.isUp() || other instanceof TestClient) {
+            return false;
+        }
+        Wire unused = wire(from, other, from instanceof TestClient);
+        return true;
+    }
+
+    Wire wire(WireEnd from, WireEnd to, boolean outside) {
+        Wire wire = new Wire(++links, from, to, outside);
+        wires.add(wire);
+        wire.begin();
+        return wire;
+    }
+
+    boolean isLinked(Node from, String to) {
+        return wires.stream().anyMatch(it -> it.dials(from, to));
+    }
+
+    Wire wire(long id) {
+        return wires.stream().filter(it -> it.id() == id).findFirst().orElse(null);
+    }
+
+    void cut(Wire wire) {
+        if (wires.remove(wire)) {
+            wire.end();
+        }
+    }
+
+    /** All links of a node that is down. */
+    void cutAll(Node node) {
+        List.copyOf(wires).stream().filter(it -> it.has(node)).forEach(this::cut);
+    }
+
+    /** Breaks all links between two, with what is under way; they are made again by themselves. */
+    public void cut(String one, String other) {
+        List.copyOf(wires).stream()
+                .filter(it -> it.has(nodes.get(one)) && it.has(nodes.get(other)))
+                .forEach(this::cut);
+    }
+}
