@@ -90,8 +90,9 @@ public sealed interface Change {
     /** What was sent and never acked, as its pair was over: from, exclusive, to, inclusive. */
     record Range(long from, long to) {}
 
-    /** A message that was sent and not acked. */
-    record Unacked(long incarnation, long answers, Optional<String> refusal, Body body) {}
+    /** A message that was sent and not acked, and when. */
+    record Unacked(
+            long incarnation, long sentMillis, long answers, Optional<String> refusal, Body body) {}
 
     /** The largest numbers given. */
     record NumbersUpTo(long output, long returned, long parked) implements Change {}

@@ -91,7 +91,13 @@ final class Past {
             peer.unacked.put(
                     ++peer.sent,
                     new Peer.Waiting(
-                            turn, new Unacked(incarnation, it.answers(), it.refusal(), it.body())));
+                            turn,
+                            new Unacked(
+                                    incarnation,
+                                    nowMillis,
+                                    it.answers(),
+                                    it.refusal(),
+                                    it.body())));
         } else if (change instanceof Change.TimerSet it) {
             Due due = new Due(it.dueMillis(), it.id());
             timers.put(due, it.body());

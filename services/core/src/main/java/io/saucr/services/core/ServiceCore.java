@@ -410,6 +410,11 @@ public final class ServiceCore {
                 Math.max(1, forgetAtMillis - now));
     }
 
+    /** Whether any input waits for its turn, may it run now or not. */
+    public boolean hasInputs() {
+        return ready.stream().anyMatch(this::hasInput);
+    }
+
     /** The time of the turn that runs, or of the last one (K16). */
     public long nowMillis() {
         return clock.nowMillis();
@@ -1227,6 +1232,52 @@ public final class ServiceCore {
         return out;
     }
 
+    /**
+     * A person removes what was put aside (K12).
+     *
+     * @throws IllegalArgumentException where nothing has that id
+     */
+    public List<Action> discardParked(long id) {
+        expectIdle();
+        List<Action> out = new ArrayList<>();
+        Change.ParkedIs unused = expectParked(id);
+        own(List.of(new Change.ParkedGone(id)), out);
+        return out;
+    }
+
+    /**
+     * A person has what was put aside tried again (K12): as a message of this service to itself,
+     * since who sent it was told that it did not go through.
+     *
+     * @throws IllegalArgumentException where nothing has that id
+     */
+    public List<Action> retryParked(long id) {
+        expectIdle();
+        List<Action> out = new ArrayList<>();
+        Change.ParkedIs parked = expectParked(id);
+        own(
+                List.of(
+                        new Change.ParkedGone(id),
+                        new Change.Sent(name, 0, Optional.empty(), parked.body())),
+                out);
+        look(name);
+        return out;
+    }
+
+    private Change.ParkedIs expectParked(long id) {
+        Change.ParkedIs parked = past.parked.get(id);
+        if (parked == null) {
+            throw new IllegalArgumentException(
+                    "nothing that was put aside by "
+                            + name
+                            + " has the id "
+                            + id
+                            + "; there are "
+                            + past.parked.keySet());
+        }
+        return parked;
+    }
+
     /** A person lets a channel go on that waits (K12), as {@link #stopped} named it. */
     public void resume(String channel) {
         attempts.resume(channel);
@@ -1243,6 +1294,11 @@ public final class ServiceCore {
     /** The newest turn; 0 before the first. */
     public long newestTurn() {
         return past.turn;
+    }
+
+    /** Up to which turn nothing can undo any more. */
+    public long finalTurn() {
+        return finalTurn;
     }
 
     /** How many messages to this service were sent by all turns so far. */
@@ -1281,6 +1337,60 @@ public final class ServiceCore {
     /** What was put aside (K12). */
     public List<Change.ParkedIs> parked() {
         return List.copyOf(past.parked.values());
+    }
+
+    /**
+     * How far a channel is, for people.
+     *
+     * @param peer a service's name, or a client's name and birth
+     * @param birth of the pair; empty while there is none
+     * @param linked whether the peer is there
+     * @param sent how many messages were sent to that name
+     * @param unacked how many of them were not acked
+     * @param oldestMillis when the oldest of these was sent, since 1970; 0 without one
+     * @param consumed the number of the last message that was consumed from it
+     * @param held messages that wait for their turn
+     */
+    public record Channel(
+            String peer,
+            boolean outside,
+            Optional<Birth> birth,
+            boolean linked,
+            long sent,
+            long unacked,
+            long oldestMillis,
+            long consumed,
+            int held) {}
+
+    /** All channels, by name. */
+    public List<Channel> channels() {
+        List<Channel> all = new ArrayList<>();
+        for (Peer peer : past.peers.values()) {
+            Conversation conversation = conversations.get(peer.key);
+            Peer.Waiting oldest = peer.unacked.get(peer.floor() + 1);
+            all.add(
+                    new Channel(
+                            peer.key,
+                            peer.outside,
+                            Optional.ofNullable(peer.birth),
+                            conversation != null && conversation.link().isPresent(),
+                            peer.sent,
+                            peer.unacked.size(),
+                            oldest == null ? 0 : oldest.message().sentMillis(),
+                            peer.consumed.number(),
+                            conversation == null ? 0 : conversation.held.size()));
+        }
+        return all;
+    }
+
+    /** Calls to the world that have not returned (K17). */
+    public int openOutputs() {
+        return past.outputs.size();
+    }
+
+    /** Timers that are set. */
+    public int timers() {
+        return past.timers.size();
     }
 
     /** Services that have not acked all that was sent to them, for who waits on whom (K13). */
