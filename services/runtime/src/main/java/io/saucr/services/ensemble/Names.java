@@ -2,6 +2,7 @@ package io.saucr.services.ensemble;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.saucr.services.Credentials;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -38,7 +39,7 @@ public final class Names implements AutoCloseable {
 
     private final String connect;
     private final Duration sessionTimeout;
-    private final Optional<Office.Credentials> credentials;
+    private final Optional<Credentials> credentials;
     private final BlockingQueue<Runnable> work = new LinkedBlockingQueue<>();
     private final Thread thread;
 
@@ -85,8 +86,7 @@ public final class Names implements AutoCloseable {
      * @param sessionTimeout of the client
      * @param credentials who asks, as for {@code addAuthInfo}; empty for anybody
      */
-    public Names(
-            String connect, Duration sessionTimeout, Optional<Office.Credentials> credentials) {
+    public Names(String connect, Duration sessionTimeout, Optional<Credentials> credentials) {
         this.connect = connect;
         this.sessionTimeout = sessionTimeout;
         this.credentials = credentials;

@@ -1,5 +1,6 @@
 package io.saucr.services.ensemble;
 
+import io.saucr.services.Credentials;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.head.Claim;
 import io.saucr.services.core.head.Claim.Decision;
@@ -114,21 +115,6 @@ public final class Office implements AutoCloseable {
             }
             // ZooKeeper's client asks whether it contains null, which List.copyOf's lists refuse.
             acls = Collections.unmodifiableList(new ArrayList<>(acls));
-        }
-    }
-
-    /**
-     * Who a client says it is.
-     *
-     * @param scheme as "digest"
-     * @param secret as "user:password", UTF-8
-     */
-    public record Credentials(String scheme, String secret) {
-
-        /** Without the secret. */
-        @Override
-        public String toString() {
-            return scheme + ":...";
         }
     }
 

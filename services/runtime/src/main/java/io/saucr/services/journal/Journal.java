@@ -75,6 +75,7 @@ public final class Journal implements AutoCloseable {
     private volatile long appended;
     private volatile long forced;
     private volatile long onDisk;
+    private volatile long lastForceMicros;
     private volatile boolean closing;
     private volatile IOException dead;
 
@@ -275,7 +276,9 @@ public final class Journal implements AutoCloseable {
                 } finally {
                     lock.unlock();
                 }
+                long begun = System.nanoTime();
                 boolean newestForced = force(segments);
+                lastForceMicros = Math.max(1, (System.nanoTime() - begun) / 1_000);
                 lock.lock();
                 try {
                     if (dead != null) {
@@ -463,6 +466,11 @@ public final class Journal implements AutoCloseable {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** How long the last force took; 0 before the first. Any thread. */
+    public long lastForceMicros() {
+        return lastForceMicros;
     }
 
     /** How often the newest segment was forced since the start. Any thread. */

@@ -46,6 +46,8 @@ public final class ClientTurns implements Endpoint {
     /** Calls of this start, by number. */
     private final TreeMap<Long, Waiting> waiting = new TreeMap<>();
 
+    private String over;
+
     /** The last call that was told to be consumed. */
     private long told;
 
@@ -135,6 +137,10 @@ public final class ClientTurns implements Endpoint {
             Optional<CompletableFuture<Body>> answer,
             CompletableFuture<Void> consumed) {
         Waiting call = new Waiting(answer, consumed);
+        if (over != null) {
+            call.fail(over);
+            return;
+        }
         if (waiting.size() >= MOST_WAITING) {
             call.fail(
                     MOST_WAITING
@@ -156,7 +162,6 @@ public final class ClientTurns implements Endpoint {
     @Override
     public void frame(Link link, Frame frame) {
         recording.perform(core.frame(link, frame, clock.get()));
-        tellConsumed();
     }
 
     @Override
@@ -190,6 +195,10 @@ public final class ClientTurns implements Endpoint {
         recording.perform(core.tick(at));
         Optional<Input> next = core.next(at);
         next.ifPresent(this::take);
+        if (!core.hasInputs()) {
+            // What came before an ack may say that the message was put aside.
+            tellConsumed();
+        }
         return next.isPresent();
     }
 
@@ -236,15 +245,12 @@ public final class ClientTurns implements Endpoint {
         return core.waitMillis(clock.get());
     }
 
-    /** Fails all calls that wait; what was recorded is sent by the next start. */
-    public void close() {
-        waiting.values()
-                .forEach(
-                        it ->
-                                it.fail(
-                                        "the client was closed; what it sent to "
-                                                + service
-                                                + " is sent by its next start"));
+    /**
+     * Fails all calls that wait, and all that come; what was recorded is sent by the next start.
+     */
+    public void close(String reason) {
+        over = reason;
+        waiting.values().forEach(it -> it.fail(reason));
         waiting.clear();
     }
 }

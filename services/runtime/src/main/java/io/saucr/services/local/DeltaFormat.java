@@ -284,6 +284,7 @@ final class DeltaFormat {
         out.writeNumber(peer.unacked().size());
         for (Change.Unacked message : peer.unacked()) {
             out.writeNumber(message.incarnation());
+            out.writeNumber(message.sentMillis());
             out.writeNumber(message.answers());
             write(message.refusal(), out);
             write(message.body(), out);
@@ -378,7 +379,9 @@ final class DeltaFormat {
         }
         List<Change.Unacked> unacked = new ArrayList<>();
         for (int left = in.size(); left > 0; left--) {
-            unacked.add(new Change.Unacked(in.number(), in.number(), in.optional(), in.body()));
+            unacked.add(
+                    new Change.Unacked(
+                            in.number(), in.number(), in.number(), in.optional(), in.body()));
         }
         return new Change.PeerIs(
                 name,

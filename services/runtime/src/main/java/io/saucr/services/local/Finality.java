@@ -60,6 +60,16 @@ public interface Finality extends AutoCloseable {
      */
     void done(long turn, ByteBuffer delta);
 
+    /**
+     * Looks whether there is room for more than acks and folding, which have a reserve (K13); where
+     * there is none the reserve is let go, and taken again once there is. One thread at a time, not
+     * the turn thread.
+     */
+    boolean hasRoom() throws IOException;
+
+    /** How long the last time took in which turns became final, in microseconds. Any thread. */
+    long lastForceMicros();
+
     /** Bytes of turns that are not final: for back pressure. Any thread. */
     long bytesNotFinal();
 

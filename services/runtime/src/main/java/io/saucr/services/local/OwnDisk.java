@@ -8,6 +8,7 @@ import io.saucr.services.journal.Journal;
 import io.saucr.services.journal.JournalListener;
 import io.saucr.services.journal.JournalOptions;
 import io.saucr.services.journal.Recovered;
+import io.saucr.services.journal.Reserve;
 import io.saucr.services.journal.ServiceFolder;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -23,12 +24,14 @@ public final class OwnDisk implements Finality {
 
     private final ServiceFolder folder;
     private final JournalOptions options;
+    private final Reserve reserve;
     private Recovered recovered;
     private Journal journal;
 
     private OwnDisk(ServiceFolder folder, JournalOptions options) {
         this.folder = folder;
         this.options = options;
+        this.reserve = folder.reserve(2L * options.segmentBytes());
     }
 
     /**
@@ -43,7 +46,14 @@ public final class OwnDisk implements Finality {
     public static OwnDisk open(
             Disk disk, Path path, String name, ForceMode force, SecureRandom random)
             throws IOException {
-        return new OwnDisk(ServiceFolder.open(disk, path, name, random), new JournalOptions(force));
+        return open(disk, path, name, new JournalOptions(force), random);
+    }
+
+    /** The same with segments of any size. */
+    public static OwnDisk open(
+            Disk disk, Path path, String name, JournalOptions options, SecureRandom random)
+            throws IOException {
+        return new OwnDisk(ServiceFolder.open(disk, path, name, random), options);
     }
 
     @Override
@@ -89,6 +99,20 @@ public final class OwnDisk implements Finality {
     @Override
     public void done(long turn, ByteBuffer delta) {
         journal.append(turn, delta);
+    }
+
+    @Override
+    public boolean hasRoom() throws IOException {
+        if (reserve.isLow() && reserve.isHeld()) {
+            reserve.release();
+            return false;
+        }
+        return reserve.hold();
+    }
+
+    @Override
+    public long lastForceMicros() {
+        return journal.lastForceMicros();
     }
 
     @Override

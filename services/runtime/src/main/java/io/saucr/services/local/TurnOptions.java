@@ -1,6 +1,10 @@
 package io.saucr.services.local;
 
 import io.saucr.services.core.Limits;
+import io.saucr.services.state.Codec;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
 
 /**
  * Sizes that a service keeps to while its turns run. Immutable.
@@ -13,38 +17,64 @@ import io.saucr.services.core.Limits;
  *     from 64 KiB; at four times as many none at all (K13)
  * @param checksValues whether every value that a turn saw is looked at for changes in place: for
  *     tests (C12)
+ * @param allowed services that alone may send messages of a type, by the type's name
  */
 public record TurnOptions(
         Limits limits,
         int largestMessageBytes,
         long foldBytes,
         long unforcedBytes,
-        boolean checksValues) {
+        boolean checksValues,
+        Map<String, Set<String>> allowed) {
 
     public TurnOptions {
         check("largestMessageBytes", largestMessageBytes, 1 << 10, 16 << 20);
         check("foldBytes", foldBytes, 1 << 10, Long.MAX_VALUE);
         check("unforcedBytes", unforcedBytes, 64 << 10, Long.MAX_VALUE / 4);
+        allowed = Map.copyOf(allowed);
     }
 
     /** Messages of just under 1 MiB, a base each 64 MiB, 16 MiB that are not final. */
     public static TurnOptions standard() {
-        return new TurnOptions(Limits.standard(), (1 << 20) - 2048, 64L << 20, 16L << 20, false);
+        return new TurnOptions(
+                Limits.standard(), (1 << 20) - 2048, 64L << 20, 16L << 20, false, Map.of());
     }
 
     /** These with other limits. */
     public TurnOptions with(Limits other) {
-        return new TurnOptions(other, largestMessageBytes, foldBytes, unforcedBytes, checksValues);
+        return new TurnOptions(
+                other, largestMessageBytes, foldBytes, unforcedBytes, checksValues, allowed);
     }
 
     /** These with another time to fold. */
     public TurnOptions foldBytes(long bytes) {
-        return new TurnOptions(limits, largestMessageBytes, bytes, unforcedBytes, checksValues);
+        return new TurnOptions(
+                limits, largestMessageBytes, bytes, unforcedBytes, checksValues, allowed);
+    }
+
+    /** These with messages of another size. */
+    public TurnOptions largestMessageBytes(int bytes) {
+        return new TurnOptions(limits, bytes, foldBytes, unforcedBytes, checksValues, allowed);
     }
 
     /** These, and values are looked at. */
     public TurnOptions checkingValues() {
-        return new TurnOptions(limits, largestMessageBytes, foldBytes, unforcedBytes, true);
+        return new TurnOptions(
+                limits, largestMessageBytes, foldBytes, unforcedBytes, true, allowed);
+    }
+
+    /** These, where messages of a type come from these services alone. */
+    public TurnOptions allow(Class<?> type, String... senders) {
+        Map<String, Set<String>> more = new HashMap<>(allowed);
+        more.put(new Codec().name(type), Set.of(senders));
+        return new TurnOptions(
+                limits, largestMessageBytes, foldBytes, unforcedBytes, checksValues, more);
+    }
+
+    /** Whether a message of that type may come from there. */
+    boolean allows(String type, String service, boolean outside) {
+        Set<String> senders = allowed.get(type);
+        return senders == null || (!outside && senders.contains(service));
     }
 
     private static void check(String name, long value, long least, long most) {

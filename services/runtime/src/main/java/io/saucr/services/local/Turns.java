@@ -7,6 +7,7 @@ import io.saucr.services.Returned;
 import io.saucr.services.Sent;
 import io.saucr.services.Service;
 import io.saucr.services.State;
+import io.saucr.services.core.Birth;
 import io.saucr.services.core.Body;
 import io.saucr.services.core.Delta;
 import io.saucr.services.core.Effects;
@@ -23,8 +24,10 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.Consumer;
@@ -58,6 +61,8 @@ public final class Turns implements Endpoint {
     private final MessageTypes types;
     private final HandlerTable handlers;
     private final long recovered;
+    private final TreeMap<Long, List<Runnable>> whenFinal = new TreeMap<>();
+    private volatile boolean noRoom;
     private final OpenTurn.Past past = new PastOfCore();
 
     /**
@@ -207,6 +212,63 @@ public final class Turns implements Endpoint {
         return handlers.output(callType).isPresent();
     }
 
+    /** Whether the disk has room for more than acks and folding (K13). Any thread. */
+    public void room(boolean enough) {
+        noRoom = !enough;
+    }
+
+    /**
+     * A person removes what was put aside (K12).
+     *
+     * @throws IllegalArgumentException where nothing has that id
+     */
+    public void discardParked(long id) {
+        recording.perform(core.discardParked(id));
+    }
+
+    /**
+     * A person has what was put aside tried again, as a message of the service to itself (K12).
+     *
+     * @throws IllegalArgumentException where nothing has that id, or no message handler takes it
+     */
+    public void retryParked(long id) {
+        core.parked().stream()
+                .filter(it -> it.id() == id && handlers.message(it.body().type()).isEmpty())
+                .findFirst()
+                .ifPresent(
+                        it -> {
+                            throw new IllegalArgumentException(
+                                    name
+                                            + " has no message handler for "
+                                            + it.body().type()
+                                            + ", so it can only be discarded");
+                        });
+        recording.perform(core.retryParked(id));
+    }
+
+    /**
+     * An operator says that a peer's birth never comes back (K15).
+     *
+     * @throws IllegalArgumentException where the name is not one
+     */
+    public void declareGone(String service, Birth birth) {
+        recording.perform(
+                core.declareGone(service, birth, "an operator declared birth " + birth + " gone"));
+    }
+
+    /**
+     * A person lets a channel go on that waits (K12).
+     *
+     * @throws IllegalArgumentException where no channel of that name waits
+     */
+    public void resume(String channel) {
+        if (!core.stopped().contains(channel)) {
+            throw new IllegalArgumentException(
+                    "no channel " + channel + " waits; there are " + core.stopped());
+        }
+        core.resume(channel);
+    }
+
     /** Whether this type of message is a query. */
     public boolean isQuery(String type) {
         return handlers.query(type).isPresent();
@@ -225,6 +287,18 @@ public final class Turns implements Endpoint {
     @Override
     public void finalUpTo(long turn) {
         recording.finalUpTo(turn);
+        while (!whenFinal.isEmpty() && whenFinal.firstKey() <= turn) {
+            whenFinal.pollFirstEntry().getValue().forEach(Runnable::run);
+        }
+    }
+
+    /** Runs something once a turn is final; at once where it is. */
+    public void whenFinal(long turn, Runnable what) {
+        if (turn <= core.finalTurn()) {
+            what.run();
+        } else {
+            whenFinal.computeIfAbsent(turn, it -> new ArrayList<>()).add(what);
+        }
     }
 
     @Override
@@ -233,11 +307,13 @@ public final class Turns implements Endpoint {
         recording.perform(core.tick(at));
         long notFinal = finality.bytesNotFinal();
         core.take(
-                notFinal < options.unforcedBytes()
-                        ? Intake.ALL
-                        : notFinal < 4 * options.unforcedBytes()
-                                ? Intake.SERVICES
-                                : Intake.NOTHING);
+                noRoom
+                        ? Intake.NOTHING
+                        : notFinal < options.unforcedBytes()
+                                ? Intake.ALL
+                                : notFinal < 4 * options.unforcedBytes()
+                                        ? Intake.SERVICES
+                                        : Intake.NOTHING);
         Optional<Input> next = core.next(at);
         next.ifPresent(this::run);
         return next.isPresent();
@@ -250,6 +326,11 @@ public final class Turns implements Endpoint {
 
     private void run(Input input) {
         String type = input.body().type();
+        if (!isAllowed(input)) {
+            LOG.warn("{}: {} came from somebody who may not send it: {}", name, type, input);
+            recording.perform(core.forbidden("you may not send " + type + " to " + name));
+            return;
+        }
         Optional<QueryHandler<Object>> query = handlers.query(type);
         if (query.isPresent()
                 && (input instanceof Input.Outside || input instanceof Input.Message)) {
@@ -266,6 +347,15 @@ public final class Turns implements Endpoint {
             return;
         }
         take(input, taking.get());
+    }
+
+    private boolean isAllowed(Input input) {
+        String type = input.body().type();
+        if (input instanceof Input.Message it) {
+            boolean outside = it.peer().indexOf(ServiceCore.RESERVED) >= 0;
+            return it.peer().equals(name) || options.allows(type, it.name(), outside);
+        }
+        return !(input instanceof Input.Outside) || options.allows(type, "", true);
     }
 
     /** Decodes a message and gives it to its handler. */

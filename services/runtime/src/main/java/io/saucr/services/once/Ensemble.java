@@ -2,11 +2,11 @@ package io.saucr.services.once;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.saucr.services.Credentials;
 import io.saucr.services.core.once.Answer;
 import io.saucr.services.core.once.MarkerContent;
 import io.saucr.services.core.once.Reading;
 import io.saucr.services.core.once.Step;
-import io.saucr.services.ensemble.Office;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -81,7 +81,7 @@ final class Ensemble {
     private final String chroot;
     private final String parent;
     private final Duration sessionTimeout;
-    private final Optional<Office.Credentials> credentials;
+    private final Optional<Credentials> credentials;
     private final List<ACL> acls;
     private volatile boolean interrupted;
     private volatile String refusal;
@@ -93,7 +93,7 @@ final class Ensemble {
             String chroot,
             String name,
             Duration sessionTimeout,
-            Optional<Office.Credentials> credentials,
+            Optional<Credentials> credentials,
             List<ACL> acls) {
         this.connect = connect;
         this.chroot = chroot;

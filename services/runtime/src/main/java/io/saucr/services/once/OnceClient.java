@@ -1,12 +1,12 @@
 package io.saucr.services.once;
 
+import io.saucr.services.Credentials;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.once.Answer;
 import io.saucr.services.core.once.MarkerChain;
 import io.saucr.services.core.once.Reading;
 import io.saucr.services.core.once.Step;
-import io.saucr.services.ensemble.Office;
 import io.saucr.services.journal.DeadJournalException;
 import io.saucr.services.journal.ForceMode;
 import io.saucr.services.journal.Journal;
@@ -185,7 +185,7 @@ public final class OnceClient implements AutoCloseable {
         private String name;
         private Path folder;
         private Duration sessionTimeout = Duration.ofSeconds(15);
-        private Optional<Office.Credentials> credentials = Optional.empty();
+        private Optional<Credentials> credentials = Optional.empty();
         private List<ACL> acls = ZooDefs.Ids.OPEN_ACL_UNSAFE;
         private MarkerChain.Limits limits = MarkerChain.Limits.usual();
         private Consumer<String> onStop = reason -> LOG.error("once client stopped: {}", reason);
@@ -244,7 +244,7 @@ public final class OnceClient implements AutoCloseable {
          * Who the client is, as for {@code addAuthInfo}: scheme "digest", secret "user:password".
          */
         public Builder credentials(String scheme, String secret) {
-            this.credentials = Optional.of(new Office.Credentials(scheme, secret));
+            this.credentials = Optional.of(new Credentials(scheme, secret));
             return this;
         }
 

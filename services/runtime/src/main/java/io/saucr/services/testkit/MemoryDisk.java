@@ -142,6 +142,16 @@ final class MemoryDisk {
         }
 
         @Override
+        public boolean hasRoom() {
+            return true;
+        }
+
+        @Override
+        public long lastForceMicros() {
+            return 0;
+        }
+
+        @Override
         public long bytesNotFinal() {
             return bytes((int) (forced - baseTurn));
         }

@@ -66,7 +66,7 @@ final class TestClient extends Node implements Client {
 
     @Override
     public void crash() {
-        turns.close();
+        turns.close("client " + name() + " crashed");
         super.crash();
     }
 

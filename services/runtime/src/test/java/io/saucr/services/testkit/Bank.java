@@ -16,52 +16,52 @@ import java.util.List;
 import java.util.Set;
 
 /** A bank that uses all that a turn offers. */
-final class Bank implements Service {
+public final class Bank implements Service {
 
-    record Open(String owner, long cents) {}
+    public record Open(String owner, long cents) {}
 
     /** To an account of this or another bank. */
-    record Transfer(String id, String from, String bank, String to, long cents) {}
+    public record Transfer(String id, String from, String bank, String to, long cents) {}
 
-    record Credit(String id, String to, long cents) {}
+    public record Credit(String id, String to, long cents) {}
 
-    record Done(String id) {}
+    public record Done(String id) {}
 
-    record Bounced(String id) {}
+    public record Bounced(String id) {}
 
-    record Balance(String owner) {}
+    public record Balance(String owner) {}
 
-    record Cents(long cents) {}
+    public record Cents(long cents) {}
 
-    record Total() {}
+    public record Total() {}
 
-    record CheckSettled(String id, Sent credit) {}
+    public record CheckSettled(String id, Sent credit) {}
 
-    record Settled() {}
+    public record Settled() {}
 
-    record Settlements(List<String> ids, List<Instant> at) {}
+    public record Settlements(List<String> ids, List<Instant> at) {}
 
-    record Letter(String text) {}
+    public record Letter(String text) {}
 
-    record Posted(String stamp) {}
+    public record Posted(String stamp) {}
 
-    record Stamps() {}
+    public record Stamps() {}
 
-    record Stamped(List<String> stamps) {}
+    public record Stamped(List<String> stamps) {}
 
-    record Wait(String until) {}
+    public record Wait(String until) {}
 
-    record Release(String until) {}
+    public record Release(String until) {}
 
-    record Released() {}
+    public record Released() {}
 
-    record Poison(String why) {}
+    public record Poison(String why) {}
 
-    record Remind(String text, Duration after) {}
+    public record Remind(String text, Duration after) {}
 
-    record Forget(String text) {}
+    public record Forget(String text) {}
 
-    record Interest() {}
+    public record Interest() {}
 
     private final MapState<String, Long> accounts;
     private final ListState<String> settled;
@@ -74,7 +74,7 @@ final class Bank implements Service {
     private final Set<String> post;
 
     /** Calls to the world are noted outside; letters with an id in post arrive. */
-    Bank(State state, List<String> calls, Set<String> post) {
+    public Bank(State state, List<String> calls, Set<String> post) {
         accounts = state.map("accounts", String.class, Long.class);
         settled = state.list("settled", String.class);
         settledAt = state.list("settledAt", Instant.class);
@@ -191,5 +191,5 @@ final class Bank implements Service {
         on.query(InterestSoFar.class, (q, turn) -> new Cents(interests.orElse(0L)));
     }
 
-    record InterestSoFar() {}
+    public record InterestSoFar() {}
 }

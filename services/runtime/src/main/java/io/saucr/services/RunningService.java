@@ -1,0 +1,63 @@
+package io.saucr.services;
+
+import java.util.Optional;
+
+/** A service that runs. Any thread, but not within one of its turns. */
+public interface RunningService extends AutoCloseable {
+
+    /** The service's name. */
+    String name();
+
+    /** Where it answers. */
+    Address address();
+
+    /** Where its status page is, where it has one. */
+    Optional<Address> statusPage();
+
+    /** How it is now, as of one moment between two turns. */
+    ServiceStatus status();
+
+    /**
+     * Has a message tried again that was put aside (K12): as one of the service to itself, since
+     * its sender was told that it did not go through. Final when this returns, as with the next
+     * three.
+     *
+     * @param parked its id in the status
+     * @throws IllegalArgumentException where there is none, or no message handler takes it
+     */
+    void retry(long parked);
+
+    /**
+     * Removes a message that was put aside (K12).
+     *
+     * @throws IllegalArgumentException where there is none
+     */
+    void discard(long parked);
+
+    /**
+     * Says that a birth of a peer never comes back (K15): what it has not acked returns to this
+     * service, and it is told so, should it come back nevertheless.
+     *
+     * @param birth 32 hexadecimal digits
+     * @throws IllegalArgumentException where one of the two is not allowed
+     */
+    void declareGone(String service, String birth);
+
+    /**
+     * Lets a channel go on that waits for a person (K12).
+     *
+     * @param channel as the status names it
+     * @throws IllegalArgumentException where none of that name waits
+     */
+    void resume(String channel);
+
+    /**
+     * Lets the turn that runs come to its end, makes what it did final, and ends. What peers have
+     * not acked is sent by the next start.
+     */
+    @Override
+    void close();
+
+    /** Waits until it is closed. */
+    void join() throws InterruptedException;
+}

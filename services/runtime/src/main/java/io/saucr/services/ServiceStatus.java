@@ -1,0 +1,86 @@
+package io.saucr.services;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * How a service is at one moment. No message's content is in it. Immutable.
+ *
+ * @param service its name
+ * @param address where it answers
+ * @param birth of its folder, 32 hexadecimal digits
+ * @param incarnation the number of its start
+ * @param turn the newest turn; 0 before the first
+ * @param finalTurn up to which nothing can undo turns any more
+ * @param bytesNotFinal of the turns behind that
+ * @param bytesAboveBase of the turns that the next start would read behind its base
+ * @param lastForceMicros how long the last force took; 0 before the first
+ * @param timers that are set
+ * @param outputs calls to the world that have not returned
+ * @param channels with services and clients
+ * @param parked messages that were put aside (K12)
+ * @param stopped channels that wait for a person, or for a release that knows their next type
+ * @param waitsFor services that take nothing at the moment, though messages wait for them (K13)
+ * @param unreachable services that cannot be reached, with the reason
+ */
+public record ServiceStatus(
+        String service,
+        String address,
+        String birth,
+        long incarnation,
+        long turn,
+        long finalTurn,
+        long bytesNotFinal,
+        long bytesAboveBase,
+        long lastForceMicros,
+        int timers,
+        int outputs,
+        List<Channel> channels,
+        List<Parked> parked,
+        List<String> stopped,
+        List<String> waitsFor,
+        Map<String, String> unreachable) {
+
+    public ServiceStatus {
+        channels = List.copyOf(channels);
+        parked = List.copyOf(parked);
+        stopped = List.copyOf(stopped);
+        waitsFor = List.copyOf(waitsFor);
+        unreachable = Map.copyOf(unreachable);
+    }
+
+    /**
+     * One channel.
+     *
+     * @param peer a service, or a client and its birth
+     * @param outside whether it is a client
+     * @param birth of the peer; empty text while it has not been met
+     * @param connected whether it is there
+     * @param sent messages that were sent to it, over all its births
+     * @param unacked those of them that it has not acked
+     * @param oldestUnackedMillis for how long the oldest of these has waited; 0 without one
+     * @param consumed the number of the last message that was consumed from it
+     * @param waiting messages from it that wait for their turn
+     */
+    public record Channel(
+            String peer,
+            boolean outside,
+            String birth,
+            boolean connected,
+            long sent,
+            long unacked,
+            long oldestUnackedMillis,
+            long consumed,
+            int waiting) {}
+
+    /**
+     * A message that was put aside.
+     *
+     * @param id for commands
+     * @param channel from which it came
+     * @param type of the message
+     * @param bytes that it has
+     * @param reason why
+     */
+    public record Parked(long id, String channel, String type, int bytes, String reason) {}
+}

@@ -1,0 +1,176 @@
+package io.saucr.services;
+
+import io.saucr.services.core.Limits;
+import io.saucr.services.local.Place;
+import io.saucr.services.local.Runs;
+import io.saucr.services.net.NetOptions;
+import io.saucr.services.net.TlsOptions;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * Where a service is, and how it is to run: the beginning of everything, for who runs it and for
+ * who calls it.
+ *
+ * <pre>{@code
+ * Services.at("zk1:2181,zk2:2181/apps/bank-eu").run(Bank::new, Protection.local());
+ * Services.at("zk1:2181,zk2:2181/apps/bank-eu").client().ask(new Balance("ann"), Cents.class);
+ * }</pre>
+ *
+ * <p>The last part of the path is the service's name; it sends to others beside it by theirs.
+ * Immutable: each setting gives another of these. Any thread.
+ */
+public final class Services {
+
+    private final Place place;
+
+    private Services(Place place) {
+        this.place = place;
+    }
+
+    /**
+     * A service whose place is a znode of an ensemble. The ensemble hands out names and sees to it
+     * that a service runs once (K14); no message goes through it.
+     *
+     * @param ensemble servers as for ZooKeeper's client, and the service's path: {@code
+     *     zk1:2181,zk2:2181/apps/bank-eu}
+     * @throws IllegalArgumentException where a part is missing or not allowed
+     */
+    public static Services at(String ensemble) {
+        return new Services(Place.at(ensemble, Optional.empty()));
+    }
+
+    /** The same, for an ensemble that asks who one is; the service's znodes are its own. */
+    public static Services at(String ensemble, Credentials credentials) {
+        return new Services(Place.at(ensemble, Optional.of(credentials)));
+    }
+
+    /**
+     * A service whose peers are at addresses that are known. Nobody sees to it that it runs once:
+     * an old copy of its folder is found out only when it meets a peer (K14). For tests, and where
+     * something else fences.
+     *
+     * @param name of the service
+     * @param addresses of services by name; for a client also that of this one
+     */
+    public static Services without(String name, Map<String, Address> addresses) {
+        return new Services(Place.without(name, addresses));
+    }
+
+    /**
+     * Where the service keeps what must survive: a folder of its own on a disk of this machine.
+     * Preset: one of its name in {@code services} of the current folder.
+     */
+    public Services folder(Path folder) {
+        return new Services(place.withFolder(folder));
+    }
+
+    /**
+     * Where the service listens; that is what others are told, too, so it has to be a name or
+     * number that they reach. Preset: {@code localhost}, at a port that the system chooses.
+     */
+    public Services listen(Address address) {
+        return new Services(place.withListen(address));
+    }
+
+    /** How connections are made, and how much they hold. */
+    public Services net(NetOptions options) {
+        return new Services(place.withNet(options));
+    }
+
+    /** Encrypts all connections; who is on the other side is proven by its certificate. */
+    public Services tls(TlsOptions keys) {
+        return net(place.net().with(keys));
+    }
+
+    /** How many messages are held, how often they are tried, and the like. */
+    public Services limits(Limits limits) {
+        return new Services(place.withOptions(place.options().with(limits)));
+    }
+
+    /** How many bytes of turns may lie above the base before the next one is written (K10). */
+    public Services foldBytes(long bytes) {
+        return new Services(place.withOptions(place.options().foldBytes(bytes)));
+    }
+
+    /**
+     * The size of the journal's files, from 4 KiB to 1 GiB; preset 64 MiB. Twice as many bytes are
+     * kept in reserve on the disk, so that acks and folding go on when it is full (K13).
+     */
+    public Services segmentBytes(int bytes) {
+        return new Services(place.withSegmentBytes(bytes));
+    }
+
+    /**
+     * Answers with a status page and JSON on this machine, for its own people; see {@link
+     * io.saucr.services.status.StatusPage}. Preset: none.
+     *
+     * @param port of localhost; 0 lets the system choose, and the log says it
+     */
+    public Services statusPage(int port) {
+        return statusPage(new Address("localhost", port));
+    }
+
+    /** The same at any address. Nobody is asked who he is: whoever reaches it may give orders. */
+    public Services statusPage(Address address) {
+        return new Services(place.withPage(address));
+    }
+
+    /** The timeout of sessions with the ensemble; preset 15 s. */
+    public Services sessionTimeout(Duration timeout) {
+        return new Services(place.withSessionTimeout(timeout));
+    }
+
+    /**
+     * Services that alone may send messages of this type, clients excluded; without this all may.
+     * Who else sends one has it returned (K12). Without TLS a name is what a peer says it is.
+     */
+    public Services allow(Class<? extends Record> type, String... senders) {
+        return new Services(place.withOptions(place.options().allow(type, senders)));
+    }
+
+    /**
+     * Starts the service: takes its folder and its head, recovers, listens, and answers. Waits for
+     * the ensemble as long as it takes.
+     *
+     * @param constructor makes the service from its state, such as {@code Bank::new}
+     * @param protection what it is to survive
+     * @return runs until it is closed. When it must not go on, as its disk fails or its head is
+     *     another's, the process ends at once with status 70 (K8, K14)
+     * @throws IllegalArgumentException where the service or one of its types is not allowed
+     * @throws IOException where folder, port or keys cannot be used; says what to do
+     * @throws ServiceException where the ensemble refuses the start; says why, and what to do
+     * @throws InterruptedException where the thread is interrupted; nothing runs then
+     */
+    public RunningService run(
+            Function<State, ? extends Service> constructor, Protection.Local protection)
+            throws IOException, InterruptedException {
+        return Runs.start(place, constructor, protection);
+    }
+
+    /**
+     * A client without a birth: messages are consumed at most once. When a connection breaks, calls
+     * under way fail, and nobody knows whether they were consumed.
+     *
+     * @throws IOException where keys cannot be used
+     */
+    public Client client() throws IOException {
+        return Runs.client(place);
+    }
+
+    /**
+     * A client with a birth of its own: its messages are consumed exactly once and in order, also
+     * across crashes of both. A call is on disk here before it is sent.
+     *
+     * @param name of the client, without '#'
+     * @param folder its own, locked while it is open
+     * @throws IOException where folder or keys cannot be used; says what to do
+     */
+    public Client client(String name, Path folder) throws IOException {
+        return Runs.client(place, name, folder);
+    }
+}

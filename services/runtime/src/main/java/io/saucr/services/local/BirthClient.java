@@ -1,0 +1,215 @@
+package io.saucr.services.local;
+
+import io.saucr.services.Client;
+import io.saucr.services.ServiceException;
+import io.saucr.services.core.Body;
+import io.saucr.services.core.Frame;
+import io.saucr.services.core.Link;
+import io.saucr.services.ensemble.Names;
+import io.saucr.services.journal.Disk;
+import io.saucr.services.journal.ForceMode;
+import io.saucr.services.journal.JournalOptions;
+import io.saucr.services.net.Peers;
+import io.saucr.services.net.Transport;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A client with a birth of its own, in a folder of its own: what it sends is consumed exactly once.
+ * A disk that fails, or a folder that is an old copy, ends the client, not the process. Any thread.
+ */
+final class BirthClient implements Client {
+
+    private static final Logger LOG = LoggerFactory.getLogger(BirthClient.class);
+
+    /** A client's journal is short. */
+    private static final int SEGMENT_BYTES = 4 << 20;
+
+    private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+    private final Place place;
+    private final String name;
+    private final ClientMessages messages = new ClientMessages();
+    private ClientTurns turns;
+    private TurnLoop loop;
+    private final Set<CompletableFuture<?>> calls = ConcurrentHashMap.newKeySet();
+    private volatile String over;
+
+    private BirthClient(Place place, String name) {
+        this.place = place;
+        this.name = name;
+    }
+
+    static BirthClient open(Place place, String name, Path folder) throws IOException {
+        BirthClient client = new BirthClient(place, name);
+        boolean done = false;
+        try {
+            client.begin(folder);
+            done = true;
+            return client;
+        } finally {
+            if (!done) {
+                client.closeOpened();
+            }
+        }
+    }
+
+    private void begin(Path folder) throws IOException {
+        SecureRandom random = new SecureRandom();
+        Finality finality =
+                OwnDisk.open(
+                        Disk.local(),
+                        folder,
+                        name,
+                        new JournalOptions(ForceMode.always(), SEGMENT_BYTES),
+                        random);
+        opened.push(finality);
+        ExecutorService folding =
+                Executors.newSingleThreadExecutor(
+                        task -> {
+                            Thread thread = new Thread(task, "folding " + name);
+                            thread.setDaemon(true);
+                            return thread;
+                        });
+        opened.push(folding::shutdown);
+        turns =
+                ClientTurns.open(
+                        name,
+                        place.name(),
+                        finality,
+                        place.options().foldBytes(SEGMENT_BYTES),
+                        new Turns.Surroundings(
+                                Runs::moment, random, folding, event -> loop.post(event)));
+        Halt halt = (reason, cause) -> end(reason);
+        loop = new TurnLoop(name, turns, halt);
+        Links links = new Links(place, turns, Optional.empty());
+        Transport transport = new Transport(1);
+        opened.push(transport);
+        Peers peers =
+                Peers.openClient(
+                        transport,
+                        name,
+                        place.net(),
+                        links,
+                        loop::post,
+                        new Random(random.nextLong()));
+        opened.push(peers);
+        links.over(peers);
+        loop.post(() -> turns.begin(new ClientBorder(links)));
+        finality.confirm();
+        finality.begin(loop);
+        loop.begin();
+        Optional<Names> names =
+                PlainClient.follow(place, address -> peers.dial(place.name(), address));
+        names.ifPresent(opened::push);
+    }
+
+    /** Any thread. */
+    private void end(String reason) {
+        LOG.error("client {} of {} ends: {}", name, place.name(), reason);
+        fail(reason);
+    }
+
+    private void fail(String reason) {
+        over = reason;
+        // Whoever is not in the set yet looks at the reason after it is.
+        calls.forEach(it -> it.completeExceptionally(new ServiceException(reason)));
+    }
+
+    @Override
+    public <A> CompletableFuture<A> ask(Object message, Class<A> answer) {
+        TurnGuard.refuse("ask", "send to the service, which answers by a message");
+        messages.check(answer);
+        Body body = messages.encode(message, place.options().largestMessageBytes());
+        CompletableFuture<Body> given = new CompletableFuture<>();
+        submit(body, Optional.of(given), new CompletableFuture<>(), given);
+        return given.thenApply(it -> messages.decode(place.name(), it, answer));
+    }
+
+    @Override
+    public CompletableFuture<Void> send(Object message) {
+        TurnGuard.refuse("send", "send by the turn");
+        Body body = messages.encode(message, place.options().largestMessageBytes());
+        CompletableFuture<Void> consumed = new CompletableFuture<>();
+        submit(body, Optional.empty(), consumed, consumed);
+        return consumed;
+    }
+
+    private void submit(
+            Body body,
+            Optional<CompletableFuture<Body>> answer,
+            CompletableFuture<Void> consumed,
+            CompletableFuture<?> call) {
+        calls.add(call);
+        CompletableFuture<?> unused = call.whenComplete((result, e) -> calls.remove(call));
+        if (over != null) {
+            call.completeExceptionally(new ServiceException(over));
+            return;
+        }
+        loop.post(() -> turns.call(body, answer, consumed));
+    }
+
+    @Override
+    public void close() {
+        TurnGuard.refuse("close", "a client's end waits");
+        loop.stop();
+        fail("client " + name + " was closed; what it sent is sent again by its next start");
+        closeOpened();
+    }
+
+    private void closeOpened() {
+        while (!opened.isEmpty()) {
+            try {
+                opened.pop().close();
+            } catch (Exception e) {
+                LOG.warn("client {}: not everything of it could be closed", name, e);
+            }
+        }
+    }
+
+    /** What leaves the client. */
+    private final class ClientBorder implements Endpoint.Border {
+
+        private final Links links;
+
+        ClientBorder(Links links) {
+            this.links = links;
+        }
+
+        @Override
+        public void send(Link link, Frame frame) {
+            links.send(link, frame);
+        }
+
+        @Override
+        public void close(Link link, String reason) {
+            links.close(link, reason);
+        }
+
+        @Override
+        public void reach(String service) {
+            // It dials its service always.
+        }
+
+        @Override
+        public void call(long output, String id, Body call) {
+            throw new IllegalStateException("a client makes no calls to the world");
+        }
+
+        @Override
+        public void halt(String reason) {
+            loop.end(reason, null);
+        }
+    }
+}

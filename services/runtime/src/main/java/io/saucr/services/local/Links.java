@@ -1,0 +1,122 @@
+package io.saucr.services.local;
+
+import io.saucr.services.Address;
+import io.saucr.services.core.Frame;
+import io.saucr.services.core.Link;
+import io.saucr.services.ensemble.Names;
+import io.saucr.services.net.Connection;
+import io.saucr.services.net.LinkListener;
+import io.saucr.services.net.Peers;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The links of one endpoint over real connections. Turn thread, apart from the looks for addresses.
+ */
+final class Links implements LinkListener {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Links.class);
+
+    private final Place place;
+    private final Endpoint endpoint;
+    private final Optional<Names> names;
+    private final Map<Long, Connection> connections = new HashMap<>();
+    private final Map<Long, Link> links = new HashMap<>();
+    private final Set<String> reached = new HashSet<>();
+    private volatile Peers peers;
+
+    /**
+     * No links yet.
+     *
+     * @param names of the place's ensemble, where it has one
+     */
+    Links(Place place, Endpoint endpoint, Optional<Names> names) {
+        this.place = place;
+        this.endpoint = endpoint;
+        this.names = names;
+    }
+
+    /** Before the turn thread begins. */
+    void over(Peers these) {
+        peers = these;
+    }
+
+    @Override
+    public void up(Connection connection) {
+        Link link = new Link(connection.id(), connection.peer(), connection.outside());
+        connections.put(link.id(), connection);
+        links.put(link.id(), link);
+        endpoint.linkUp(link);
+    }
+
+    @Override
+    public void frame(Connection connection, Frame frame) {
+        Link link = links.get(connection.id());
+        if (link != null) {
+            endpoint.frame(link, frame);
+        }
+    }
+
+    @Override
+    public void down(Connection connection, String reason) {
+        Link link = links.remove(connection.id());
+        connections.remove(connection.id());
+        if (link != null) {
+            LOG.debug("{}: link with {} ended: {}", place.name(), link.peer(), reason);
+            endpoint.linkDown(link);
+        }
+    }
+
+    void send(Link link, Frame frame) {
+        Connection connection = connections.get(link.id());
+        if (connection != null) {
+            connection.send(frame);
+        }
+    }
+
+    void close(Link link, String reason) {
+        Connection connection = connections.remove(link.id());
+        links.remove(link.id());
+        if (connection != null) {
+            LOG.info("{} ends its link with {}: {}", place.name(), link.peer(), reason);
+            connection.close(reason);
+        }
+    }
+
+    void reach(String service) {
+        if (!reached.add(service)) {
+            return;
+        }
+        if (names.isPresent()) {
+            peers.dial(service, Optional.empty());
+            names.get().follow(place.path(service), address -> follow(service, address));
+        } else {
+            Address address = place.addresses().get(service);
+            if (address == null) {
+                LOG.warn(
+                        "{} has messages for {}, whose address is not known; known are {}",
+                        place.name(),
+                        service,
+                        place.addresses().keySet());
+            }
+            peers.dial(service, Optional.ofNullable(address));
+        }
+    }
+
+    /** Any thread. */
+    private void follow(String service, Optional<String> address) {
+        if (address.isEmpty()) {
+            return;
+        }
+        try {
+            peers.dial(service, Optional.of(Address.parse(address.get())));
+        } catch (IllegalArgumentException e) {
+            LOG.warn("{}: the address of {} is of no use", place.name(), service, e);
+        }
+    }
+}

@@ -1,0 +1,403 @@
+package io.saucr.services.local;
+
+import io.saucr.services.Address;
+import io.saucr.services.RunningService;
+import io.saucr.services.Service;
+import io.saucr.services.ServiceException;
+import io.saucr.services.ServiceStatus;
+import io.saucr.services.State;
+import io.saucr.services.core.Birth;
+import io.saucr.services.core.Body;
+import io.saucr.services.core.Frame;
+import io.saucr.services.core.Incarnation;
+import io.saucr.services.core.Link;
+import io.saucr.services.core.ServiceCore;
+import io.saucr.services.ensemble.Names;
+import io.saucr.services.ensemble.Office;
+import io.saucr.services.journal.Disk;
+import io.saucr.services.journal.ForceMode;
+import io.saucr.services.journal.JournalOptions;
+import io.saucr.services.net.Peers;
+import io.saucr.services.net.Transport;
+import io.saucr.services.status.StatusPage;
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.data.ACL;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A service of this process: its threads, its folder, its connections and its place in the
+ * ensemble. One thread runs its turns, one forces its disk, one moves its frames, two make calls to
+ * the world and tend the folder.
+ */
+final class LocalService implements RunningService {
+
+    private static final Logger LOG = LoggerFactory.getLogger(LocalService.class);
+
+    private static final int CALLING_THREADS = 2;
+    private static final long TENDED_EVERY_MILLIS = 1_000;
+
+    /** A turn may take long, but who looks on wants to know. */
+    private static final long WAITED_SECONDS = 10;
+
+    /** Closed in reverse, whatever the start came to. */
+    private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+
+    private final Place place;
+    private final CountDownLatch ended = new CountDownLatch(1);
+    private final SecureRandom random = new SecureRandom();
+    private Finality finality;
+    private Turns turns;
+    private TurnLoop loop;
+    private Peers peers;
+    private Address address;
+    private StatusPage page;
+    private boolean hadRoom = true;
+
+    private LocalService(Place place) {
+        this.place = place;
+    }
+
+    static LocalService start(
+            Place place, Function<State, ? extends Service> constructor, ForceMode force, Halt halt)
+            throws IOException, InterruptedException {
+        LocalService service = new LocalService(place);
+        boolean started = false;
+        try {
+            service.begin(constructor, force, halt);
+            started = true;
+            return service;
+        } finally {
+            if (!started) {
+                service.closeOpened();
+            }
+        }
+    }
+
+    private void begin(Function<State, ? extends Service> constructor, ForceMode force, Halt halt)
+            throws IOException, InterruptedException {
+        long begun = System.nanoTime();
+        String name = place.name();
+        finality =
+                OwnDisk.open(
+                        Disk.local(),
+                        place.folder(),
+                        name,
+                        new JournalOptions(force, place.segmentBytes()),
+                        random);
+        opened.push(finality);
+        ScheduledExecutorService folding = threads(1, "folding " + name);
+        opened.push(folding::shutdown);
+        turns =
+                Turns.open(
+                        name,
+                        constructor,
+                        finality,
+                        place.options(),
+                        new Turns.Surroundings(
+                                Runs::moment, random, folding, event -> loop.post(event)));
+        loop = new TurnLoop(name, turns, halt);
+        ScheduledExecutorService calling = threads(CALLING_THREADS, "calls of " + name);
+        opened.push(calling::shutdownNow);
+        OutputCalls calls =
+                turns.outputCalls(
+                        calling, (output, answer) -> loop.post(() -> turns.result(output, answer)));
+        Optional<Names> names =
+                place.ensemble()
+                        .map(it -> new Names(it, place.sessionTimeout(), place.credentials()));
+        names.ifPresent(opened::push);
+        Links links = new Links(place, turns, names);
+        // What arrives before the service has begun waits behind this.
+        loop.post(() -> turns.begin(new ProcessBorder(links, calls, halt)));
+        Transport transport = new Transport(1);
+        opened.push(transport);
+        peers =
+                Peers.open(
+                        transport,
+                        name,
+                        place.net(),
+                        links,
+                        loop::post,
+                        new Random(random.nextLong()));
+        opened.push(peers);
+        links.over(peers);
+        address = peers.listen(place.listen());
+        if (place.page().isPresent()) {
+            page = new StatusPage(this, place.page().get());
+            opened.push(page);
+        }
+        takeOffice();
+        finality.confirm();
+        finality.begin(loop);
+        loop.begin();
+        Future<?> unused =
+                calling.scheduleWithFixedDelay(
+                        this::tend, 0, TENDED_EVERY_MILLIS, TimeUnit.MILLISECONDS);
+        LOG.info(
+                "{} answers at {}: start {} of birth {}, recovered up to turn {} in {} ms",
+                name,
+                address,
+                finality.incarnation().number(),
+                finality.incarnation().birth(),
+                turns.recovered(),
+                (System.nanoTime() - begun) / 1_000_000);
+    }
+
+    private static ScheduledExecutorService threads(int count, String name) {
+        ScheduledThreadPoolExecutor executor =
+                new ScheduledThreadPoolExecutor(
+                        count,
+                        task -> {
+                            Thread thread = new Thread(task, name);
+                            thread.setDaemon(true);
+                            return thread;
+                        });
+        executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        return executor;
+    }
+
+    private void takeOffice() throws InterruptedException {
+        if (place.ensemble().isEmpty()) {
+            return;
+        }
+        Office office =
+                new Office(
+                        new Office.Place(
+                                place.ensemble().get(),
+                                place.path(place.name()),
+                                Optional.of(address.toString()),
+                                place.sessionTimeout(),
+                                place.credentials(),
+                                acls(place)),
+                        finality.incarnation(),
+                        finality.incarnations(),
+                        finality.confirmed(),
+                        reason -> loop.end(reason, null));
+        opened.push(office);
+        try {
+            office.take();
+        } catch (Office.RefusedException e) {
+            throw new ServiceException(place.name() + " does not start: " + e.getMessage(), e);
+        }
+    }
+
+    /** With credentials all but reading is the creator's; others have to find the address. */
+    static List<ACL> acls(Place place) {
+        if (place.credentials().isEmpty()) {
+            return ZooDefs.Ids.OPEN_ACL_UNSAFE;
+        }
+        List<ACL> acls = new ArrayList<>(ZooDefs.Ids.CREATOR_ALL_ACL);
+        acls.addAll(ZooDefs.Ids.READ_ACL_UNSAFE);
+        return Collections.unmodifiableList(acls);
+    }
+
+    private void tend() {
+        try {
+            boolean room = finality.hasRoom();
+            turns.room(room);
+            if (room != hadRoom) {
+                hadRoom = room;
+                if (room) {
+                    LOG.info("{}: the disk has room again; inputs are taken", place.name());
+                } else {
+                    LOG.warn(
+                            "{}: the disk of {} has no room but a reserve: no inputs are taken, acks"
+                                    + " and folding go on. Make room",
+                            place.name(),
+                            place.folder());
+                }
+            }
+        } catch (IOException | RuntimeException e) {
+            LOG.warn("{}: the room on the disk of {} is unknown", place.name(), place.folder(), e);
+        }
+    }
+
+    @Override
+    public String name() {
+        return place.name();
+    }
+
+    @Override
+    public Address address() {
+        return address;
+    }
+
+    @Override
+    public Optional<Address> statusPage() {
+        return Optional.ofNullable(page).map(StatusPage::address);
+    }
+
+    @Override
+    public ServiceStatus status() {
+        TurnGuard.refuse("status", "ask from outside of turns");
+        CompletableFuture<ServiceStatus> status = new CompletableFuture<>();
+        loop.post(() -> status.complete(statusNow()));
+        try {
+            return status.orTimeout(WAITED_SECONDS, TimeUnit.SECONDS).join();
+        } catch (CompletionException e) {
+            throw new ServiceException(place.name() + " does not answer: " + e.getCause(), e);
+        }
+    }
+
+    @Override
+    public void retry(long parked) {
+        order("retry", () -> turns.retryParked(parked));
+    }
+
+    @Override
+    public void discard(long parked) {
+        order("discard", () -> turns.discardParked(parked));
+    }
+
+    @Override
+    public void declareGone(String service, String birth) {
+        Birth parsed = Birth.parse(birth);
+        order("declareGone", () -> turns.declareGone(service, parsed));
+    }
+
+    @Override
+    public void resume(String channel) {
+        order("resume", () -> turns.resume(channel));
+    }
+
+    /** Between two turns; waits until it is final. */
+    private void order(String what, Runnable order) {
+        TurnGuard.refuse(what, "it is for people, from outside of turns");
+        CompletableFuture<Long> done = new CompletableFuture<>();
+        loop.post(
+                () -> {
+                    try {
+                        order.run();
+                        done.complete(turns.core().newestTurn());
+                    } catch (IllegalArgumentException e) {
+                        done.completeExceptionally(e);
+                    }
+                });
+        try {
+            long turn = done.orTimeout(WAITED_SECONDS, TimeUnit.SECONDS).join();
+            CompletableFuture<Void> isFinal = new CompletableFuture<>();
+            loop.post(() -> turns.whenFinal(turn, () -> isFinal.complete(null)));
+            isFinal.orTimeout(WAITED_SECONDS, TimeUnit.SECONDS).join();
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof IllegalArgumentException refused) {
+                throw refused;
+            }
+            throw new ServiceException(place.name() + " does not answer: " + e.getCause(), e);
+        }
+    }
+
+    private ServiceStatus statusNow() {
+        ServiceCore core = turns.core();
+        Incarnation self = finality.incarnation();
+        long now = core.nowMillis();
+        return new ServiceStatus(
+                place.name(),
+                address.toString(),
+                self.birth().toString(),
+                self.number(),
+                core.newestTurn(),
+                core.finalTurn(),
+                finality.bytesNotFinal(),
+                finality.bytesAboveBase(),
+                finality.lastForceMicros(),
+                core.timers(),
+                core.openOutputs(),
+                core.channels().stream().map(it -> channel(it, now)).toList(),
+                core.parked().stream()
+                        .map(
+                                it ->
+                                        new ServiceStatus.Parked(
+                                                it.id(),
+                                                it.channel(),
+                                                it.body().type(),
+                                                it.body().bytes().length,
+                                                it.reason()))
+                        .toList(),
+                core.stopped(),
+                core.waitsFor(),
+                peers.unreachable());
+    }
+
+    private static ServiceStatus.Channel channel(ServiceCore.Channel channel, long now) {
+        return new ServiceStatus.Channel(
+                channel.peer(),
+                channel.outside(),
+                channel.birth().map(Object::toString).orElse(""),
+                channel.linked(),
+                channel.sent(),
+                channel.unacked(),
+                channel.oldestMillis() == 0 ? 0 : Math.max(0, now - channel.oldestMillis()),
+                channel.consumed(),
+                channel.held());
+    }
+
+    @Override
+    public void close() {
+        TurnGuard.refuse("close", "a service cannot wait in a turn for its own end");
+        loop.stop();
+        closeOpened();
+        ended.countDown();
+    }
+
+    @Override
+    public void join() throws InterruptedException {
+        ended.await();
+    }
+
+    private void closeOpened() {
+        while (!opened.isEmpty()) {
+            try {
+                opened.pop().close();
+            } catch (Exception e) {
+                LOG.warn("{}: not everything of it could be closed", place.name(), e);
+            }
+        }
+    }
+
+    /** What leaves the service leaves this process. */
+    private record ProcessBorder(Links links, OutputCalls calls, Halt halt)
+            implements Endpoint.Border {
+
+        @Override
+        public void send(Link link, Frame frame) {
+            links.send(link, frame);
+        }
+
+        @Override
+        public void close(Link link, String reason) {
+            links.close(link, reason);
+        }
+
+        @Override
+        public void reach(String service) {
+            links.reach(service);
+        }
+
+        @Override
+        public void call(long output, String id, Body call) {
+            calls.call(output, id, call);
+        }
+
+        @Override
+        public void halt(String reason) {
+            halt.halt(reason, null);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+package io.saucr.services.local;
+
+import io.saucr.services.Address;
+import io.saucr.services.Client;
+import io.saucr.services.ServiceException;
+import io.saucr.services.ensemble.Names;
+import io.saucr.services.net.AskingClient;
+import io.saucr.services.net.Transport;
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A client without a birth: what it sends is consumed at most once. Any thread. */
+final class PlainClient implements Client {
+
+    private static final Logger LOG = LoggerFactory.getLogger(PlainClient.class);
+
+    private final Place place;
+    private final ClientMessages messages = new ClientMessages();
+    private final Transport transport;
+    private final ExecutorService executor;
+    private final AskingClient asking;
+    private final Optional<Names> names;
+
+    PlainClient(Place place) throws IOException {
+        this.place = place;
+        transport = new Transport(1);
+        executor =
+                Executors.newSingleThreadExecutor(
+                        task -> {
+                            Thread thread = new Thread(task, "client of " + place.name());
+                            thread.setDaemon(true);
+                            return thread;
+                        });
+        boolean opened = false;
+        try {
+            asking =
+                    AskingClient.open(
+                            transport,
+                            "client of " + place.name(),
+                            place.name(),
+                            place.net(),
+                            executor,
+                            new Random(new SecureRandom().nextLong()));
+            opened = true;
+        } finally {
+            if (!opened) {
+                transport.close();
+                executor.shutdown();
+            }
+        }
+        names = follow(place, asking::dial);
+    }
+
+    /** Tells the address of the place's service, now and when it changes. */
+    static Optional<Names> follow(Place place, Consumer<Optional<Address>> moved) {
+        if (place.ensemble().isEmpty()) {
+            moved.accept(Optional.ofNullable(place.addresses().get(place.name())));
+            return Optional.empty();
+        }
+        moved.accept(Optional.empty());
+        Names names =
+                new Names(place.ensemble().get(), place.sessionTimeout(), place.credentials());
+        names.follow(
+                place.path(place.name()),
+                address -> {
+                    try {
+                        moved.accept(address.map(Address::parse));
+                    } catch (IllegalArgumentException e) {
+                        LOG.warn("the address of {} is of no use", place.name(), e);
+                    }
+                });
+        return Optional.of(names);
+    }
+
+    @Override
+    public <A> CompletableFuture<A> ask(Object message, Class<A> answer) {
+        TurnGuard.refuse("ask", "send to the service, which answers by a message");
+        messages.check(answer);
+        return asking.ask(messages.encode(message, place.options().largestMessageBytes()))
+                .thenApply(
+                        body ->
+                                messages.decode(
+                                        place.name(),
+                                        body.orElseThrow(
+                                                () ->
+                                                        new ServiceException(
+                                                                place.name()
+                                                                        + " consumed the message and"
+                                                                        + " gave no answer")),
+                                        answer));
+    }
+
+    @Override
+    public CompletableFuture<Void> send(Object message) {
+        TurnGuard.refuse("send", "send by the turn");
+        return asking.ask(messages.encode(message, place.options().largestMessageBytes()))
+                .thenApply(body -> null);
+    }
+
+    @Override
+    public void close() {
+        TurnGuard.refuse("close", "a client's end waits");
+        names.ifPresent(Names::close);
+        asking.close();
+        executor.shutdown();
+        transport.close();
+    }
+}

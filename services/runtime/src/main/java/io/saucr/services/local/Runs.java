@@ -1,0 +1,41 @@
+package io.saucr.services.local;
+
+import io.saucr.services.Client;
+import io.saucr.services.Protection;
+import io.saucr.services.RunningService;
+import io.saucr.services.Service;
+import io.saucr.services.State;
+import io.saucr.services.core.Moment;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.function.Function;
+
+/** Starts services and clients of this process. Any thread. */
+public final class Runs {
+
+    private Runs() {}
+
+    /** See {@link io.saucr.services.Services#run}. */
+    public static RunningService start(
+            Place place,
+            Function<State, ? extends Service> constructor,
+            Protection.Local protection)
+            throws IOException, InterruptedException {
+        return LocalService.start(place, constructor, protection.force(), Halt.process());
+    }
+
+    /** See {@link io.saucr.services.Services#client()}. */
+    public static Client client(Place place) throws IOException {
+        return new PlainClient(place);
+    }
+
+    /** See {@link io.saucr.services.Services#client(String, Path)}. */
+    public static Client client(Place place, String name, Path folder) throws IOException {
+        return BirthClient.open(place, name, folder);
+    }
+
+    /** What the clocks of this machine say. */
+    static Moment moment() {
+        return new Moment(System.currentTimeMillis(), System.nanoTime() / 1_000_000);
+    }
+}

@@ -1,0 +1,322 @@
+package io.saucr.services;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.saucr.services.core.Limits;
+import io.saucr.services.ensemble.TestServer;
+import io.saucr.services.status.StatusPage;
+import io.saucr.services.testkit.Bank;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Services and clients of this process, over real sockets, folders and a real ensemble. */
+class ServicesTest {
+
+    private static final int SEGMENT_BYTES = 1 << 20;
+
+    @TempDir private Path temp;
+
+    private final List<String> calls = Collections.synchronizedList(new ArrayList<>());
+    private final Set<String> post = ConcurrentHashMap.newKeySet();
+    private final List<AutoCloseable> open = new ArrayList<>();
+    private TestServer server;
+
+    @BeforeEach
+    void startServer() throws Exception {
+        server = new TestServer(temp.resolve("zookeeper"));
+    }
+
+    @AfterEach
+    void closeAll() throws Exception {
+        Collections.reverse(open);
+        for (AutoCloseable each : open) {
+            each.close();
+        }
+        server.close();
+    }
+
+    private Services at(String name) {
+        return Services.at(server.connect() + "/apps/" + name)
+                .folder(temp.resolve(name))
+                .segmentBytes(SEGMENT_BYTES);
+    }
+
+    private RunningService bank(String name) throws Exception {
+        return bank(at(name));
+    }
+
+    private RunningService bank(Services at) throws Exception {
+        RunningService running = at.run(state -> new Bank(state, calls, post), Protection.local());
+        open.add(running);
+        return running;
+    }
+
+    private Client client(String name, String of) throws IOException {
+        Client client = at(of).client(name, temp.resolve("client-" + name));
+        open.add(client);
+        return client;
+    }
+
+    private Client client(String of) throws IOException {
+        Client client = at(of).client();
+        open.add(client);
+        return client;
+    }
+
+    private static <T> T get(CompletableFuture<T> future) throws Exception {
+        return future.get(30, SECONDS);
+    }
+
+    private long balance(Client client, String owner) throws Exception {
+        return get(client.ask(new Bank.Balance(owner), Bank.Cents.class)).cents();
+    }
+
+    @Test
+    void moneyMovesBetweenTwoServices() throws Exception {
+        bank("north");
+        RunningService south = bank("south");
+        Client teller = client("teller", "north");
+        assertThat(get(teller.ask(new Bank.Open("ann", 100), Bank.Done.class)))
+                .isEqualTo(new Bank.Done("ann"));
+        List<CompletableFuture<Bank.Done>> done = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            done.add(
+                    teller.ask(
+                            new Bank.Transfer("t" + i, "ann", "south", "bob", 7), Bank.Done.class));
+        }
+        for (int i = 0; i < 10; i++) {
+            assertThat(get(done.get(i))).isEqualTo(new Bank.Done("t" + i));
+        }
+        Client reader = client("south");
+        await().until(() -> balance(reader, "bob") == 70);
+        assertThat(balance(client("north"), "ann")).isEqualTo(30);
+
+        ServiceStatus status = south.status();
+        assertThat(status.service()).isEqualTo("south");
+        assertThat(status.address()).isEqualTo(south.address().toString());
+        assertThat(status.channels()).extracting(ServiceStatus.Channel::peer).contains("north");
+        await().until(() -> south.status().finalTurn() == south.status().turn());
+    }
+
+    @Test
+    void whatWasSentWhileTheOtherWasAwayArrivesOnce() throws Exception {
+        RunningService north = bank("north");
+        Client teller = client("teller", "north");
+        get(teller.send(new Bank.Open("ann", 100)));
+        get(teller.send(new Bank.Transfer("t1", "ann", "south", "bob", 30)));
+        north.close();
+        CompletableFuture<Void> waits =
+                teller.send(new Bank.Transfer("t2", "ann", "south", "bob", 20));
+        assertThat(waits).isNotDone();
+        bank("north");
+        bank("south");
+        get(waits);
+        Client reader = client("south");
+        await().until(() -> balance(reader, "bob") == 50);
+        assertThat(balance(client("north"), "ann")).isEqualTo(50);
+    }
+
+    @Test
+    void aServiceMovesToAnotherAddressAndItsClientsFollow() throws Exception {
+        RunningService first = bank("north");
+        Client teller = client("teller", "north");
+        Client reader = client("north");
+        get(teller.send(new Bank.Open("ann", 100)));
+        assertThat(balance(reader, "ann")).isEqualTo(100);
+        first.close();
+        Path moved = temp.resolve("elsewhere");
+        Files.move(temp.resolve("north"), moved);
+        RunningService second = bank(at("north").folder(moved));
+        assertThat(second.address()).isNotEqualTo(first.address());
+        get(teller.send(new Bank.Open("bob", 1)));
+        await().until(() -> balance(reader, "ann") == 100);
+    }
+
+    @Test
+    void anOldCopyOfTheFolderDoesNotStart() throws Exception {
+        RunningService north = bank("north");
+        north.close();
+        copy(temp.resolve("north"), temp.resolve("copy"));
+        RunningService again = bank("north");
+        assertThatThrownBy(() -> bank(at("north").folder(temp.resolve("copy"))))
+                .isInstanceOf(ServiceException.class)
+                .hasMessageContaining("old copy or a twin");
+        assertThat(again.status().incarnation()).isEqualTo(2);
+    }
+
+    private static void copy(Path from, Path to) throws IOException {
+        try (Stream<Path> files = Files.walk(from)) {
+            for (Path file : files.toList()) {
+                Files.copy(file, to.resolve(from.relativize(file).toString()));
+            }
+        }
+    }
+
+    @Test
+    void twoServicesOfOneNameDoNotRun() throws Exception {
+        bank("north");
+        assertThatThrownBy(() -> bank("north"))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("in use by this process");
+        assertThatThrownBy(() -> bank(at("north").folder(temp.resolve("other"))))
+                .isInstanceOf(ServiceException.class)
+                .hasMessageContaining("the name /apps/north is taken");
+    }
+
+    @Test
+    void withoutTheEnsembleARunningServiceGoesOn() throws Exception {
+        bank("north");
+        bank("south");
+        Client teller = client("teller", "north");
+        Client reader = client("south");
+        get(teller.send(new Bank.Open("ann", 100)));
+        get(teller.send(new Bank.Transfer("t1", "ann", "south", "bob", 30)));
+        await().until(() -> balance(reader, "bob") == 30);
+        server.stop();
+        get(teller.send(new Bank.Transfer("t2", "ann", "south", "bob", 30)));
+        await().until(() -> balance(reader, "bob") == 60);
+    }
+
+    @Test
+    void whoMayNotSendIsTold() throws Exception {
+        bank(at("north").allow(Bank.Credit.class, "south"));
+        Client teller = client("teller", "north");
+        CompletableFuture<Void> credit = teller.send(new Bank.Credit("c1", "ann", 1_000_000));
+        assertThatThrownBy(() -> get(credit))
+                .isInstanceOf(ExecutionException.class)
+                .hasMessageContaining("you may not send Credit to north");
+        CompletableFuture<Void> plain =
+                client("north").send(new Bank.Credit("c1", "ann", 1_000_000));
+        assertThatThrownBy(() -> get(plain))
+                .isInstanceOf(ExecutionException.class)
+                .hasMessageContaining("you may not send Credit to north");
+        assertThat(balance(client("north"), "ann")).isZero();
+    }
+
+    @Test
+    void callsToTheWorldAreMadeAndAnswered() throws Exception {
+        post.add("hello");
+        bank("north");
+        Client teller = client("teller", "north");
+        get(teller.send(new Bank.Letter("hello")));
+        Client reader = client("north");
+        await().until(
+                        () ->
+                                get(reader.ask(new Bank.Stamps(), Bank.Stamped.class))
+                                        .stamps()
+                                        .equals(List.of("hello")));
+        assertThat(calls).hasSize(1);
+    }
+
+    @Test
+    void servicesWithoutAnEnsembleFindEachOtherByAddress() throws Exception {
+        RunningService south =
+                bank(
+                        Services.without("south", Map.of())
+                                .folder(temp.resolve("s"))
+                                .segmentBytes(SEGMENT_BYTES));
+        RunningService north =
+                bank(
+                        Services.without("north", Map.of("south", south.address()))
+                                .folder(temp.resolve("n"))
+                                .segmentBytes(SEGMENT_BYTES));
+        Client teller =
+                Services.without("north", Map.of("north", north.address()))
+                        .client("teller", temp.resolve("t"));
+        open.add(teller);
+        get(teller.send(new Bank.Open("ann", 100)));
+        get(teller.send(new Bank.Transfer("t1", "ann", "south", "bob", 30)));
+        Client reader = Services.without("south", Map.of("south", south.address())).client();
+        open.add(reader);
+        await().until(() -> balance(reader, "bob") == 30);
+    }
+
+    private static HttpResponse<String> http(
+            RunningService of, String method, String path, String... headers) throws Exception {
+        HttpRequest.Builder request =
+                HttpRequest.newBuilder(
+                        URI.create("http://" + of.statusPage().orElseThrow() + path));
+        if (headers.length > 0) {
+            request.headers(headers);
+        }
+        return HttpClient.newHttpClient()
+                .send(
+                        request.method(method, HttpRequest.BodyPublishers.noBody()).build(),
+                        HttpResponse.BodyHandlers.ofString());
+    }
+
+    @Test
+    void peopleSeeAndOrderOnTheStatusPage() throws Exception {
+        Limits once = new Limits(256, 1, true, 0, 0, 1_024, 3_600_000);
+        RunningService bank = bank(at("north").limits(once).statusPage(0));
+        Client teller = client("teller", "north");
+        assertThatThrownBy(() -> get(teller.send(new Bank.Poison("too hot, secret 4711"))))
+                .hasMessageContaining("too hot");
+        get(teller.send(new Bank.Transfer("t1", "ann", "south", "bob", 0)));
+        String json = http(bank, "GET", "/status.json").body();
+        assertThat(json)
+                .contains("\"service\" : \"north\"", "\"type\" : \"Poison\"", "\"unacked\" : 1")
+                .contains("\"peer\" : \"south\"");
+        HttpResponse<String> page = http(bank, "GET", "/");
+        assertThat(page.statusCode()).isEqualTo(200);
+        assertThat(page.body()).contains("<title>service</title>").doesNotContain("4711");
+
+        assertThat(http(bank, "POST", "/retry?parked=1").statusCode()).isEqualTo(403);
+        String[] order = {StatusPage.ORDER_HEADER, "1"};
+        assertThat(http(bank, "POST", "/retry?parked=7", order).body())
+                .contains("has the id 7; there are [1]");
+        assertThat(http(bank, "POST", "/retry?parked=x", order).statusCode()).isEqualTo(400);
+        assertThat(http(bank, "POST", "/retry?parked=1", order).body()).isEqualTo("done\n");
+        await().until(
+                        () ->
+                                bank.status().parked().stream()
+                                        .anyMatch(
+                                                it ->
+                                                        it.id() == 2
+                                                                && it.channel().equals("north")));
+        assertThat(http(bank, "POST", "/discard?parked=2", order).body()).isEqualTo("done\n");
+        assertThat(bank.status().parked()).isEmpty();
+        assertThat(http(bank, "POST", "/resume?channel=x", order).body())
+                .contains("no channel x waits");
+        assertThat(http(bank, "POST", "/gone?service=south&birth=1", order).body())
+                .contains("32 hexadecimal digits");
+        assertThat(http(bank, "GET", "/else").statusCode()).isEqualTo(404);
+    }
+
+    @Test
+    void placesThatAreNoneAreRefused() {
+        assertThatThrownBy(() -> Services.at("zk1:2181"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("as in zk1:2181,zk2:2181/apps/bank-eu");
+        assertThatThrownBy(() -> Services.at("zk1:2181/apps/"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("is no path: Path must not end with");
+        assertThatThrownBy(() -> Services.at("zk1:2181/apps//bank"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("is no path");
+        assertThatThrownBy(() -> Services.at("zk1:2181/apps/ba#nk"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("without '#'");
+    }
+}
