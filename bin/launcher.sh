@@ -39,6 +39,7 @@ closure() {
     crash-framework) echo local-ensemble ;;
     benchmarks) printf '%s\n' saucr-core local-ensemble ycsb-binding ;;
     apache-tests) closure zookeeper-server ;;
+    services/tool) printf '%s\n' services/core services/runtime ;;
     services/benchmarks) printf '%s\n' $(closure benchmarks) services/core services/runtime ;;
     esac
     echo "$1"
