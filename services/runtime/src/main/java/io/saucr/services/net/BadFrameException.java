@@ -1,0 +1,10 @@
+package io.saucr.services.net;
+
+/** What a peer sent is no frame of this protocol: its connection ends. The message says why. */
+final class BadFrameException extends RuntimeException {
+
+    BadFrameException(String message) {
+        // No stack trace: a flood of bad frames must not cost more than it sends.
+        super(message, null, false, false);
+    }
+}

@@ -1,0 +1,216 @@
+package io.saucr.services.net;
+
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.EventLoop;
+import io.saucr.services.Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps one connection with one peer, as long as it is asked to: dials, and dials again after a
+ * pause that grows while it fails ({@link Backoff}). A connection that was lost soon after it began
+ * counts as a failure. Where the address is lost, the last one is dialled on; where it changes, the
+ * old connection ends. One attempt at a time.
+ *
+ * <p>The event loop owns all fields; {@link #follow} and {@link #stop} may be called by any thread.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // What fails is dialled again.
+final class Dialer {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Peers.class);
+
+    /** Begins a TCP connection of this dialer. */
+    interface Line {
+        ChannelFuture connect(Dialer dialer, int round, InetSocketAddress address);
+    }
+
+    private final String self;
+    private final String peer;
+    private final EventLoop loop;
+    private final ExecutorService resolving;
+    private final Line line;
+    private final Backoff backoff;
+    private final long steadyNanos;
+
+    /** Why the peer cannot be reached; null while it is, or nothing was tried. */
+    private volatile String trouble;
+
+    private Address address;
+    private int attempts;
+
+    /** Counts what was begun: what an older one reports is void. */
+    private int round;
+
+    private Connection connection;
+    private long sinceNanos;
+    private boolean stopped;
+
+    Dialer(
+            String self,
+            String peer,
+            EventLoop loop,
+            ExecutorService resolving,
+            Line line,
+            Duration backoffMin,
+            Duration backoffMax,
+            Random random) {
+        this.self = self;
+        this.peer = peer;
+        this.loop = loop;
+        this.resolving = resolving;
+        this.line = line;
+        this.backoff = new Backoff(backoffMin, backoffMax, random);
+        this.steadyNanos = backoffMax.toNanos();
+    }
+
+    String peer() {
+        return peer;
+    }
+
+    EventLoop loop() {
+        return loop;
+    }
+
+    /** The address, as people write it. Event loop. */
+    String remote() {
+        return address.toString();
+    }
+
+    Optional<String> trouble() {
+        return Optional.ofNullable(trouble);
+    }
+
+    void follow(Optional<Address> now) {
+        loop.execute(() -> moved(now));
+    }
+
+    void stop() {
+        loop.execute(
+                () -> {
+                    stopped = true;
+                    round++;
+                    if (connection != null) {
+                        connection.close(self + " needs this connection no longer");
+                    }
+                });
+    }
+
+    private void moved(Optional<Address> now) {
+        if (stopped || now.isEmpty() || now.get().equals(address)) {
+            return;
+        }
+        address = now.get();
+        round++;
+        attempts = 0;
+        backoff.reset();
+        Connection old = connection;
+        connection = null;
+        if (old != null) {
+            old.close(peer + " has moved to " + address);
+        }
+        resolve();
+    }
+
+    private void resolve() {
+        int mine = round;
+        String host = address.host();
+        try {
+            resolving.execute(
+                    () -> {
+                        Runnable found = lookUp(mine, host);
+                        try {
+                            loop.execute(found);
+                        } catch (RejectedExecutionException e) {
+                            LOG.debug("{}: closed while {} was looked up", self, host);
+                        }
+                    });
+        } catch (RejectedExecutionException e) {
+            LOG.debug("{}: closed before {} was looked up", self, host);
+        }
+    }
+
+    /** What is to be done with what was found. Waits for the resolver. */
+    private Runnable lookUp(int mine, String host) {
+        try {
+            InetAddress[] found = InetAddress.getAllByName(host);
+            return () -> connect(mine, found);
+        } catch (UnknownHostException e) {
+            return () -> failed(mine, "no host is called " + host);
+        }
+    }
+
+    private void connect(int mine, InetAddress[] found) {
+        if (mine != round) {
+            return;
+        }
+        // A host may have several addresses of which not all answer.
+        InetAddress host = found[attempts % found.length];
+        attempts++;
+        line.connect(this, mine, new InetSocketAddress(host, address.port()))
+                .addListener(
+                        done -> {
+                            if (!done.isSuccess()) {
+                                failed(mine, String.valueOf(done.cause().getMessage()));
+                            }
+                        });
+    }
+
+    /** The TCP connection of that round is there. Event loop. */
+    void connected(int mine, Connection begun) {
+        if (mine != round || stopped) {
+            begun.close(peer + " has moved, or is needed no longer");
+            return;
+        }
+        connection = begun;
+        sinceNanos = System.nanoTime();
+    }
+
+    /** The peer is who was wanted. Event loop. */
+    void known() {
+        if (trouble != null) {
+            LOG.info("{}: {} at {} can be reached again", self, peer, address);
+            trouble = null;
+        }
+    }
+
+    /** The connection is over. Event loop. */
+    void ended(Connection gone, String reason) {
+        if (gone != connection) {
+            return;
+        }
+        connection = null;
+        if (gone.isUp() && System.nanoTime() - sinceNanos >= steadyNanos) {
+            backoff.reset();
+        }
+        failed(round, reason);
+    }
+
+    private void failed(int mine, String reason) {
+        if (mine != round || stopped) {
+            return;
+        }
+        if (!reason.equals(trouble)) {
+            LOG.warn("{}: no connection with {} at {}: {}", self, peer, address, reason);
+        }
+        trouble = reason;
+        round++;
+        int next = round;
+        loop.schedule(
+                () -> {
+                    if (next == round) {
+                        resolve();
+                    }
+                },
+                backoff.nextMillis(),
+                TimeUnit.MILLISECONDS);
+    }
+}

@@ -1,0 +1,538 @@
+package io.saucr.services.net;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.saucr.services.core.Birth;
+import io.saucr.services.core.Body;
+import io.saucr.services.core.Count;
+import io.saucr.services.core.Frame;
+import io.saucr.services.core.Incarnation;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Optional;
+
+/**
+ * The bytes of a connection. Each direction begins with a preface:
+ *
+ * <pre>
+ * magic "SAUS" | version, 1 byte | 0 of a service, 1 of a client | keep-alive in ms, 4
+ *         | service at the accepting end, a name
+ * </pre>
+ *
+ * then frames, all numbers big-endian:
+ *
+ * <pre>
+ * length of what follows, 4 | kind, 1 | fields
+ * HELLO      name | incarnation | 0, or 1 and birth | pair, 1 | sent | acked | consumed
+ * MSG        number, 8 | answers, 8 | 0, or 1 and text | type, a name | body to the end
+ * ACK        number, 8 | credit, 4
+ * REFUSED    request, 8 | text
+ * GONE       birth
+ * ASK        request, 8 | type, a name | body to the end
+ * ANSWER     request, 8 | 0, or 1 and type, a name | body to the end
+ * KEEPALIVE
+ * GOODBYE    text
+ * </pre>
+ *
+ * A name is two bytes of length, from 1, and printable UTF-8; a text the same and any UTF-8; a
+ * birth 16 bytes; an incarnation its birth, number and nonce; a count its three numbers.
+ *
+ * <p>Whatever bytes arrive, reading gives a signal, asks for more, or throws {@link
+ * BadFrameException}; lengths are checked before anything of that length is made. Immutable, any
+ * thread.
+ */
+final class FrameCodec {
+
+    static final int VERSION = 1;
+
+    /** Of a reason for people; what is longer is cut. */
+    static final int LONGEST_TEXT_BYTES = 1000;
+
+    static final int LONGEST_NAME_BYTES = 800;
+
+    private static final int MAGIC = 0x53415553;
+    private static final int LENGTH_BYTES = 4;
+    private static final int PREFACE_BYTES = 4 + 1 + 1 + 4;
+    private static final int BIRTH_BYTES = 16;
+    private static final long LONGEST_KEEP_ALIVE_MILLIS = Duration.ofHours(1).toMillis();
+
+    private static final int HELLO = 1;
+    private static final int MSG = 2;
+    private static final int ACK = 3;
+    private static final int REFUSED = 4;
+    private static final int GONE = 5;
+    private static final int ASK = 6;
+    private static final int ANSWER = 7;
+    private static final int KEEPALIVE = 8;
+    private static final int GOODBYE = 9;
+
+    private final int frameBytes;
+
+    /**
+     * Makes a codec.
+     *
+     * @param frameBytes the largest frame, its length not counted
+     */
+    FrameCodec(int frameBytes) {
+        this.frameBytes = frameBytes;
+    }
+
+    ByteBuf preface(boolean client, Duration keepAlive, String accepting, ByteBufAllocator alloc) {
+        ByteBuf out = alloc.buffer(PREFACE_BYTES + 2 + LONGEST_NAME_BYTES);
+        out.writeInt(MAGIC);
+        out.writeByte(VERSION);
+        out.writeByte(client ? 1 : 0);
+        out.writeInt(Math.toIntExact(keepAlive.toMillis()));
+        writeName(out, nameBytes("service", accepting));
+        return out;
+    }
+
+    ByteBuf keepAlive(ByteBufAllocator alloc) {
+        return begin(KEEPALIVE, 0, alloc);
+    }
+
+    ByteBuf goodbye(String reason, ByteBufAllocator alloc) {
+        byte[] text = textBytes(reason);
+        ByteBuf out = begin(GOODBYE, 2 + text.length, alloc);
+        writeText(out, text);
+        return out;
+    }
+
+    /**
+     * Writes a frame.
+     *
+     * @throws IllegalArgumentException where it exceeds the limit, or a name is too long or not
+     *     printable
+     */
+    ByteBuf write(Frame frame, ByteBufAllocator alloc) {
+        if (frame instanceof Frame.Hello hello) {
+            return write(hello, alloc);
+        } else if (frame instanceof Frame.Msg msg) {
+            return write(msg, alloc);
+        } else if (frame instanceof Frame.Ack ack) {
+            return begin(ACK, 8 + 4, alloc).writeLong(ack.number()).writeInt(ack.credit());
+        } else if (frame instanceof Frame.Refused refused) {
+            byte[] text = textBytes(refused.reason());
+            ByteBuf out = begin(REFUSED, 8 + 2 + text.length, alloc).writeLong(refused.request());
+            writeText(out, text);
+            return out;
+        } else if (frame instanceof Frame.Gone gone) {
+            ByteBuf out = begin(GONE, BIRTH_BYTES, alloc);
+            writeBirth(out, gone.birth());
+            return out;
+        } else if (frame instanceof Frame.Ask ask) {
+            byte[] type = nameBytes("type", ask.body().type());
+            ByteBuf out = begin(ASK, 8 + 2 + type.length, ask.body(), alloc);
+            out.writeLong(ask.request());
+            writeBody(out, type, ask.body());
+            return out;
+        } else if (frame instanceof Frame.Answer answer) {
+            return write(answer, alloc);
+        }
+        throw new IllegalArgumentException("no kind of frame: " + frame);
+    }
+
+    private ByteBuf write(Frame.Hello hello, ByteBufAllocator alloc) {
+        byte[] name = nameBytes("service", hello.name());
+        int birth = hello.to().isPresent() ? BIRTH_BYTES : 0;
+        ByteBuf out =
+                begin(HELLO, 2 + name.length + BIRTH_BYTES + 16 + 1 + birth + 1 + 3 * 24, alloc);
+        writeName(out, name);
+        writeBirth(out, hello.from().birth());
+        out.writeLong(hello.from().number());
+        out.writeLong(hello.from().nonce());
+        out.writeByte(hello.to().isPresent() ? 1 : 0);
+        hello.to().ifPresent(to -> writeBirth(out, to));
+        out.writeByte(
+                switch (hello.pair()) {
+                    case NEW -> 0;
+                    case OPENED -> 1;
+                    case KNOWN -> 2;
+                });
+        writeCount(out, hello.sent());
+        writeCount(out, hello.acked());
+        writeCount(out, hello.consumed());
+        return out;
+    }
+
+    private ByteBuf write(Frame.Msg msg, ByteBufAllocator alloc) {
+        byte[] type = nameBytes("type", msg.body().type());
+        byte[] refusal = msg.refusal().map(FrameCodec::textBytes).orElse(null);
+        int fields = 8 + 8 + 1 + (refusal == null ? 0 : 2 + refusal.length) + 2 + type.length;
+        ByteBuf out = begin(MSG, fields, msg.body(), alloc);
+        out.writeLong(msg.number());
+        out.writeLong(msg.answers());
+        out.writeByte(refusal == null ? 0 : 1);
+        if (refusal != null) {
+            writeText(out, refusal);
+        }
+        writeBody(out, type, msg.body());
+        return out;
+    }
+
+    private ByteBuf write(Frame.Answer answer, ByteBufAllocator alloc) {
+        if (answer.body().isEmpty()) {
+            return begin(ANSWER, 8 + 1, alloc).writeLong(answer.request()).writeByte(0);
+        }
+        Body body = answer.body().get();
+        byte[] type = nameBytes("type", body.type());
+        ByteBuf out = begin(ANSWER, 8 + 1 + 2 + type.length, body, alloc);
+        out.writeLong(answer.request());
+        out.writeByte(1);
+        writeBody(out, type, body);
+        return out;
+    }
+
+    private ByteBuf begin(int kind, int fields, Body body, ByteBufAllocator alloc) {
+        if (body.bytes().length > frameBytes - 1 - fields) {
+            throw new IllegalArgumentException(
+                    "a message of type "
+                            + body.type()
+                            + " has "
+                            + body.bytes().length
+                            + " bytes, and a frame takes "
+                            + (frameBytes - 1 - fields)
+                            + ": send less, or raise frameBytes on both sides");
+        }
+        return begin(kind, fields + body.bytes().length, alloc);
+    }
+
+    private static ByteBuf begin(int kind, int fields, ByteBufAllocator alloc) {
+        ByteBuf out = alloc.buffer(LENGTH_BYTES + 1 + fields);
+        out.writeInt(1 + fields);
+        out.writeByte(kind);
+        return out;
+    }
+
+    private static void writeBody(ByteBuf out, byte[] type, Body body) {
+        writeName(out, type);
+        out.writeBytes(body.bytes());
+    }
+
+    private static void writeName(ByteBuf out, byte[] name) {
+        out.writeShort(name.length);
+        out.writeBytes(name);
+    }
+
+    private static void writeText(ByteBuf out, byte[] text) {
+        out.writeShort(text.length);
+        out.writeBytes(text);
+    }
+
+    private static void writeBirth(ByteBuf out, Birth birth) {
+        out.writeLong(birth.high());
+        out.writeLong(birth.low());
+    }
+
+    private static void writeCount(ByteBuf out, Count count) {
+        out.writeLong(count.number());
+        out.writeLong(count.incarnation());
+        out.writeLong(count.nonce());
+    }
+
+    /**
+     * Checks the name of a service or type.
+     *
+     * @throws IllegalArgumentException where it is empty, too long or not printable
+     */
+    static byte[] nameBytes(String what, String name) {
+        byte[] bytes = name.getBytes(UTF_8);
+        if (bytes.length == 0 || bytes.length > LONGEST_NAME_BYTES || !isPrintable(name)) {
+            throw new IllegalArgumentException(
+                    "the name of a "
+                            + what
+                            + " has 1 to "
+                            + LONGEST_NAME_BYTES
+                            + " bytes and no control characters: \""
+                            + printable(name)
+                            + "\"");
+        }
+        return bytes;
+    }
+
+    private static byte[] textBytes(String text) {
+        // Without this look a stack trace of megabytes would be copied to be cut.
+        String part =
+                text.length() > LONGEST_TEXT_BYTES ? text.substring(0, LONGEST_TEXT_BYTES) : text;
+        byte[] bytes = part.getBytes(UTF_8);
+        if (bytes.length <= LONGEST_TEXT_BYTES) {
+            return bytes;
+        }
+        int end = LONGEST_TEXT_BYTES;
+        while ((bytes[end] & 0xC0) == 0x80) {
+            end--;
+        }
+        return Arrays.copyOf(bytes, end);
+    }
+
+    private static boolean isPrintable(String text) {
+        return text.codePoints().noneMatch(FrameCodec::isUnprintable);
+    }
+
+    private static boolean isUnprintable(int point) {
+        return switch (Character.getType(point)) {
+            case Character.CONTROL,
+                    Character.FORMAT,
+                    Character.SURROGATE,
+                    Character.LINE_SEPARATOR,
+                    Character.PARAGRAPH_SEPARATOR ->
+                    true;
+            default -> false;
+        };
+    }
+
+    /** What a stranger sent, so that it can stand in a log. */
+    static String printable(String text) {
+        StringBuilder out = new StringBuilder();
+        text.codePoints()
+                .limit(LONGEST_TEXT_BYTES)
+                .forEach(point -> out.appendCodePoint(isUnprintable(point) ? '?' : point));
+        return out.toString();
+    }
+
+    /**
+     * Reads the preface.
+     *
+     * @return null where bytes are missing; nothing was taken then
+     */
+    Signal.Preface readPreface(ByteBuf in) {
+        int start = in.readerIndex();
+        if (in.readableBytes() < LENGTH_BYTES) {
+            return null;
+        }
+        int magic = in.getInt(start);
+        if (magic != MAGIC) {
+            throw new BadFrameException(foreign(magic));
+        }
+        // The version before the rest, as of another one the rest may be shorter.
+        if (in.readableBytes() < 4 + 1) {
+            return null;
+        }
+        int version = in.getUnsignedByte(start + 4);
+        if (version != VERSION) {
+            throw new BadFrameException(
+                    "it speaks version "
+                            + version
+                            + " of the protocol, this side version "
+                            + VERSION
+                            + ": run releases that share one");
+        }
+        if (in.readableBytes() < PREFACE_BYTES + 2) {
+            return null;
+        }
+        int client = in.getUnsignedByte(start + 5);
+        if (client > 1) {
+            throw new BadFrameException("it is a service (0) or a client (1), not " + client);
+        }
+        long keepAliveMillis = in.getUnsignedInt(start + 6);
+        if (keepAliveMillis < 1 || keepAliveMillis > LONGEST_KEEP_ALIVE_MILLIS) {
+            throw new BadFrameException(
+                    "its keep-alive is from 1 to "
+                            + LONGEST_KEEP_ALIVE_MILLIS
+                            + " ms, not "
+                            + keepAliveMillis);
+        }
+        int nameBytes = in.getUnsignedShort(start + PREFACE_BYTES);
+        checkNameBytes(nameBytes);
+        if (in.readableBytes() < PREFACE_BYTES + 2 + nameBytes) {
+            return null;
+        }
+        in.skipBytes(PREFACE_BYTES);
+        String accepting = readName(in);
+        return new Signal.Preface(client == 1, Duration.ofMillis(keepAliveMillis), accepting);
+    }
+
+    private static String foreign(int magic) {
+        int first = magic >>> 24;
+        if ((first == 0x16 || first == 0x15) && (magic >>> 16 & 0xFF) == 3) {
+            return "it speaks TLS, and this side does not: set ssl.* on both, or on none";
+        }
+        return switch (magic) {
+            case 0x47455420, 0x504F5354, 0x50555420, 0x48454144, 0x48545450 ->
+                    "it speaks HTTP; this port is for services and their clients";
+            default -> String.format("it begins with %08x; no service begins so", magic);
+        };
+    }
+
+    /**
+     * Reads a frame.
+     *
+     * @return null where bytes are missing; nothing was taken then
+     */
+    Signal read(ByteBuf in) {
+        int start = in.readerIndex();
+        if (in.readableBytes() < LENGTH_BYTES) {
+            return null;
+        }
+        long length = in.getUnsignedInt(start);
+        if (length < 1 || length > frameBytes) {
+            throw new BadFrameException(
+                    "a frame has 1 to " + frameBytes + " bytes (frameBytes), not " + length);
+        }
+        if (in.readableBytes() < LENGTH_BYTES + length) {
+            return null;
+        }
+        in.skipBytes(LENGTH_BYTES);
+        ByteBuf frame = in.readSlice((int) length);
+        Signal signal = readWhole(frame, LENGTH_BYTES + (int) length);
+        if (frame.isReadable()) {
+            throw new BadFrameException(
+                    frame.readableBytes() + " bytes too many in a frame of " + length);
+        }
+        return signal;
+    }
+
+    private static Signal readWhole(ByteBuf in, int bytes) {
+        int kind = in.readUnsignedByte();
+        return switch (kind) {
+            case HELLO -> new Signal.Arrived(readHello(in), bytes);
+            case MSG -> new Signal.Arrived(readMsg(in), bytes);
+            case ACK ->
+                    new Signal.Arrived(
+                            new Frame.Ack(readNumber(in, "ack", 0), readCredit(in)), bytes);
+            case REFUSED ->
+                    new Signal.Arrived(
+                            new Frame.Refused(readNumber(in, "request", 0), readText(in)), bytes);
+            case GONE -> new Signal.Arrived(new Frame.Gone(readBirth(in)), bytes);
+            case ASK ->
+                    new Signal.Arrived(
+                            new Frame.Ask(readNumber(in, "request", 0), readBody(in)), bytes);
+            case ANSWER ->
+                    new Signal.Arrived(
+                            new Frame.Answer(
+                                    readNumber(in, "request", 0),
+                                    readFlag(in) ? Optional.of(readBody(in)) : Optional.empty()),
+                            bytes);
+            case KEEPALIVE -> new Signal.KeepAlive();
+            case GOODBYE -> new Signal.Goodbye(printable(readText(in)));
+            default -> throw new BadFrameException("there is no frame of kind " + kind);
+        };
+    }
+
+    private static Frame.Hello readHello(ByteBuf in) {
+        String name = readName(in);
+        Birth birth = readBirth(in);
+        long number = readNumber(in, "incarnation", 1);
+        Incarnation from = new Incarnation(birth, number, readLong(in));
+        Optional<Birth> to = readFlag(in) ? Optional.of(readBirth(in)) : Optional.empty();
+        int state = readByte(in);
+        Frame.PairState pair =
+                switch (state) {
+                    case 0 -> Frame.PairState.NEW;
+                    case 1 -> Frame.PairState.OPENED;
+                    case 2 -> Frame.PairState.KNOWN;
+                    default ->
+                            throw new BadFrameException("a pair's state is 0 to 2, not " + state);
+                };
+        return new Frame.Hello(name, from, to, pair, readCount(in), readCount(in), readCount(in));
+    }
+
+    private static Frame.Msg readMsg(ByteBuf in) {
+        long number = readNumber(in, "message", 1);
+        long answers = readNumber(in, "answered message", 0);
+        Optional<String> refusal = readFlag(in) ? Optional.of(readText(in)) : Optional.empty();
+        return new Frame.Msg(number, answers, refusal, readBody(in));
+    }
+
+    private static Body readBody(ByteBuf in) {
+        String type = readName(in);
+        byte[] bytes = new byte[in.readableBytes()];
+        in.readBytes(bytes);
+        return new Body(type, bytes);
+    }
+
+    private static Count readCount(ByteBuf in) {
+        return new Count(
+                readNumber(in, "count", 0), readNumber(in, "incarnation", 0), readLong(in));
+    }
+
+    private static Birth readBirth(ByteBuf in) {
+        return new Birth(readLong(in), readLong(in));
+    }
+
+    private static int readCredit(ByteBuf in) {
+        need(in, 4);
+        int credit = in.readInt();
+        if (credit < 0) {
+            throw new BadFrameException("a credit is not negative: " + credit);
+        }
+        return credit;
+    }
+
+    private static long readNumber(ByteBuf in, String what, long least) {
+        long number = readLong(in);
+        if (number < least) {
+            throw new BadFrameException(
+                    "the number of the " + what + " is from " + least + ", not " + number);
+        }
+        return number;
+    }
+
+    private static long readLong(ByteBuf in) {
+        need(in, 8);
+        return in.readLong();
+    }
+
+    private static boolean readFlag(ByteBuf in) {
+        int flag = readByte(in);
+        if (flag > 1) {
+            throw new BadFrameException("a flag is 0 or 1, not " + flag);
+        }
+        return flag == 1;
+    }
+
+    private static int readByte(ByteBuf in) {
+        need(in, 1);
+        return in.readUnsignedByte();
+    }
+
+    private static String readName(ByteBuf in) {
+        need(in, 2);
+        int length = in.readUnsignedShort();
+        checkNameBytes(length);
+        String name = readUtf8(in, length);
+        if (!isPrintable(name)) {
+            throw new BadFrameException("a name has control characters: " + printable(name));
+        }
+        return name;
+    }
+
+    private static void checkNameBytes(int length) {
+        if (length < 1 || length > LONGEST_NAME_BYTES) {
+            throw new BadFrameException(
+                    "a name has 1 to " + LONGEST_NAME_BYTES + " bytes, not " + length);
+        }
+    }
+
+    private static String readText(ByteBuf in) {
+        need(in, 2);
+        int length = in.readUnsignedShort();
+        if (length > LONGEST_TEXT_BYTES) {
+            throw new BadFrameException(
+                    "a text has at most " + LONGEST_TEXT_BYTES + " bytes, not " + length);
+        }
+        return readUtf8(in, length);
+    }
+
+    private static String readUtf8(ByteBuf in, int length) {
+        need(in, length);
+        byte[] bytes = new byte[length];
+        in.readBytes(bytes);
+        try {
+            // Not by the constructor of String, which replaces what it does not understand.
+            return UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+        } catch (CharacterCodingException e) {
+            throw new BadFrameException("a text is not UTF-8");
+        }
+    }
+
+    private static void need(ByteBuf in, int bytes) {
+        if (in.readableBytes() < bytes) {
+            throw new BadFrameException("a frame ends within a field");
+        }
+    }
+}
