@@ -451,7 +451,7 @@ public final class ServiceCore {
             changes.add(new Change.TimerSet(timer.id(), timer.dueMillis(), timer.body()));
         }
         for (long id : effects.cancelled()) {
-            if (past.dueOf.containsKey(id)) {
+            if (isSet(id)) {
                 changes.add(new Change.TimerGone(id));
             }
         }
@@ -763,6 +763,7 @@ public final class ServiceCore {
 
     private List<Action> leaving = new ArrayList<>();
     private final Set<String> toTalk = new LinkedHashSet<>();
+    private final Set<String> relinked = new LinkedHashSet<>();
 
     /** Every turn up to this one is final: what they caused may leave (K4, K5). */
     public List<Action> finalUpTo(long turn) {
@@ -887,6 +888,7 @@ public final class ServiceCore {
         expectIdle();
         List<Action> out = new ArrayList<>();
         drop(link);
+        sayAgain(out);
         Peer peer = past.peers.get(link.peer());
         if (peer != null && !link.outside()) {
             reach(peer, out);
@@ -908,7 +910,19 @@ public final class ServiceCore {
         if (introduction.from != null) {
             String key = key(link, introduction.from);
             conversation(key).left(link);
+            relinked.add(key);
         }
+    }
+
+    /** Where a link ended, another one may be there: all that is unacked goes over that (K6). */
+    private void sayAgain(List<Action> out) {
+        for (String key : relinked) {
+            Peer peer = past.peers.get(key);
+            if (peer != null) {
+                conversation(key).say(peer, finalTurn, out);
+            }
+        }
+        relinked.clear();
     }
 
     private void close(Link link, String reason, List<Action> out) {
@@ -943,6 +957,7 @@ public final class ServiceCore {
             acked(link, key(link, introduction.from), it, out);
         }
         // An answer or refusal without a number: a service asks nothing in this way.
+        sayAgain(out);
         return halted ? onlyHalt(out) : out;
     }
 
@@ -1170,7 +1185,8 @@ public final class ServiceCore {
             }
         } else if (msg.number() > conversation.consumedFinal.number() + limits.window()) {
             close(link, key + " sent number " + msg.number() + " beyond its credit", out);
-        } else {
+        } else if (acknowledge(link, peer, msg.answers(), out)) {
+            // An answer is an ack, too: the turn that gave it consumed the message, and is final.
             conversation.held.putIfAbsent(msg.number(), msg);
             look(key);
         }
@@ -1183,22 +1199,30 @@ public final class ServiceCore {
         if (peer == null || peer.birth == null || !conversation.links.containsKey(link)) {
             return;
         }
+        if (acknowledge(link, peer, ack.number(), out)) {
+            conversation.credited(ack.number() + ack.credit());
+            conversation.say(peer, finalTurn, out);
+        }
+    }
+
+    /** Whether that may be; else the link is closed. */
+    private boolean acknowledge(Link link, Peer peer, long number, List<Action> out) {
+        Conversation conversation = conversation(peer.key);
         long sent = conversation.sentNumber(peer, finalTurn);
-        if (ack.number() > sent) {
-            String reason = key + " acked number " + ack.number() + ", and " + sent + " were sent";
+        if (number > sent) {
+            String reason = peer.key + " acked number " + number + ", and " + sent + " were sent";
             close(link, reason, out);
             if (!link.outside()) {
                 halt(reason + ": this service is behind its own past (K14)", out);
             }
-            return;
+            return false;
         }
-        if (ack.number() > peer.acked.number()) {
-            Change.Acked change = new Change.Acked(key, Count.of(ack.number(), conversation.met));
+        if (number > peer.acked.number()) {
+            Change.Acked change = new Change.Acked(peer.key, Count.of(number, conversation.met));
             past.applyEarly(change);
-            newAcks.put(key, change);
+            newAcks.put(peer.key, change);
         }
-        conversation.credited(ack.number() + ack.credit());
-        conversation.say(peer, finalTurn, out);
+        return true;
     }
 
     /** Pairs with outside clients that are silent for long go; they hear GONE then (K11). */
@@ -1318,9 +1342,11 @@ public final class ServiceCore {
         return past.newestTimer;
     }
 
-    /** Whether that timer is set. */
+    /** Whether that timer is set; not the one whose turn this is, as it went off. */
     public boolean isSet(long timer) {
-        return past.dueOf.containsKey(timer);
+        boolean goesOff =
+                running != null && running.input() instanceof Input.Timer due && due.id() == timer;
+        return !goesOff && past.dueOf.containsKey(timer);
     }
 
     /** Whether the sender of that message waits for an answer of a later turn. */
