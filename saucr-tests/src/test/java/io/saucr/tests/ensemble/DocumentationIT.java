@@ -71,6 +71,7 @@ class DocumentationIT {
                     "bin/saucr-model", ModelCommand.class.getName(),
                     "bin/saucr-apache-tests", ApacheTestsCommand.class.getName(),
                     "bin/saucr-crash", CrashCommand.class.getName(),
+                    "bin/saucr-services", "io.saucr.services.tool.ServicesCommand",
                     SERVICES_BENCH, "io.saucr.services.bench.ServicesBench");
 
     @TempDir static Path folder;
@@ -727,7 +728,7 @@ class DocumentationIT {
     /** All of them, apart from this test's own classes: benchmarks are not on its class path. */
     private static URLClassLoader programs() throws IOException {
         List<String> entries = new ArrayList<>();
-        for (String module : List.of("benchmarks", "services/benchmarks")) {
+        for (String module : List.of("benchmarks", "services/benchmarks", "services/tool")) {
             Path built = ROOT.resolve(module).resolve("target");
             entries.add(built.resolve("classes").toString());
             entries.addAll(
