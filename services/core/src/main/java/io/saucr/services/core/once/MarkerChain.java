@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
@@ -52,8 +53,8 @@ public class MarkerChain {
      *     up, from 1
      * @param replaceAtVersion a marker with this version is replaced (E8), from 1, far below {@code
      *     Integer.MAX_VALUE}
-     * @param unreported refusals that may wait for their reports at most, from 1: then nothing more
-     *     is sent
+     * @param unreported refusals that may wait for their reports at most, from 1 to 1000, as the
+     *     marker holds them: then nothing more is sent
      */
     public record Limits(
             int window,
@@ -78,9 +79,10 @@ public class MarkerChain {
                     || attempts < 1
                     || replaceAtVersion < 1
                     || replaceAtVersion > 1 << 30
-                    || unreported < 1) {
+                    || unreported < 1
+                    || unreported > 1000) {
                 throw new IllegalArgumentException(
-                        "limits begin at 1, replaceAtVersion ends at 2^30");
+                        "limits begin at 1; replaceAtVersion ends at 2^30, unreported at 1000");
             }
         }
     }
@@ -146,9 +148,12 @@ public class MarkerChain {
     /** Decided, their reports not forced yet. */
     private final SortedSet<Long> unreported = new TreeSet<>();
 
-    private final long journaled;
     private long submitted;
     private long forced;
+
+    /** Up to this number a start of the folder, this one included, may have sent operations. */
+    private long sentUpTo;
+
     private long lastRequest;
 
     /** Names that this start has tried since it last held a marker. */
@@ -161,6 +166,7 @@ public class MarkerChain {
 
     private MarkerContent content;
     private int version;
+    private int parentVersion;
 
     private final Deque<Step.Send> underWay = new ArrayDeque<>();
 
@@ -178,6 +184,9 @@ public class MarkerChain {
 
     /** Whether an outcome is open, so that a look has to follow. */
     private boolean look;
+
+    /** Whether the marker is replaced as soon as all that is under way is answered. */
+    private boolean replacementWanted;
 
     /** The sequential create on whose report everything waits (E6). */
     private long awaited;
@@ -198,7 +207,7 @@ public class MarkerChain {
         this.known = Set.copyOf(past.known());
         this.markerMade = past.markerMade();
         this.confirmedBefore = past.confirmed();
-        this.journaled = past.journaled();
+        this.sentUpTo = past.journaled();
         this.limits = limits;
     }
 
@@ -244,6 +253,28 @@ public class MarkerChain {
             state = State.RUNNING;
         }
         return go();
+    }
+
+    /**
+     * Something else that rests on {@link #parentVersion} has an open outcome: the marker is
+     * replaced, so that it can't happen any more (E3, E7). The parent has another version then.
+     */
+    public List<Step> disturbed() {
+        // What is on its way already comes behind whatever has an open outcome now.
+        replacementWanted |= parentVersion().isPresent();
+        return go();
+    }
+
+    /**
+     * The version of the parent's data since this start's marker was made, or a smaller one; empty
+     * while none is known to be there. Who makes it a condition does nothing once another start, or
+     * a replacement, came after.
+     */
+    public OptionalInt parentVersion() {
+        return switch (state) {
+            case READING, REPLACING, STOPPED -> OptionalInt.empty();
+            case RUNNING, SETTLING, CONSUMING, NAMING -> OptionalInt.of(parentVersion);
+        };
     }
 
     /** What a look has shown. */
@@ -314,17 +345,19 @@ public class MarkerChain {
                             + highestDecided()
                             + " had happened or was refused. The ensemble was restored from before");
         }
-        if (happened > Math.max(journaled, submitted)) {
+        if (happened > sentUpTo) {
+            // What was accepted since has other operations behind those numbers.
             return stop(
                     "the marker of client "
                             + client
                             + " says "
                             + happened
-                            + ", but the journal ends at "
-                            + Math.max(journaled, submitted)
-                            + ". The folder is an old copy, or its disk lost what it had forced");
+                            + ", but nothing behind "
+                            + sentUpTo
+                            + " was sent from this folder. It is an old copy, or its disk lost what it had forced");
         }
         if (tried.contains(found.name())) {
+            parentVersion = reading.parentVersion();
             return resume(found);
         }
         return replace(reading.parentVersion(), found.name(), found.version(), handedOn(found));
@@ -367,6 +400,7 @@ public class MarkerChain {
         content = found.content();
         version = found.version();
         look = false;
+        replacementWanted = false;
         refusedNumber = 0;
         List<Step> steps = new ArrayList<>();
         Step.Find find = null;
@@ -555,6 +589,7 @@ public class MarkerChain {
         Step.Send send =
                 new Step.Send(++lastRequest, marker, version + underWay.size(), next, first, last);
         underWay.add(send);
+        sentUpTo = Math.max(sentUpTo, next.number());
         return send;
     }
 
@@ -565,7 +600,7 @@ public class MarkerChain {
         }
         List<Step> steps = new ArrayList<>();
         while (state == State.RUNNING) {
-            if (version + underWay.size() >= limits.replaceAtVersion()) {
+            if (replacementWanted || version + underWay.size() >= limits.replaceAtVersion()) {
                 if (underWay.isEmpty()) {
                     state = State.READING;
                     steps.add(new Step.Read());

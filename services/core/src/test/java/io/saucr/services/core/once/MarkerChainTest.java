@@ -204,7 +204,7 @@ class MarkerChainTest {
         assertThat(stopped(second().read(reading(1, NAME, 9, new MarkerContent(FIRST, 1)))))
                 .contains("went back: it says 1, but operation 2");
         assertThat(stopped(second().read(reading(1, NAME, 9, new MarkerContent(FIRST, 4)))))
-                .contains("says 4, but the journal ends at 3");
+                .contains("says 4, but nothing behind 3 was sent");
         assertThat(
                         stopped(
                                 second().read(
@@ -228,6 +228,16 @@ class MarkerChainTest {
                                                                         new Birth(2, 2), 1, 1),
                                                                 2)))))
                 .contains("the name c is taken");
+    }
+
+    /** What was accepted since the start has nothing to do with what the marker speaks of. */
+    @Test
+    void anOldFolderStopsAlsoWhenItHasAcceptedMoreMeanwhile() {
+        MarkerChain chain = second();
+        chain.submitted(4, false, 10);
+        chain.forced(4);
+        assertThat(stopped(chain.read(reading(1, NAME, 9, new MarkerContent(FIRST, 4)))))
+                .contains("says 4, but nothing behind 3 was sent");
     }
 
     private static MarkerChain second() {

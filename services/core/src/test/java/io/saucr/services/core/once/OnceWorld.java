@@ -56,6 +56,9 @@ final class OnceWorld {
     private final Map<String, Znode> markers = new HashMap<>();
     private long zxid;
 
+    /** The latest start that has made a marker. */
+    private long holder;
+
     /** Numbers in the order of their effects, twice where one took effect twice. */
     final List<Long> effects = new ArrayList<>();
 
@@ -366,6 +369,9 @@ final class OnceWorld {
                 return new Answer.Refused((int) (number - send.first()), -101);
             }
         }
+        if (send.content().holder().number() < holder) {
+            violations.add("start " + send.content().holder().number() + " wrote after " + holder);
+        }
         zxid++;
         marker.version++;
         marker.content = send.content();
@@ -384,9 +390,9 @@ final class OnceWorld {
         boolean fits =
                 (replace.parentVersion() == parentVersion || broken == Broken.E3_PARENT_UNCHECKED)
                         && (replace.old() == null
-                                ? broken == Broken.E3_PARENT_UNCHECKED || markers.isEmpty()
-                                : old != null && old.version == replace.oldVersion());
+                                || (old != null && old.version == replace.oldVersion()));
         if (fits) {
+            holder = Math.max(holder, replace.content().holder().number());
             zxid++;
             parentVersion++;
             if (broken == Broken.E3_BUMPED && old != null) {
@@ -442,14 +448,15 @@ final class OnceWorld {
     void run(int steps) {
         start();
         for (int i = 0; i < steps; i++) {
-            Driver driver =
-                    drivers.get(
-                            random.nextInt(4) == 0
-                                    ? random.nextInt(drivers.size())
-                                    : drivers.size() - 1);
-            if (driver.dead) {
-                continue;
+            List<Driver> alive = drivers.stream().filter(each -> !each.dead).toList();
+            if (alive.isEmpty()) {
+                break;
             }
+            Driver driver =
+                    alive.get(
+                            random.nextInt(3) == 0
+                                    ? random.nextInt(alive.size())
+                                    : alive.size() - 1);
             switch (random.nextInt(16)) {
                 case 0, 1, 2 -> {
                     if (!driver.zombie) {
@@ -471,10 +478,18 @@ final class OnceWorld {
                 case 12 -> {
                     if (random.nextInt(2) == 0) {
                         driver.cut();
+                    } else if (random.nextInt(8) == 0) {
+                        driver.act(driver.chain.disturbed());
                     }
                 }
                 case 13 -> arriveLate();
-                case 14 -> refusing.removeIf(n -> random.nextInt(3) == 0);
+                case 14 -> {
+                    refusing.removeIf(n -> random.nextInt(3) == 0);
+                    if (random.nextInt(4) == 0) {
+                        // Somebody else's, under the same prefix.
+                        children.put(String.format("%06d-other", ++zxid), zxid);
+                    }
+                }
                 default -> {
                     if (random.nextInt(4) == 0 && starts < 6) {
                         crash();
