@@ -7,9 +7,11 @@ import io.saucr.services.State;
 import io.saucr.services.ValueState;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -144,6 +146,11 @@ public final class StateStore implements State {
                             + LONGEST_NAME
                             + " characters, not "
                             + name.length());
+        }
+        if (!StandardCharsets.UTF_8.newEncoder().canEncode(name)) {
+            throw new IllegalArgumentException(
+                    "the name of a collection is a text that can be written, without halves of"
+                            + " surrogate pairs");
         }
         if (tables.containsKey(name) || dropped.contains(name)) {
             throw new IllegalArgumentException(
@@ -360,7 +367,7 @@ public final class StateStore implements State {
     /**
      * Prepares a table for a change.
      *
-     * @param bytes of what is about to be put
+     * @param bytes that it takes to say what is about to change
      */
     void touch(Table table, int bytes) {
         throwUnlessUsable(table);
@@ -374,9 +381,11 @@ public final class StateStore implements State {
         if (turnBytes + bytes > LARGEST_TURN_BYTES) {
             throw new IllegalArgumentException(
                     String.format(
-                            "a turn of %s puts more than %,d bytes into its state: do it in several"
+                            Locale.ROOT,
+                            "a turn of %s changes more than %,d bytes of its state: do it in several"
                                     + " turns, by messages to itself",
-                            service, LARGEST_TURN_BYTES));
+                            service,
+                            LARGEST_TURN_BYTES));
         }
         turnBytes += bytes;
         if (!table.isTouched()) {

@@ -142,11 +142,22 @@ final class Table {
 
     /** An entry that was checked and may be put; nothing is changed yet. */
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
-    record Checked(Trie.Entry entry, ByteBuffer key, byte[] value) {
+    record Checked(Trie.Entry entry, ByteBuffer key, byte[] value) {}
 
-        int bytes() {
-            return key.remaining() + value.length;
-        }
+    /** How many bytes it takes to say that this is put. */
+    int bytes(Checked checked) {
+        return bytes(checked.key()) + checked.value().length;
+    }
+
+    /** How many bytes it takes to say that this is removed. */
+    int bytes(ByteBuffer key) {
+        ByteBuffer stored = storedAs.get(key);
+        return key.remaining() + (stored == null ? 0 : stored.remaining());
+    }
+
+    /** The bytes of an entry's key. */
+    ByteBuffer key(Trie.Entry entry) {
+        return ByteBuffer.wrap(keys.encode(entry.key()));
     }
 
     /**
@@ -167,9 +178,12 @@ final class Table {
         if (keyBytes.length > LARGEST_KEY_BYTES) {
             throw new IllegalArgumentException(
                     String.format(
+                            Locale.ROOT,
                             "a key of %s has %,d bytes, and at most %,d are allowed: use a shorter"
                                     + " one, such as a digest",
-                            described(), keyBytes.length, LARGEST_KEY_BYTES));
+                            described(),
+                            keyBytes.length,
+                            LARGEST_KEY_BYTES));
         }
         String where = kind == Kind.MAP ? " at key " + Codec.shown(key) : "";
         Object frozenValue;
@@ -184,9 +198,13 @@ final class Table {
         if (valueBytes.length > LARGEST_VALUE_BYTES) {
             throw new IllegalArgumentException(
                     String.format(
+                            Locale.ROOT,
                             "the value of %s%s has %,d bytes, and at most %,d are allowed: keep it"
                                     + " in parts",
-                            described(), where, valueBytes.length, LARGEST_VALUE_BYTES));
+                            described(),
+                            where,
+                            valueBytes.length,
+                            LARGEST_VALUE_BYTES));
         }
         return new Checked(
                 new Trie.Entry(
@@ -204,14 +222,14 @@ final class Table {
         change(checked.key(), checked.value());
     }
 
-    /** Removes an entry that is there, in a turn. */
-    void remove(Trie.Entry entry) {
+    /** Removes an entry that is there, of this key, in a turn. */
+    void remove(Trie.Entry entry, ByteBuffer key) {
         now =
                 new Version(
                         now.entries().without(entry.hash(), entry.key(), keys::same),
                         now.first(),
                         now.next());
-        change(ByteBuffer.wrap(keys.encode(entry.key())), null);
+        change(key, null);
     }
 
     private void change(ByteBuffer key, byte[] value) {
@@ -240,7 +258,7 @@ final class Table {
                         now.entries().without(entry.hash(), entry.key(), keys::same),
                         now.first() + 1,
                         now.next());
-        changed.remove(ByteBuffer.wrap(keys.encode(entry.key())));
+        changed.remove(key(entry));
     }
 
     /** Removes everything, in a turn. */

@@ -26,7 +26,7 @@ final class TableList<V> implements ListState<V> {
             throw new IllegalStateException(table.described() + " is full");
         }
         Table.Checked checked = table.check(table.now().next(), value);
-        store.touch(table, checked.bytes());
+        store.touch(table, table.bytes(checked));
         table.add(checked);
         store.handOut(table, checked.entry());
     }
@@ -43,7 +43,7 @@ final class TableList<V> implements ListState<V> {
     public void set(int index, V value) {
         Objects.checkIndex(index, size());
         Table.Checked checked = table.check(table.now().first() + index, value);
-        store.touch(table, checked.bytes());
+        store.touch(table, table.bytes(checked));
         table.put(checked);
         store.handOut(table, checked.entry());
     }

@@ -1,6 +1,7 @@
 package io.saucr.services.state;
 
 import io.saucr.services.MapState;
+import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.function.BinaryOperator;
 import java.util.function.Function;
@@ -46,7 +47,7 @@ final class TableMap<K, V> implements MapState<K, V> {
     public void put(K key, V value) {
         store.throwUnlessUsable(table);
         Table.Checked checked = table.check(key, value);
-        store.touch(table, checked.bytes());
+        store.touch(table, table.bytes(checked));
         table.put(checked);
         store.handOut(table, checked.entry());
     }
@@ -75,11 +76,13 @@ final class TableMap<K, V> implements MapState<K, V> {
     @Override
     public V remove(K key) {
         Trie.Entry entry = entry(key);
-        store.touch(table, 0);
         if (entry == null) {
+            store.touch(table, 0);
             return null;
         }
-        table.remove(entry);
+        ByteBuffer bytes = table.key(entry);
+        store.touch(table, table.bytes(bytes));
+        table.remove(entry, bytes);
         return (V) entry.value();
     }
 

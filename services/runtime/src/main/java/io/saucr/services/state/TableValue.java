@@ -36,7 +36,7 @@ final class TableValue<V> implements ValueState<V> {
     public void update(V value) {
         store.throwUnlessUsable(table);
         Table.Checked checked = table.check(KEY, value);
-        store.touch(table, checked.bytes());
+        store.touch(table, table.bytes(checked));
         table.put(checked);
         store.handOut(table, checked.entry());
     }

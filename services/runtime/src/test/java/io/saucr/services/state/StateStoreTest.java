@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Optional;
@@ -237,6 +238,9 @@ class StateStoreTest {
         assertThatIllegalArgumentException().isThrownBy(() -> store.list("", String.class));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> store.list("x".repeat(201), String.class));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> store.list("\ud800", String.class))
+                .withMessageContaining("halves of surrogate pairs");
         store.apply(Changes.NONE);
         assertThatIllegalStateException()
                 .isThrownBy(() -> store.list("late", String.class))
@@ -284,6 +288,47 @@ class StateStoreTest {
                 .withMessageContaining("do it in several turns");
         assertThat(list.size()).isEqualTo(4);
         store.rollback();
+    }
+
+    @Test
+    void messagesAreTheSameInEveryCountry() {
+        Locale before = Locale.getDefault();
+        Locale.setDefault(Locale.GERMANY);
+        try {
+            store.begin();
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> map.put("x".repeat(65_536), 1L))
+                    .withMessageContaining("at most 65,536 are allowed");
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> list.add("x".repeat(16 << 20)))
+                    .withMessageContaining("the value of list waiting has 16,");
+        } finally {
+            Locale.setDefault(before);
+        }
+        store.rollback();
+    }
+
+    @Test
+    void keysThatAreRemovedCountToo() {
+        String long64k = "x".repeat(65_000);
+        for (int half = 0; half < 2; half++) {
+            store.begin();
+            for (int count = half * 600; count < half * 600 + 600; count++) {
+                map.put(count + long64k, 1L);
+            }
+            store.seal();
+        }
+        store.begin();
+        assertThatIllegalArgumentException()
+                .isThrownBy(
+                        () -> {
+                            for (String key : map.keys()) {
+                                map.remove(key);
+                            }
+                        })
+                .withMessageContaining("do it in several turns");
+        store.rollback();
+        assertThat(store.snapshot().entries()).isEqualTo(1200);
     }
 
     /** Its equals is that of a text whose case does not count. */
