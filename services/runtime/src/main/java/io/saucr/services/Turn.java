@@ -83,6 +83,14 @@ public interface Turn {
     void output(Object call);
 
     /**
+     * Writes to the ensemble, each exactly once and after this turn is final.
+     *
+     * @throws IllegalStateException where the service has no ensemble, or a name that no once
+     *     client can have
+     */
+    EnsembleWrites ensemble();
+
+    /**
      * The time, the same for a whole turn. It never goes back, not across crashes either, and is
      * near the wall clock (K16).
      */

@@ -25,6 +25,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.stream.Stream;
+import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -227,6 +228,38 @@ class ServicesTest {
                                         .stamps()
                                         .equals(List.of("hello")));
         assertThat(calls).hasSize(1);
+    }
+
+    @Test
+    void writesToTheEnsembleHappenOnceAndAreTold() throws Exception {
+        RunningService bank = bank("north");
+        Client teller = client("teller", "north");
+        Client reader = client("north");
+        get(teller.send(new Bank.Audit("/audit-1", "first")));
+        get(teller.send(new Bank.Audit("/audit-1", "again")));
+        await().until(
+                        () ->
+                                get(reader.ask(new Bank.Stamps(), Bank.Stamped.class))
+                                        .stamps()
+                                        .equals(
+                                                List.of(
+                                                        "/audit-1 true",
+                                                        "/audit-1 falseNODEEXISTS")));
+        server.stop();
+        get(teller.send(new Bank.Audit("/audit-2", "while nobody answers")));
+        bank.close();
+        server.start();
+        bank("north");
+        Client again = client("north");
+        await().until(
+                        () ->
+                                get(again.ask(new Bank.Stamps(), Bank.Stamped.class))
+                                        .stamps()
+                                        .contains("/audit-2 true"));
+        ZooKeeper zooKeeper = new ZooKeeper(server.connect(), 30_000, event -> {});
+        assertThat(zooKeeper.getData("/audit-1", false, null)).asString().isEqualTo("first");
+        assertThat(zooKeeper.exists("/once/apps.north", false)).isNotNull();
+        zooKeeper.close();
     }
 
     @Test

@@ -356,7 +356,7 @@ final class ServiceWorld {
             String to = "s" + random.nextInt(2);
             String kind = random.nextInt(12) == 0 ? "poison:" : "m:";
             Body body = new Body(kind + ++uids + ":2", new byte[0]);
-            metas.put(uids, new Meta(this, birth, to, false));
+            metas.put(uids, new Meta(this, birth, to, isCopy(this)));
             List<Action> actions = core.submit(to, body);
             List<String> lines = List.of("S " + uids);
             Action.Append append = (Action.Append) actions.get(0);

@@ -3,6 +3,7 @@ package io.saucr.services.local;
 import io.saucr.services.Handlers;
 import io.saucr.services.Returned;
 import io.saucr.services.Service;
+import io.saucr.services.core.ServiceCore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -122,6 +123,10 @@ final class HandlerTable implements Handlers {
     private String name(Class<?> type) {
         types.check(type);
         String name = types.name(type);
+        if (name.indexOf(ServiceCore.RESERVED) >= 0) {
+            throw new IllegalArgumentException(
+                    type.getName() + " is called " + name + ", which must have no '#'");
+        }
         Class<?> other = classes.putIfAbsent(name, type);
         if (other != null && other != type) {
             throw new IllegalArgumentException(

@@ -19,8 +19,10 @@ import io.saucr.services.journal.ForceMode;
 import io.saucr.services.journal.JournalOptions;
 import io.saucr.services.net.Peers;
 import io.saucr.services.net.Transport;
+import io.saucr.services.once.Operation;
 import io.saucr.services.status.StatusPage;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.security.SecureRandom;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -110,7 +112,7 @@ final class LocalService implements RunningService {
                         name,
                         constructor,
                         finality,
-                        place.options(),
+                        place.options().noEnsemble(OwnWrites.refusal(place)),
                         new Turns.Surroundings(
                                 Runs::moment, random, folding, event -> loop.post(event)));
         loop = new TurnLoop(name, turns, halt);
@@ -119,13 +121,19 @@ final class LocalService implements RunningService {
         OutputCalls calls =
                 turns.outputCalls(
                         calling, (output, answer) -> loop.post(() -> turns.result(output, answer)));
+        OwnWrites writes =
+                new OwnWrites(
+                        place,
+                        turns,
+                        (output, answer) -> loop.post(() -> turns.result(output, answer)));
+        opened.push(writes);
         Optional<Names> names =
                 place.ensemble()
                         .map(it -> new Names(it, place.sessionTimeout(), place.credentials()));
         names.ifPresent(opened::push);
         Links links = new Links(place, turns, names);
         // What arrives before the service has begun waits behind this.
-        loop.post(() -> turns.begin(new ProcessBorder(links, calls, halt)));
+        loop.post(() -> turns.begin(new ProcessBorder(links, calls, writes, halt)));
         Transport transport = new Transport(1);
         opened.push(transport);
         peers =
@@ -372,7 +380,7 @@ final class LocalService implements RunningService {
     }
 
     /** What leaves the service leaves this process. */
-    private record ProcessBorder(Links links, OutputCalls calls, Halt halt)
+    private record ProcessBorder(Links links, OutputCalls calls, OwnWrites writes, Halt halt)
             implements Endpoint.Border {
 
         @Override
@@ -392,7 +400,16 @@ final class LocalService implements RunningService {
 
         @Override
         public void call(long output, String id, Body call) {
-            calls.call(output, id, call);
+            Optional<Operation> write = Turns.ensembleWrite(call);
+            if (write.isEmpty()) {
+                calls.call(output, id, call);
+                return;
+            }
+            try {
+                writes.write(output, id, write.get());
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
         }
 
         @Override

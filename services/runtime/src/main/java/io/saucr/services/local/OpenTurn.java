@@ -1,6 +1,7 @@
 package io.saucr.services.local;
 
 import io.saucr.services.Caller;
+import io.saucr.services.EnsembleWrites;
 import io.saucr.services.Sent;
 import io.saucr.services.Timer;
 import io.saucr.services.Turn;
@@ -32,6 +33,9 @@ final class OpenTurn implements Turn {
 
     /** What a message takes in a record beside its bytes, roughly. */
     private static final int OVERHEAD_BYTES = 64;
+
+    /** The type of outputs that are writes to the ensemble; no class has such a name. */
+    static final String ENSEMBLE_WRITE = "#ensemble";
 
     private static final Duration LONGEST_DELAY = Duration.ofDays(36_500);
 
@@ -65,6 +69,7 @@ final class OpenTurn implements Turn {
     private final Optional<Caller> caller;
     private final boolean query;
     private final int largestMessageBytes;
+    private final String noEnsemble;
 
     private final List<Effects.Send> sends = new ArrayList<>();
     private final Map<String, Long> sentTo = new HashMap<>();
@@ -90,6 +95,7 @@ final class OpenTurn implements Turn {
      * @param caller who waits for an answer
      * @param query whether it may change nothing
      * @param largestMessageBytes of the bytes of one message
+     * @param noEnsemble why it cannot write to the ensemble, or null where it can
      */
     OpenTurn(
             String service,
@@ -101,7 +107,8 @@ final class OpenTurn implements Turn {
             Optional<String> sender,
             Optional<Caller> caller,
             boolean query,
-            int largestMessageBytes) {
+            int largestMessageBytes,
+            String noEnsemble) {
         this.service = service;
         this.handlers = handlers;
         this.types = types;
@@ -112,6 +119,7 @@ final class OpenTurn implements Turn {
         this.caller = caller;
         this.query = query;
         this.largestMessageBytes = largestMessageBytes;
+        this.noEnsemble = noEnsemble;
         this.newestTimer = past.newestTimer();
     }
 
@@ -253,6 +261,19 @@ final class OpenTurn implements Turn {
     }
 
     @Override
+    public EnsembleWrites ensemble() {
+        throwUnlessChanging("ensemble");
+        if (noEnsemble != null) {
+            throw new IllegalStateException(noEnsemble);
+        }
+        return operation -> {
+            throwUnlessChanging("a write to the ensemble");
+            Body body = new Body(ENSEMBLE_WRITE, operation.encoded());
+            outputs.add(checked(body, "a write to the ensemble"));
+        };
+    }
+
+    @Override
     public Instant now() {
         throwUnlessOpen("now");
         return now;
@@ -271,7 +292,10 @@ final class OpenTurn implements Turn {
     }
 
     private Body body(Object message, String what) {
-        Body body = new Body(types.name(message.getClass()), types.encode(message));
+        return checked(new Body(types.name(message.getClass()), types.encode(message)), what);
+    }
+
+    private Body checked(Body body, String what) {
         long more = bytes + OVERHEAD_BYTES + body.bytes().length;
         if (more > LARGEST_TURN_BYTES) {
             throw new IllegalArgumentException(

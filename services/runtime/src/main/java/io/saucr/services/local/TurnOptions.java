@@ -17,6 +17,7 @@ import java.util.Set;
  *     from 64 KiB; at four times as many none at all (K13)
  * @param checksValues whether every value that a turn saw is looked at for changes in place: for
  *     tests (C12)
+ * @param noEnsemble why turns cannot write to the ensemble, or null where they can
  * @param allowed services that alone may send messages of a type, by the type's name
  */
 public record TurnOptions(
@@ -25,7 +26,8 @@ public record TurnOptions(
         long foldBytes,
         long unforcedBytes,
         boolean checksValues,
-        Map<String, Set<String>> allowed) {
+        Map<String, Set<String>> allowed,
+        String noEnsemble) {
 
     public TurnOptions {
         check("largestMessageBytes", largestMessageBytes, 1 << 10, 16 << 20);
@@ -37,30 +39,43 @@ public record TurnOptions(
     /** Messages of just under 1 MiB, a base each 64 MiB, 16 MiB that are not final. */
     public static TurnOptions standard() {
         return new TurnOptions(
-                Limits.standard(), (1 << 20) - 2048, 64L << 20, 16L << 20, false, Map.of());
+                Limits.standard(), (1 << 20) - 2048, 64L << 20, 16L << 20, false, Map.of(), null);
     }
 
     /** These with other limits. */
     public TurnOptions with(Limits other) {
         return new TurnOptions(
-                other, largestMessageBytes, foldBytes, unforcedBytes, checksValues, allowed);
+                other,
+                largestMessageBytes,
+                foldBytes,
+                unforcedBytes,
+                checksValues,
+                allowed,
+                noEnsemble);
     }
 
     /** These with another time to fold. */
     public TurnOptions foldBytes(long bytes) {
         return new TurnOptions(
-                limits, largestMessageBytes, bytes, unforcedBytes, checksValues, allowed);
+                limits,
+                largestMessageBytes,
+                bytes,
+                unforcedBytes,
+                checksValues,
+                allowed,
+                noEnsemble);
     }
 
     /** These with messages of another size. */
     public TurnOptions largestMessageBytes(int bytes) {
-        return new TurnOptions(limits, bytes, foldBytes, unforcedBytes, checksValues, allowed);
+        return new TurnOptions(
+                limits, bytes, foldBytes, unforcedBytes, checksValues, allowed, noEnsemble);
     }
 
     /** These, and values are looked at. */
     public TurnOptions checkingValues() {
         return new TurnOptions(
-                limits, largestMessageBytes, foldBytes, unforcedBytes, true, allowed);
+                limits, largestMessageBytes, foldBytes, unforcedBytes, true, allowed, noEnsemble);
     }
 
     /** These, where messages of a type come from these services alone. */
@@ -68,7 +83,25 @@ public record TurnOptions(
         Map<String, Set<String>> more = new HashMap<>(allowed);
         more.put(new Codec().name(type), Set.of(senders));
         return new TurnOptions(
-                limits, largestMessageBytes, foldBytes, unforcedBytes, checksValues, more);
+                limits,
+                largestMessageBytes,
+                foldBytes,
+                unforcedBytes,
+                checksValues,
+                more,
+                noEnsemble);
+    }
+
+    /** These, where turns cannot write to the ensemble. */
+    public TurnOptions noEnsemble(String reason) {
+        return new TurnOptions(
+                limits,
+                largestMessageBytes,
+                foldBytes,
+                unforcedBytes,
+                checksValues,
+                allowed,
+                reason);
     }
 
     /** Whether a message of that type may come from there. */

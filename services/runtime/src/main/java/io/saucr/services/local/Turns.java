@@ -1,6 +1,7 @@
 package io.saucr.services.local;
 
 import io.saucr.services.Caller;
+import io.saucr.services.EnsembleOutcome;
 import io.saucr.services.Handlers.MessageHandler;
 import io.saucr.services.Handlers.QueryHandler;
 import io.saucr.services.Returned;
@@ -18,6 +19,7 @@ import io.saucr.services.core.Moment;
 import io.saucr.services.core.Repeat;
 import io.saucr.services.core.ServiceCore;
 import io.saucr.services.core.ServiceCore.Intake;
+import io.saucr.services.once.Operation;
 import io.saucr.services.state.Changes;
 import io.saucr.services.state.StateStore;
 import java.io.IOException;
@@ -205,6 +207,24 @@ public final class Turns implements Endpoint {
     public Optional<Body> callOnce(String id, Body call) throws Exception {
         return OutputCalls.once(
                 handlers, types, id, call, handlers.output(call.type()).orElseThrow());
+    }
+
+    /** A write to the ensemble, where a call is one. Any thread. */
+    public static Optional<Operation> ensembleWrite(Body call) {
+        return call.type().equals(OpenTurn.ENSEMBLE_WRITE)
+                ? Optional.of(Operation.decode(call.bytes()))
+                : Optional.empty();
+    }
+
+    /** What the service is told of a write to the ensemble, where it wants to know. Any thread. */
+    public Optional<Body> told(EnsembleOutcome outcome) {
+        if (handlers.message(types.name(EnsembleOutcome.class)).isPresent()) {
+            return Optional.of(body(outcome));
+        }
+        if (!outcome.happened()) {
+            LOG.warn("{}: the ensemble refused a write, and nobody hears it: {}", name, outcome);
+        }
+        return Optional.empty();
     }
 
     /** Whether there is a handler for calls of this type; else they wait for another start. */
@@ -403,7 +423,8 @@ public final class Turns implements Endpoint {
                 sender,
                 caller,
                 query,
-                options.largestMessageBytes());
+                options.largestMessageBytes(),
+                options.noEnsemble());
     }
 
     private void take(Input input, Taking taking) {

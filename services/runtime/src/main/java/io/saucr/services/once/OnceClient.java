@@ -15,6 +15,7 @@ import io.saucr.services.journal.JournalOptions;
 import io.saucr.services.journal.Recovered;
 import io.saucr.services.journal.RefusedFolderException;
 import io.saucr.services.journal.ServiceFolder;
+import io.saucr.services.local.TurnGuard;
 import io.saucr.services.once.OnceRecords.Accepted;
 import io.saucr.services.once.OnceRecords.Decided;
 import java.io.IOException;
@@ -417,6 +418,7 @@ public final class OnceClient implements AutoCloseable {
      */
     public Outcome perform(Operation operation) throws KeeperException, InterruptedException {
         refuseOwnThread("what waits for an operation");
+        TurnGuard.refuse("what waits for an operation", "write by turn.ensemble()");
         Outcome outcome;
         try {
             outcome = submit(operation).get();

@@ -210,11 +210,12 @@ public final class Operation {
     }
 
     /** As the journal keeps it. */
-    static Operation decode(byte[] encoded) {
+    public static Operation decode(byte[] encoded) {
         return new Operation(decodeParts(encoded), encoded);
     }
 
-    byte[] encoded() {
+    /** Its bytes, for {@link #decode}; not to be changed. */
+    public byte[] encoded() {
         return encoded;
     }
 

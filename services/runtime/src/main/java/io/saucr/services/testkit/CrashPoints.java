@@ -20,10 +20,11 @@ public final class CrashPoints {
             if (now != step) {
                 return;
             }
-            List<Node> up = nodes.values().stream().filter(Node::isUp).toList();
-            if (node < up.size()) {
-                up.get(node).crash();
-                up.get(node).start();
+            List<Node> services =
+                    nodes.values().stream().filter(it -> it instanceof TestService).toList();
+            if (node < services.size() && services.get(node).isUp()) {
+                services.get(node).crash();
+                services.get(node).start();
             }
         }
     }
@@ -35,7 +36,7 @@ public final class CrashPoints {
      *
      * @param seed of all runs
      * @param scenario makes services and clients in the world, calls, {@linkplain TestWorld#run
-     *     runs} and checks. Calls of a client that crashed fail, though they are made.
+     *     runs} and checks
      * @return how many crashes there were
      * @throws AssertionError with the point, where the scenario throws something
      */
@@ -43,7 +44,7 @@ public final class CrashPoints {
         TestWorld calm = new TestWorld(seed);
         scenario.accept(calm);
         int crashes = 0;
-        for (int node = 0; node < calm.nodes(); node++) {
+        for (int node = 0; node < calm.services(); node++) {
             for (long step = 0; step < calm.steps(); step++) {
                 TestWorld world = new TestWorld(seed);
                 world.plan(new Plan(step, node));
@@ -52,7 +53,7 @@ public final class CrashPoints {
                 } catch (RuntimeException | AssertionError e) {
                     throw new AssertionError(
                             "with a crash of "
-                                    + calm.nodeName(node)
+                                    + calm.serviceName(node)
                                     + " before step "
                                     + step
                                     + " (seed "

@@ -1,5 +1,6 @@
 package io.saucr.services.testkit;
 
+import io.saucr.services.EnsembleOutcome;
 import io.saucr.services.Service;
 import io.saucr.services.State;
 import io.saucr.services.core.Body;
@@ -7,7 +8,10 @@ import io.saucr.services.core.Change;
 import io.saucr.services.local.Endpoint;
 import io.saucr.services.local.Finality;
 import io.saucr.services.local.Turns;
+import io.saucr.services.once.Operation;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,11 +19,15 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.apache.zookeeper.Op;
 
 /** A service of a {@link TestWorld}. Thread of the test. */
 public final class TestService extends Node {
 
     private final Map<Long, Call> calls = new LinkedHashMap<>();
+    private final Map<String, Operation> writes = new HashMap<>();
+    private final List<Operation> writesInOrder = new ArrayList<>();
     private Function<State, ? extends Service> constructor;
     private Turns turns;
 
@@ -60,13 +68,38 @@ public final class TestService extends Node {
 
     @Override
     void moreSteps(List<BooleanSupplier> possible) {
-        calls.forEach(
-                (output, call) -> {
-                    if (turns.makes(call.body().type())
-                            && call.notBeforeSteady() <= world().steadyMillis()) {
-                        possible.add(() -> make(output, call));
-                    }
-                });
+        boolean writing = false;
+        for (Map.Entry<Long, Call> entry : calls.entrySet()) {
+            long output = entry.getKey();
+            Call call = entry.getValue();
+            Optional<Operation> write = Turns.ensembleWrite(call.body());
+            if (write.isPresent() && !writing) {
+                // They keep their order.
+                writing = true;
+                possible.add(() -> write(output, call.id(), write.get()));
+            } else if (write.isEmpty()
+                    && turns.makes(call.body().type())
+                    && call.notBeforeSteady() <= world().steadyMillis()) {
+                possible.add(() -> make(output, call));
+            }
+        }
+    }
+
+    /** As an ensemble that refuses nothing, by the id once. */
+    private boolean write(long output, String id, Operation operation) {
+        if (writes.putIfAbsent(id, operation) == null) {
+            writesInOrder.add(operation);
+        }
+        calls.remove(output);
+        String paths = operation.parts().stream().map(Op::getPath).collect(Collectors.joining(","));
+        turns.result(output, turns.told(new EnsembleOutcome(paths, true, "", "")));
+        wake();
+        return true;
+    }
+
+    /** What its turns wrote to the ensemble, each once, in order; nothing is refused here. */
+    public List<Operation> ensembleWrites() {
+        return List.copyOf(writesInOrder);
     }
 
     /** A call that throws is made again once time has passed. */

@@ -218,12 +218,17 @@ public final class TestWorld {
         later.add(new Later(when, what));
     }
 
-    int nodes() {
-        return nodes.size();
+    int services() {
+        return (int) nodes.values().stream().filter(it -> it instanceof TestService).count();
     }
 
-    String nodeName(int index) {
-        return List.copyOf(nodes.keySet()).get(index);
+    String serviceName(int index) {
+        return nodes.values().stream()
+                .filter(it -> it instanceof TestService)
+                .skip(index)
+                .findFirst()
+                .orElseThrow()
+                .name();
     }
 
     long steadyMillis() {

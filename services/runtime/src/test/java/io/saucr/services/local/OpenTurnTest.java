@@ -77,7 +77,8 @@ class OpenTurnTest {
                 caller.map(Caller::peer),
                 caller,
                 query,
-                40);
+                40,
+                null);
     }
 
     private final OpenTurn turn = turn(Optional.of(CALLER), false);

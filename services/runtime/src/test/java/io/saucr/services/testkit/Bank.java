@@ -1,6 +1,9 @@
 package io.saucr.services.testkit;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.saucr.services.Caller;
+import io.saucr.services.EnsembleOutcome;
 import io.saucr.services.Handlers;
 import io.saucr.services.ListState;
 import io.saucr.services.MapState;
@@ -62,6 +65,8 @@ public final class Bank implements Service {
     public record Forget(String text) {}
 
     public record Interest() {}
+
+    public record Audit(String path, String text) {}
 
     private final MapState<String, Long> accounts;
     private final ListState<String> settled;
@@ -160,6 +165,14 @@ public final class Bank implements Service {
                     turn.cancel(reminders.get(forget.text()));
                     reminders.remove(forget.text());
                 });
+        on.message(
+                Audit.class,
+                (audit, turn) ->
+                        turn.ensemble().create(audit.path(), audit.text().getBytes(UTF_8)));
+        on.message(
+                EnsembleOutcome.class,
+                (outcome, turn) ->
+                        stamps.add(outcome.paths() + " " + outcome.happened() + outcome.refusal()));
         on.message(Interest.class, (interest, turn) -> interests.update(interests.orElse(0L) + 1));
         on.every(Duration.ofHours(1), new Interest());
         on.query(Balance.class, (b, turn) -> new Cents(accounts.getOrDefault(b.owner(), 0L)));

@@ -175,6 +175,23 @@ class TestWorldTest {
     }
 
     @Test
+    void writesToTheEnsembleHappenOnceWhereverItCrashes() {
+        int unused =
+                CrashPoints.everywhere(
+                        9,
+                        world -> {
+                            TestService bank = bank(world, "bank");
+                            Client client = world.client("client", "bank");
+                            client.send(new Bank.Audit("/one", "1"));
+                            client.send(new Bank.Audit("/two", "2"));
+                            world.run();
+                            assertThat(bank.ensembleWrites())
+                                    .extracting(it -> it.parts().get(0).getPath())
+                                    .containsExactly("/one", "/two");
+                        });
+    }
+
+    @Test
     void aLaterTurnAnswersAlsoAfterACrash() {
         TestWorld world = new TestWorld(6);
         TestService bank = bank(world, "bank");

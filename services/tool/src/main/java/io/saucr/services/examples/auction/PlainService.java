@@ -3,6 +3,7 @@ package io.saucr.services.examples.auction;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import io.saucr.services.Caller;
+import io.saucr.services.EnsembleWrites;
 import io.saucr.services.Handlers;
 import io.saucr.services.ListState;
 import io.saucr.services.MapState;
@@ -439,6 +440,11 @@ final class PlainService implements AutoCloseable {
         @Override
         public void output(Object call) {
             throw new UnsupportedOperationException("the auction calls nobody");
+        }
+
+        @Override
+        public EnsembleWrites ensemble() {
+            throw new UnsupportedOperationException("the auction writes to no ensemble");
         }
 
         @Override

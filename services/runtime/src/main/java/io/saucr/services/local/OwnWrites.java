@@ -1,0 +1,120 @@
+package io.saucr.services.local;
+
+import io.saucr.services.EnsembleOutcome;
+import io.saucr.services.core.Body;
+import io.saucr.services.once.GaveUpException;
+import io.saucr.services.once.OnceClient;
+import io.saucr.services.once.Operation;
+import io.saucr.services.once.Outcome;
+import java.io.IOException;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.apache.zookeeper.Op;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A service's writes to its ensemble: outputs that a once client makes, with the output's id as the
+ * key, so that one which is made again by a later start happens once (E10). Its records lie in a
+ * folder within the service's. The client is opened by the first write. Turn thread.
+ */
+final class OwnWrites implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(OwnWrites.class);
+
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,128}");
+
+    private final Place place;
+    private final Turns turns;
+    private final OutputCalls.Answers answers;
+    private OnceClient client;
+
+    /**
+     * No client yet.
+     *
+     * @param answers hears what became of a write
+     */
+    OwnWrites(Place place, Turns turns, OutputCalls.Answers answers) {
+        this.place = place;
+        this.turns = turns;
+        this.answers = answers;
+    }
+
+    /** Why turns of a service at that place cannot write, or null where they can. */
+    static String refusal(Place place) {
+        if (place.ensemble().isEmpty()) {
+            return place.name() + " runs without an ensemble, so it cannot write to one";
+        }
+        return NAME.matcher(name(place)).matches()
+                ? null
+                : "a service that writes to the ensemble has a path of letters, digits, dots,"
+                        + " dashes and underscores, up to 128 in all, not "
+                        + place.path(place.name());
+    }
+
+    /** Of the once client: the path, as two services of one name may be in two places. */
+    private static String name(Place place) {
+        return place.path(place.name()).substring(1).replace('/', '.');
+    }
+
+    /** Makes a write; does not wait for it. */
+    void write(long output, String id, Operation operation) throws IOException {
+        if (client == null) {
+            OnceClient.Builder builder =
+                    OnceClient.at(place.ensemble().orElseThrow())
+                            .name(name(place))
+                            .folder(place.folder().resolve("once"))
+                            .sessionTimeout(place.sessionTimeout())
+                            .acls(LocalService.acls(place));
+            place.credentials().ifPresent(it -> builder.credentials(it.scheme(), it.secret()));
+            client = builder.open();
+        }
+        CompletableFuture<Outcome> outcome;
+        try {
+            outcome = client.submit(id, operation);
+        } catch (IllegalArgumentException e) {
+            tell(output, new EnsembleOutcome(paths(operation), false, e.getMessage(), ""));
+            return;
+        }
+        CompletableFuture<Outcome> unused =
+                outcome.whenComplete(
+                        (result, failure) -> decided(output, operation, result, failure));
+    }
+
+    private void decided(long output, Operation operation, Outcome outcome, Throwable failure) {
+        if (outcome != null) {
+            tell(
+                    output,
+                    new EnsembleOutcome(
+                            paths(operation),
+                            outcome.happened(),
+                            outcome.refusal().map(Enum::name).orElse(""),
+                            outcome.created().orElse("")));
+        } else if (failure instanceof GaveUpException) {
+            tell(output, new EnsembleOutcome(paths(operation), false, failure.getMessage(), ""));
+        } else {
+            LOG.error(
+                    "{}: a write to the ensemble waits for another start: {}",
+                    place.name(),
+                    failure.getMessage());
+        }
+    }
+
+    private void tell(long output, EnsembleOutcome outcome) {
+        Optional<Body> told = turns.told(outcome);
+        answers.answered(output, told);
+    }
+
+    private static String paths(Operation operation) {
+        return operation.parts().stream().map(Op::getPath).collect(Collectors.joining(","));
+    }
+
+    @Override
+    public void close() {
+        if (client != null) {
+            client.close();
+        }
+    }
+}
