@@ -820,6 +820,11 @@ final class ServiceWorld {
 
     /** An old copy that goes on meets everybody, so that whoever knows more can say so. */
     private void meetCopies() {
+        for (Node node : nodes) {
+            if (node.core == null) {
+                node.start();
+            }
+        }
         for (Node node : List.copyOf(nodes)) {
             for (Node other : nodes) {
                 if (isCopy(node) && other != node && node.core != null && other.core != null) {
