@@ -316,7 +316,7 @@ final class DeltaFormat {
     }
 
     private static Change change(Fields in) throws IOException {
-        int kind = Math.toIntExact(in.number());
+        int kind = in.size();
         return switch (kind) {
             case PAIR_OPENED ->
                     new Change.PairOpened(in.text(), in.truth(), in.birth(), in.count());
