@@ -4,6 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.saucr.services.Credentials;
 import io.saucr.services.core.once.Answer;
+import io.saucr.services.core.once.Declarations.Reply;
+import io.saucr.services.core.once.Declarations.Seen;
 import io.saucr.services.core.once.MarkerContent;
 import io.saucr.services.core.once.Reading;
 import io.saucr.services.core.once.Step;
@@ -15,6 +17,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
@@ -23,6 +26,8 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
@@ -83,10 +88,50 @@ final class Ensemble {
     private final Duration sessionTimeout;
     private final Optional<Credentials> credentials;
     private final List<ACL> acls;
+    private final Runnable sessionMoved;
     private volatile boolean interrupted;
     private volatile String refusal;
-    private volatile ZooKeeper session;
+    private volatile Session session;
+    private volatile long sessionNumber;
     private int replacements;
+
+    /** One session, and whether it is connected as far as its client knows. */
+    private final class Session implements Watcher {
+        final long number;
+        private volatile boolean disconnected;
+        private volatile long disconnectedNanos;
+        private ZooKeeper zk;
+
+        Session(long number) {
+            this.number = number;
+        }
+
+        @Override
+        public void process(WatchedEvent event) {
+            switch (event.getState()) {
+                case SyncConnected, ConnectedReadOnly -> disconnected = false;
+                case Disconnected -> {
+                    // Said again with each attempt that fails.
+                    if (disconnected) {
+                        return;
+                    }
+                    disconnectedNanos = System.nanoTime();
+                    disconnected = true;
+                    CompletableFuture.delayedExecutor(
+                                    sessionTimeout.toMillis() + 1, TimeUnit.MILLISECONDS)
+                            .execute(sessionMoved);
+                }
+                case Expired, AuthFailed, Closed -> sessionMoved.run();
+                default -> {}
+            }
+        }
+
+        boolean isLost() {
+            return !zk.getState().isAlive()
+                    || (disconnected
+                            && System.nanoTime() - disconnectedNanos > sessionTimeout.toNanos());
+        }
+    }
 
     Ensemble(
             String connect,
@@ -94,13 +139,15 @@ final class Ensemble {
             String name,
             Duration sessionTimeout,
             Optional<Credentials> credentials,
-            List<ACL> acls) {
+            List<ACL> acls,
+            Runnable sessionMoved) {
         this.connect = connect;
         this.chroot = chroot;
         this.parent = "/once/" + name;
         this.sessionTimeout = sessionTimeout;
         this.credentials = credentials;
         this.acls = acls;
+        this.sessionMoved = sessionMoved;
     }
 
     /** Why the ensemble refuses the client for good, or null. */
@@ -125,7 +172,7 @@ final class Ensemble {
     private void end() {
         if (session != null) {
             try {
-                session.close();
+                session.zk.close();
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
@@ -134,18 +181,21 @@ final class Ensemble {
     }
 
     private ZooKeeper session() throws IOException {
-        if (session != null && !session.getState().isAlive()) {
+        if (session != null && !session.zk.getState().isAlive()) {
             end();
         }
         if (session == null) {
-            session = open(connect + chroot);
+            Session next = new Session(sessionNumber + 1);
+            next.zk = open(connect + chroot, next);
+            session = next;
+            sessionNumber = next.number;
         }
-        return session;
+        return session.zk;
     }
 
-    private ZooKeeper open(String where) throws IOException {
+    private ZooKeeper open(String where, Watcher watcher) throws IOException {
         ZooKeeper opened =
-                new ZooKeeper(where, Math.toIntExact(sessionTimeout.toMillis()), event -> {});
+                new ZooKeeper(where, Math.toIntExact(sessionTimeout.toMillis()), watcher);
         credentials.ifPresent(c -> opened.addAuthInfo(c.scheme(), c.secret().getBytes(UTF_8)));
         return opened;
     }
@@ -273,7 +323,7 @@ final class Ensemble {
     private void makeChroot() throws KeeperException, InterruptedException {
         ZooKeeper root;
         try {
-            root = open(connect);
+            root = open(connect, event -> {});
         } catch (IOException e) {
             throw new KeeperException.ConnectionLossException();
         }
@@ -391,7 +441,7 @@ final class Ensemble {
         all.add(Op.setData(parent + "/" + send.marker(), send.content().encode(), send.version()));
         all.addAll(operations);
         // A session that has ended answers at once; it is opened again by the look that follows.
-        session.multi(
+        session.zk.multi(
                 all, (rc, path, context, results) -> answered.accept(answer(rc, results)), null);
     }
 
@@ -426,6 +476,112 @@ final class Ensemble {
                             + Code.get(error));
         }
         return new MultiAnswer(new Answer.Unknown(false), List.of(), null);
+    }
+
+    /** The newest session, numbered from 1; 0 before the first. By any thread. */
+    long sessionNumber() {
+        return sessionNumber;
+    }
+
+    /**
+     * Whether the session has ended, or could not be used for so long that the servers will have
+     * ended it. The next look opens another. By any thread.
+     */
+    boolean isSessionLost() {
+        Session now = session;
+        return now != null && now.isLost();
+    }
+
+    /**
+     * Looks whose a path is, not before this call; does not wait.
+     *
+     * @param inSession whose look it is
+     * @param changed called where the path changes after it was seen, at most once
+     * @param answered on ZooKeeper's event thread, or at once: empty where nothing was seen
+     */
+    void look(long inSession, String path, Runnable changed, Consumer<Optional<Seen>> answered) {
+        Session now = session;
+        if (now == null || now.number != inSession) {
+            answered.accept(Optional.empty());
+            return;
+        }
+        Watcher watcher =
+                event -> {
+                    if (event.getType() != Watcher.Event.EventType.None) {
+                        changed.run();
+                    }
+                };
+        // A barrier, as of other looks; what a session reads next is not older than its answer.
+        now.zk.multi(
+                List.of(Op.check("/", -1)),
+                (rc, multi, context, results) -> {
+                    if (rc != 0 && (results == null || OPEN.contains(Code.get(rc)))) {
+                        answered.accept(Optional.empty());
+                        return;
+                    }
+                    now.zk.exists(
+                            path,
+                            watcher,
+                            (rcExists, p, c, stat) ->
+                                    answered.accept(
+                                            seen(Code.get(rcExists), stat, now.zk.getSessionId())),
+                            null);
+                },
+                null);
+    }
+
+    private static Optional<Seen> seen(Code code, Stat stat, long self) {
+        if (code == Code.NONODE) {
+            return Optional.of(Seen.NOTHING);
+        } else if (code != Code.OK) {
+            return Optional.empty();
+        } else if (stat.getEphemeralOwner() == 0) {
+            return Optional.of(Seen.LASTING);
+        }
+        return Optional.of(stat.getEphemeralOwner() == self ? Seen.OWN : Seen.ANOTHERS);
+    }
+
+    /**
+     * Sends a create or delete of an ephemeral, which happens only where the client's parent has
+     * this version (E7).
+     *
+     * @param inSession in another one it is not sent, and unknown
+     * @param answered on ZooKeeper's event thread, or at once
+     */
+    void sendBeside(long inSession, int parentVersion, Op operation, Consumer<Reply> answered) {
+        Session now = session;
+        if (now == null || now.number != inSession) {
+            answered.accept(new Reply.Unknown());
+            return;
+        }
+        now.zk.multi(
+                List.of(Op.check(parent, parentVersion), operation),
+                (rc, path, context, results) -> answered.accept(reply(rc, operation, results)),
+                null);
+    }
+
+    private static Reply reply(int rc, Op operation, List<OpResult> results) {
+        Code code = Code.get(rc);
+        if (code == Code.OK) {
+            return new Reply.Done();
+        }
+        if (results == null || OPEN.contains(code)) {
+            return new Reply.Unknown();
+        }
+        Code moved = operation instanceof Op.Create ? Code.NODEEXISTS : Code.NONODE;
+        for (int part = 0; part < results.size(); part++) {
+            int error = ((OpResult.ErrorResult) results.get(part)).getErr();
+            if (error == 0 || error == Code.RUNTIMEINCONSISTENCY.intValue()) {
+                continue;
+            }
+            if (part > 0) {
+                return error == moved.intValue() ? new Reply.PathMoved() : new Reply.Refused(error);
+            }
+            return error == Code.BADVERSION.intValue() || error == Code.NONODE.intValue()
+                    ? new Reply.ParentMoved()
+                    : new Reply.Refused(error);
+        }
+        return new Reply.Unknown();
     }
 
     /**

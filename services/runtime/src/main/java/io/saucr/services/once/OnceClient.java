@@ -4,6 +4,7 @@ import io.saucr.services.Credentials;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.once.Answer;
+import io.saucr.services.core.once.Declarations.Standing;
 import io.saucr.services.core.once.MarkerChain;
 import io.saucr.services.core.once.Reading;
 import io.saucr.services.core.once.Step;
@@ -39,6 +40,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.apache.zookeeper.KeeperException;
@@ -89,9 +91,11 @@ public final class OnceClient implements AutoCloseable {
     private final Map<String, Long> openKeys = new HashMap<>();
     private final Map<Long, List<OpResult>> results = new HashMap<>();
     private final Ensemble ensemble;
+    private final Ephemerals ephemerals;
     private final MarkerChain chain;
     private final ServiceFolder folder;
     private final Recovered recovered;
+
     private Journal journal;
     private long appended;
 
@@ -162,7 +166,11 @@ public final class OnceClient implements AutoCloseable {
                         settings.name,
                         settings.sessionTimeout,
                         settings.credentials,
-                        settings.acls);
+                        settings.acls,
+                        () -> events.add(() -> {}));
+        ephemerals =
+                new Ephemerals(
+                        ensemble, events::add, () -> act(chain.disturbed()), settings.onEphemeral);
         looks = oneThread("looks");
         bases = oneThread("bases");
         thread = new Thread(this::run, "once client " + settings.name);
@@ -189,6 +197,7 @@ public final class OnceClient implements AutoCloseable {
         private Optional<Credentials> credentials = Optional.empty();
         private List<ACL> acls = ZooDefs.Ids.OPEN_ACL_UNSAFE;
         private MarkerChain.Limits limits = MarkerChain.Limits.usual();
+        private BiConsumer<String, Standing> onEphemeral = (path, standing) -> {};
         private Consumer<String> onStop = reason -> LOG.error("once client stopped: {}", reason);
 
         private Builder(String connect) {
@@ -265,6 +274,15 @@ public final class OnceClient implements AutoCloseable {
             return this;
         }
 
+        /**
+         * Told of each change of an ephemeral that was declared, with its path, on the client's
+         * thread: it must not block.
+         */
+        public Builder onEphemeral(BiConsumer<String, Standing> listener) {
+            this.onEphemeral = listener;
+            return this;
+        }
+
         /** Told once, with the reason, when the client has to stop for ever; preset: the log. */
         public Builder onStop(Consumer<String> listener) {
             this.onStop = listener;
@@ -326,6 +344,10 @@ public final class OnceClient implements AutoCloseable {
         }
         events.add(
                 () -> {
+                    for (Ephemeral each : records.ephemerals.values()) {
+                        // Whoever declares it again is told.
+                        ephemerals.declare(each, new CompletableFuture<>());
+                    }
                     long last = 0;
                     for (Accepted each : List.copyOf(records.open.values())) {
                         act(
@@ -381,15 +403,7 @@ public final class OnceClient implements AutoCloseable {
      * @param key 1 to 1024 characters, or empty for none
      */
     public CompletableFuture<Outcome> submit(String key, Operation operation) {
-        if (operation.bytes() > mostBytes) {
-            throw new IllegalArgumentException(
-                    operation
-                            + " has "
-                            + operation.bytes()
-                            + " bytes; allowed are "
-                            + mostBytes
-                            + ": jute.maxbuffer less what the marker takes");
-        }
+        refuseTooLarge(operation, operation.bytes());
         if (key.length() > LONGEST_KEY) {
             throw new IllegalArgumentException(
                     "a key has at most " + LONGEST_KEY + " characters, not " + key.length());
@@ -397,6 +411,53 @@ public final class OnceClient implements AutoCloseable {
         CompletableFuture<Outcome> future = new CompletableFuture<>();
         enqueue(() -> accept(key, operation, future), future);
         return future;
+    }
+
+    /** Declares an ephemeral node that everybody may do everything with. */
+    public CompletableFuture<Void> declareEphemeral(String path, byte[] data) {
+        return declareEphemeral(path, data, ZooDefs.Ids.OPEN_ACL_UNSAFE);
+    }
+
+    /**
+     * From now on this is an ephemeral node of each session of the client, after a restart on its
+     * folder, too, until {@link #withdraw} (E7). Another session's node of that path is waited out,
+     * never deleted; one that disappears is made again. Declared again with other data or ACLs, the
+     * node is deleted and made anew.
+     *
+     * @param path absolute, below the client's chroot
+     * @param data of the node, may be empty
+     * @param acls of the node, at least one
+     * @return completes once the node is there; exceptionally with {@link KeeperException} where
+     *     the ensemble refuses it: it stays declared, and is tried again in the next session or
+     *     when it is declared again
+     * @throws IllegalArgumentException where the path is none or the client's own, data or ACLs are
+     *     missing, or it is larger than a request may be
+     */
+    public CompletableFuture<Void> declareEphemeral(String path, byte[] data, List<ACL> acls) {
+        Ephemeral ephemeral = Ephemeral.of(path, data, acls);
+        String own = "/once/" + settings.name;
+        if (path.equals(own) || path.startsWith(own + "/")) {
+            throw new IllegalArgumentException(
+                    path + ": nobody but the client itself writes below " + own);
+        }
+        refuseTooLarge(ephemeral, ephemeral.bytes());
+        CompletableFuture<Void> held = new CompletableFuture<>();
+        enqueue(() -> accept(ephemeral, held), held);
+        return held;
+    }
+
+    /**
+     * The ephemeral of this path is none of the client's any more.
+     *
+     * @return completes once the node of this session is gone, and none comes any more; a node of
+     *     an earlier session stays until the servers end that. Exceptionally with {@link
+     *     IllegalArgumentException} where it is not declared, and with {@link KeeperException}
+     *     where the ensemble refuses to delete it
+     */
+    public CompletableFuture<Void> withdraw(String path) {
+        CompletableFuture<Void> gone = new CompletableFuture<>();
+        enqueue(() -> acceptWithdrawal(path, gone), gone);
+        return gone;
     }
 
     private void enqueue(Runnable event, CompletableFuture<?> future) {
@@ -486,6 +547,18 @@ public final class OnceClient implements AutoCloseable {
         }
     }
 
+    private void refuseTooLarge(Object what, int bytes) {
+        if (bytes > mostBytes) {
+            throw new IllegalArgumentException(
+                    what
+                            + " has "
+                            + bytes
+                            + " bytes; allowed are "
+                            + mostBytes
+                            + ": jute.maxbuffer less what the marker takes");
+        }
+    }
+
     private void refuseOwnThread(String what) {
         if (Thread.currentThread() == thread) {
             throw new IllegalStateException(
@@ -501,6 +574,9 @@ public final class OnceClient implements AutoCloseable {
         try {
             while (!isStopped()) {
                 events.take().run();
+                if (!isStopped()) {
+                    ephemerals.keep(chain.parentVersion());
+                }
             }
         } catch (InterruptedException e) {
             end("the client was interrupted", false);
@@ -595,6 +671,22 @@ public final class OnceClient implements AutoCloseable {
         long number = accepted.number();
         append(OnceRecords.accepted(accepted), () -> act(chain.forced(number)));
         act(chain.submitted(number, isSequential(accepted), operation.bytes()));
+    }
+
+    private void accept(Ephemeral ephemeral, CompletableFuture<Void> held) {
+        ephemerals.expect(held);
+        records.take(ephemeral);
+        append(OnceRecords.declared(ephemeral), () -> ephemerals.declare(ephemeral, held));
+    }
+
+    private void acceptWithdrawal(String path, CompletableFuture<Void> gone) {
+        if (records.ephemerals.remove(path) == null) {
+            gone.completeExceptionally(
+                    new IllegalArgumentException(path + " is not declared, so not withdrawn"));
+            return;
+        }
+        ephemerals.expect(gone);
+        append(OnceRecords.withdrawn(path), () -> ephemerals.withdraw(path, gone));
     }
 
     /** Writes a record; what follows it runs once it is forced. */
@@ -843,6 +935,7 @@ public final class OnceClient implements AutoCloseable {
         for (CompletableFuture<Outcome> future : List.copyOf(futures.values())) {
             future.completeExceptionally(failure);
         }
+        ephemerals.end(failure);
         // Whoever asked before the stop and was not heard yet.
         for (Runnable event = events.poll(); event != null; event = events.poll()) {
             if (event instanceof Question question) {

@@ -1,5 +1,7 @@
 package io.saucr.services.once;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -21,6 +23,8 @@ final class OnceRecords {
     private static final byte OPERATION = 1;
     private static final byte DECIDED = 2;
     private static final byte MARKER_MADE = 3;
+    private static final byte DECLARED = 4;
+    private static final byte WITHDRAWN = 5;
 
     /** Outcomes by key that are remembered; older ones are forgotten. */
     private static final int REMEMBERED = 100_000;
@@ -46,7 +50,9 @@ final class OnceRecords {
     /** By key, the oldest first. */
     final Map<String, Decided> remembered = new LinkedHashMap<>();
 
-    /** By number, of those that have a key and are open. */
+    /** By path, those that were declared and not withdrawn (E7). */
+    final Map<String, Ephemeral> ephemerals = new TreeMap<>();
+
     boolean markerMade;
 
     long lastNumber;
@@ -75,6 +81,25 @@ final class OnceRecords {
 
     static ByteBuffer markerMade() {
         return record(MARKER_MADE, out -> {});
+    }
+
+    static ByteBuffer declared(Ephemeral ephemeral) {
+        return record(
+                DECLARED,
+                out -> {
+                    out.writeInt(ephemeral.encoded().length);
+                    out.write(ephemeral.encoded());
+                });
+    }
+
+    static ByteBuffer withdrawn(String path) {
+        return record(
+                WITHDRAWN,
+                out -> {
+                    byte[] bytes = path.getBytes(UTF_8);
+                    out.writeInt(bytes.length);
+                    out.write(bytes);
+                });
     }
 
     private interface Body {
@@ -112,6 +137,8 @@ final class OnceRecords {
             }
             case DECIDED -> take(new Decided(in.readLong(), in.readInt(), in.readUTF()));
             case MARKER_MADE -> markerMade = true;
+            case DECLARED -> take(Ephemeral.decode(in.readNBytes(in.readInt())));
+            case WITHDRAWN -> ephemerals.remove(new String(in.readNBytes(in.readInt()), UTF_8));
             default ->
                     throw new IOException(
                             "a record of type "
@@ -123,6 +150,10 @@ final class OnceRecords {
     void take(Accepted accepted) {
         open.put(accepted.number, accepted);
         lastNumber = accepted.number;
+    }
+
+    void take(Ephemeral declared) {
+        ephemerals.put(declared.path(), declared);
     }
 
     void take(Decided decided) {
@@ -157,6 +188,11 @@ final class OnceRecords {
                 out.writeInt(each.getValue().code);
                 out.writeUTF(each.getValue().created);
             }
+            out.writeInt(ephemerals.size());
+            for (Ephemeral each : ephemerals.values()) {
+                out.writeInt(each.encoded().length);
+                out.write(each.encoded());
+            }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -181,6 +217,10 @@ final class OnceRecords {
         for (int left = in.readInt(); left > 0; left--) {
             String key = in.readUTF();
             remembered.put(key, new Decided(in.readLong(), in.readInt(), in.readUTF()));
+        }
+        ephemerals.clear();
+        for (int left = in.readInt(); left > 0; left--) {
+            take(Ephemeral.decode(in.readNBytes(in.readInt())));
         }
     }
 }

@@ -176,14 +176,14 @@ public final class Operation {
         return part instanceof Op.Create create && mode(create).isSequential();
     }
 
-    private static byte[] present(byte[] data, String path) {
+    static byte[] present(byte[] data, String path) {
         if (data == null) {
             throw new IllegalArgumentException(path + ": data may be empty, not null");
         }
         return data;
     }
 
-    private static byte[] encode(List<Op> parts) {
+    static byte[] encode(List<Op> parts) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try {
             new MultiOperationRecord(parts)
@@ -194,7 +194,7 @@ public final class Operation {
         return bytes.toByteArray();
     }
 
-    private static List<Op> decodeParts(byte[] encoded) {
+    static List<Op> decodeParts(byte[] encoded) {
         MultiOperationRecord record = new MultiOperationRecord();
         try {
             record.deserialize(

@@ -29,7 +29,8 @@ class EnsembleTest {
                         "c",
                         Duration.ofSeconds(1),
                         Optional.empty(),
-                        ZooDefs.Ids.OPEN_ACL_UNSAFE);
+                        ZooDefs.Ids.OPEN_ACL_UNSAFE,
+                        () -> {});
 
         assertThat(ensemble.withoutChroot(result, asked)).isEqualTo(told);
     }

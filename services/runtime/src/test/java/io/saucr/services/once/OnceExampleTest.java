@@ -12,8 +12,10 @@ import java.util.regex.Pattern;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
-/** The example of docs/once.md, as it stands there, run. */
+/** The examples of docs/once.md, as they stand there, run. */
 class OnceExampleTest {
 
     private static final Path PAGE = Path.of("../../docs/once.md");
@@ -54,6 +56,30 @@ class OnceExampleTest {
         // End of the example.
     }
 
+    private void ephemeral(String servers, Path folder) throws Exception {
+        // Begin of ephemerals.
+        try (OnceClient client =
+                OnceClient.at(
+                                "zk1:2181,zk2:2181,zk3:2181/apps/bank"
+                                        .replaceFirst("^[^/]*", servers))
+                        .name("bank-eu")
+                        .folder(
+                                Path.of(
+                                        "/var/lib/bank/once"
+                                                .replaceFirst("^.*$", folder.toString())))
+                        .onEphemeral((path, standing) -> System.out.println(path + ": " + standing))
+                        .open()) {
+            // There from now on, in each session and after each restart.
+            client.declareEphemeral("/at", "10.0.0.7:9000".getBytes(UTF_8)).join();
+
+            // Other data take the place of the old.
+            client.declareEphemeral("/at", "10.0.0.7:9001".getBytes(UTF_8)).join();
+
+            client.withdraw("/at").join();
+        }
+        // End of ephemerals.
+    }
+
     @Test
     void itRuns() throws Exception {
         try (TestServer server = new TestServer(temporary.resolve("server"))) {
@@ -63,21 +89,28 @@ class OnceExampleTest {
                     .asString()
                     .isEqualTo("8");
             assertThat(reader.exists("/apps/bank/order-0000000002", false)).isNotNull();
+            ephemeral(server.connect(), temporary.resolve("folder"));
+            assertThat(reader.exists("/apps/bank/at", false)).isNull();
             reader.close();
         }
     }
 
-    @Test
-    void itIsTheOneOfThePage() throws Exception {
-        String page = between(Files.readString(PAGE), "```java\n", "```");
+    @ParameterizedTest
+    @CsvSource({
+        "'# The once client', the example",
+        "'## Ephemeral nodes', ephemerals",
+    })
+    void itIsTheOneOfThePage(String heading, String name) throws Exception {
+        String page = Files.readString(PAGE);
+        String shown = between(page.substring(page.indexOf(heading + "\n")), "```java\n", "```");
         String source =
                 between(
                                 Files.readString(SOURCE),
-                                "// Begin of the example.",
-                                "// End of the example.")
+                                "// Begin of " + name + ".",
+                                "// End of " + name + ".")
                         .replace(".replaceFirst(\"^[^/]*\", servers)", "")
                         .replace(".replaceFirst(\"^.*$\", folder.toString())", "");
-        assertThat(source.replaceAll("\\s+", "")).isEqualTo(page.replaceAll("\\s+", ""));
+        assertThat(source.replaceAll("\\s+", "")).isEqualTo(shown.replaceAll("\\s+", ""));
     }
 
     private static String between(String text, String begin, String end) {

@@ -176,6 +176,8 @@ public class Declarations {
         if (declared.phase == Phase.OWN) {
             hold(declared, actions);
         } else if (declared.phase == Phase.UNSEEN || declared.phase == Phase.REFUSED) {
+            // Who declares again is told again, even the same.
+            tell(declared, new Standing.Missing(), actions);
             look(declared, actions);
         }
         return actions;
