@@ -39,6 +39,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -95,6 +97,9 @@ public final class OnceClient implements AutoCloseable {
     private final MarkerChain chain;
     private final ServiceFolder folder;
     private final Recovered recovered;
+
+    /** For how many more operations there is room. */
+    private final Semaphore room;
 
     private Journal journal;
     private long appended;
@@ -171,6 +176,8 @@ public final class OnceClient implements AutoCloseable {
         ephemerals =
                 new Ephemerals(
                         ensemble, events::add, () -> act(chain.disturbed()), settings.onEphemeral);
+        // More may have been left by an earlier start, which had another limit.
+        room = new Semaphore(settings.openOperations - records.open.size());
         looks = oneThread("looks");
         bases = oneThread("bases");
         thread = new Thread(this::run, "once client " + settings.name);
@@ -197,6 +204,7 @@ public final class OnceClient implements AutoCloseable {
         private Optional<Credentials> credentials = Optional.empty();
         private List<ACL> acls = ZooDefs.Ids.OPEN_ACL_UNSAFE;
         private MarkerChain.Limits limits = MarkerChain.Limits.usual();
+        private int openOperations = 10_000;
         private BiConsumer<String, Standing> onEphemeral = (path, standing) -> {};
         private Consumer<String> onStop = reason -> LOG.error("once client stopped: {}", reason);
 
@@ -271,6 +279,21 @@ public final class OnceClient implements AutoCloseable {
         /** How many operations are under way, and the like. */
         public Builder limits(MarkerChain.Limits limits) {
             this.limits = limits;
+            return this;
+        }
+
+        /**
+         * How many operations may be open, that is given and not decided, before {@link #submit}
+         * refuses more; preset 10,000. They are held in memory.
+         *
+         * @param most 1 to 1,000,000
+         */
+        public Builder openOperations(int most) {
+            if (most < 1 || most > 1_000_000) {
+                throw new IllegalArgumentException(
+                        "from 1 to 1000000 operations may be open, not " + most);
+            }
+            this.openOperations = most;
             return this;
         }
 
@@ -390,6 +413,8 @@ public final class OnceClient implements AutoCloseable {
      *     client stops before it is decided
      * @throws IllegalArgumentException where it is larger than a request may be: it has no number
      *     then (E1)
+     * @throws RejectedExecutionException where as many operations as may be are open: it has no
+     *     number then, and nothing was done
      */
     public CompletableFuture<Outcome> submit(Operation operation) {
         return submit("", operation);
@@ -398,7 +423,7 @@ public final class OnceClient implements AutoCloseable {
     /**
      * Does an operation, once for each key: where the key was given before, by an earlier start,
      * too, its outcome is told again, and nothing is done (E10). The newest 100,000 keys are
-     * remembered.
+     * remembered. Where as many operations as may be are open, known keys are refused, too.
      *
      * @param key 1 to 1024 characters, or empty for none
      */
@@ -407,6 +432,15 @@ public final class OnceClient implements AutoCloseable {
         if (key.length() > LONGEST_KEY) {
             throw new IllegalArgumentException(
                     "a key has at most " + LONGEST_KEY + " characters, not " + key.length());
+        }
+        if (!room.tryAcquire()) {
+            throw new RejectedExecutionException(
+                    "client "
+                            + settings.name
+                            + " has "
+                            + settings.openOperations
+                            + " operations open, and no more are allowed (openOperations): give more once"
+                            + " some are decided. If none are, the ensemble may be away");
         }
         CompletableFuture<Outcome> future = new CompletableFuture<>();
         enqueue(() -> accept(key, operation, future), future);
@@ -644,11 +678,13 @@ public final class OnceClient implements AutoCloseable {
         if (!key.isEmpty()) {
             Decided decided = records.remembered.get(key);
             if (decided != null) {
+                room.release();
                 complete(future, operation, decided, List.of());
                 return;
             }
             Long number = openKeys.get(key);
             if (number != null) {
+                room.release();
                 CompletableFuture<Outcome> unused =
                         futures.get(number)
                                 .whenComplete(
@@ -866,6 +902,8 @@ public final class OnceClient implements AutoCloseable {
         String key = records.open.get(number).key();
         records.take(decided);
         openKeys.remove(key);
+        // Who submits when it is told has room.
+        room.release();
         complete(futures.remove(number), operation, decided, own);
         append(OnceRecords.decided(decided), () -> act(chain.confirmed(number)));
     }

@@ -15,7 +15,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.Stream;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
@@ -170,8 +172,12 @@ class OnceClientTest {
         first.close();
         assertThatThrownBy(open::get).hasCauseInstanceOf(StoppedException.class);
 
-        server.start();
-        try (OnceClient second = onFolder().open()) {
+        try (OnceClient second = onFolder().openOperations(1).open()) {
+            // It counts as open.
+            assertThatThrownBy(() -> second.submit(Operation.setData("/n", DATA, 9)))
+                    .isInstanceOf(RejectedExecutionException.class)
+                    .hasMessageContaining("client bank has 1 operations open");
+            server.start();
             assertThat(second.recovered().get(1L).get().happened()).isTrue();
             assertThat(second.recovered()).isEmpty();
             // The reader may come back later.
@@ -342,6 +348,43 @@ class OnceClientTest {
         assertThatThrownBy(() -> OnceClient.at("zk1:2181").sessionTimeout(Duration.ZERO))
                 .hasMessageContaining("from 1 ms");
         assertThatThrownBy(() -> OnceClient.at("/x")).hasMessageContaining("no servers in");
+    }
+
+    @Test
+    void moreThanMayBeOpenAreRefusedAtOnce() throws Exception {
+        CountDownLatch told = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        try (OnceClient client = onFolder().openOperations(2).open()) {
+            // Who is told keeps the client's thread, so that nothing is decided meanwhile.
+            CompletableFuture<Void> unused =
+                    client.submit("a", Operation.create("/n", DATA))
+                            .thenAccept(
+                                    outcome -> {
+                                        told.countDown();
+                                        await().until(() -> goOn.getCount() == 0);
+                                    });
+            told.await();
+            CompletableFuture<Outcome> second = client.submit(Operation.setData("/n", DATA, 0));
+            CompletableFuture<Outcome> third = client.submit(Operation.setData("/n", DATA, 1));
+            for (int i = 0; i < 3; i++) {
+                assertThatThrownBy(() -> client.submit(Operation.setData("/n", DATA, 9)))
+                        .isInstanceOf(RejectedExecutionException.class)
+                        .hasMessageContaining("client bank has 2 operations open")
+                        .hasMessageContaining("openOperations");
+            }
+            goOn.countDown();
+            assertThat(second.get().number()).isEqualTo(2);
+            assertThat(third.get().number()).isEqualTo(3);
+            // There is room again, also after keys that are known; refusals took no number.
+            for (int i = 2; i < 6; i++) {
+                assertThat(client.perform(Operation.setData("/n", DATA, i)).number())
+                        .isEqualTo(i + 2);
+                assertThat(client.submit("a", Operation.create("/n", DATA)).get().number())
+                        .isEqualTo(1);
+            }
+        }
+        assertThatThrownBy(() -> builder().openOperations(0))
+                .hasMessageContaining("from 1 to 1000000 operations may be open, not 0");
     }
 
     @Test
