@@ -5,9 +5,9 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * Runs a scenario again and again, and crashes one service or client between two steps, another one
- * at each run, so that each of them crashes before each step once. A crashed one starts again at
- * once. What the scenario then checks has to hold at all of these points.
+ * Runs a scenario again and again, and crashes one service between two steps, another one at each
+ * run, so that each of them crashes before each step once. A crashed one starts again at once. What
+ * the scenario then checks has to hold at all of these points. Clients do not crash.
  */
 public final class CrashPoints {
 
