@@ -19,6 +19,12 @@ enum Contender {
             return new JournalAlone(folder, pairs);
         }
     },
+    SERVICE("two services for each pair that send a number to and fro, each hop a turn") {
+        @Override
+        Contestant open(Path folder, int pairs) throws Exception {
+            return new PingPong(folder, pairs);
+        }
+    },
     BERKELEY_DB("Berkeley DB JE, counter and message in one forced transaction") {
         @Override
         Contestant open(Path folder, int pairs) {

@@ -19,6 +19,11 @@ interface Contestant extends AutoCloseable {
      */
     void turn(int pair, long n) throws Exception;
 
+    /** Whether pairs count by themselves, and may so be further than they were asked to be. */
+    default boolean goesOn() {
+        return false;
+    }
+
     /**
      * The counter as it would be found after a crash, read from where it is kept.
      *
