@@ -764,6 +764,7 @@ public final class ServiceCore {
     private List<Action> leaving = new ArrayList<>();
     private final Set<String> toTalk = new LinkedHashSet<>();
     private final Set<String> relinked = new LinkedHashSet<>();
+    private final Set<String> toHello = new HashSet<>();
 
     /** Every turn up to this one is final: what they caused may leave (K4, K5). */
     public List<Action> finalUpTo(long turn) {
@@ -789,7 +790,11 @@ public final class ServiceCore {
         for (String key : toTalk) {
             Peer peer = past.peers.get(key);
             if (peer != null) {
-                introduce(key, peer, leaving);
+                if (toHello.remove(key)) {
+                    helloAgain(key, leaving);
+                } else {
+                    introduce(key, peer, leaving);
+                }
                 conversation(key).say(peer, finalTurn, leaving);
                 reach(peer, leaving);
             }
@@ -808,7 +813,14 @@ public final class ServiceCore {
         Peer peer = past.peers.get(change.peer());
         // Numbers of a pair that is over mean nothing in the next one (K11).
         if (peer != null && birth.equals(peer.birth)) {
-            conversation(change.peer()).consumedFinal = change.last();
+            Conversation conversation = conversation(change.peer());
+            conversation.consumedFinal = change.last();
+            if (conversation.met != null
+                    && change.last().incarnation() < conversation.met.number()) {
+                // It came of an earlier start, and was not final when the peer's new one was heard:
+                // that may be of an old copy, which has given the number to something else (K14).
+                toHello.add(change.peer());
+            }
             talk(change.peer());
         }
     }
@@ -986,6 +998,12 @@ public final class ServiceCore {
             if (toSay(introduction, key, peer, with)) {
                 hello(link, key, with, out);
             }
+        }
+    }
+
+    private void helloAgain(String key, List<Action> out) {
+        for (Link link : conversation(key).links.keySet()) {
+            hello(link, key, links.get(link).from.birth(), out);
         }
     }
 
