@@ -350,6 +350,6 @@ class ServicesTest {
                 .hasMessageContaining("is no path");
         assertThatThrownBy(() -> Services.at("zk1:2181/apps/ba#nk"))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("without '#'");
+                .hasMessageContaining("without '/' and '#'");
     }
 }

@@ -19,6 +19,7 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.common.PathUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -99,10 +100,11 @@ public final class Names implements AutoCloseable {
      * Tells the address of a service now and whenever it changes; empty while nobody answers under
      * that name. What happens between two looks is not told.
      *
-     * @param path of the service, absolute
+     * @param path of the service, absolute; IllegalArgumentException where it is none
      * @param changed called by the thread of the names
      */
     public void follow(String path, Consumer<Optional<String>> changed) {
+        PathUtils.validatePath(path);
         work.add(() -> followed.computeIfAbsent(path, p -> new Followed()).add(changed));
     }
 
@@ -163,6 +165,9 @@ public final class Names implements AutoCloseable {
             LOG.warn("names of {}: {}; asking again", connect, e.getMessage());
         } catch (IOException e) {
             LOG.warn("no client for {}: {}; trying again", connect, e.getMessage());
+        } catch (RuntimeException e) {
+            // Without this thread nobody would be found any more.
+            LOG.error("names of {}: a defect; trying again", connect, e);
         }
     }
 

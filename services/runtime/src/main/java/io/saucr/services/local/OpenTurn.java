@@ -7,7 +7,6 @@ import io.saucr.services.Timer;
 import io.saucr.services.Turn;
 import io.saucr.services.core.Body;
 import io.saucr.services.core.Effects;
-import io.saucr.services.core.ServiceCore;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -148,14 +147,7 @@ final class OpenTurn implements Turn {
     @Override
     public Sent send(String to, Object message) {
         throwUnlessChanging("send");
-        if (to.isBlank() || to.indexOf(ServiceCore.RESERVED) >= 0) {
-            throw new IllegalArgumentException(
-                    "send needs the name of a service, which has no '"
-                            + ServiceCore.RESERVED
-                            + "', not \""
-                            + to
-                            + "\"");
-        }
+        Place.checkName(to);
         Body body = body(message, "a message to " + to);
         long number = sentTo.computeIfAbsent(to, past::sentTo) + 1;
         sentTo.put(to, number);

@@ -39,21 +39,45 @@ public record Place(
         Duration sessionTimeout,
         Optional<Address> page) {
 
+    private static final int LONGEST_NAME = 200;
     private static final String EXAMPLE = ", as in zk1:2181,zk2:2181/apps/bank-eu";
 
     public Place {
         addresses = Map.copyOf(addresses);
-        if (name.isBlank() || name.indexOf(ServiceCore.RESERVED) >= 0 || name.indexOf('\n') >= 0) {
-            throw new IllegalArgumentException(
-                    "the name of a service is one line without '"
-                            + ServiceCore.RESERVED
-                            + "', not \""
-                            + name
-                            + "\"");
-        }
+        checkName(name);
         if (sessionTimeout.toMillis() < 1 || sessionTimeout.compareTo(Duration.ofHours(1)) > 0) {
             throw new IllegalArgumentException(
                     "a session's timeout is from 1 ms to an hour, not " + sessionTimeout);
+        }
+    }
+
+    /**
+     * Checks the name of a service: it is a part of a path in the ensemble, and stands in HELLO.
+     *
+     * @throws IllegalArgumentException where it is not one; the message says what is allowed
+     */
+    static void checkName(String name) {
+        boolean allowed =
+                !name.isBlank()
+                        && name.indexOf(ServiceCore.RESERVED) < 0
+                        && name.indexOf('/') < 0
+                        && name.length() <= LONGEST_NAME;
+        if (allowed) {
+            try {
+                PathUtils.validatePath("/" + name);
+            } catch (IllegalArgumentException e) {
+                allowed = false;
+            }
+        }
+        if (!allowed) {
+            throw new IllegalArgumentException(
+                    "the name of a service has 1 to "
+                            + LONGEST_NAME
+                            + " characters, printable, without '/' and '"
+                            + ServiceCore.RESERVED
+                            + "', and is not '.' or '..': \""
+                            + name
+                            + "\"");
         }
     }
 

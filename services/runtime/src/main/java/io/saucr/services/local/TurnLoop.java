@@ -139,7 +139,7 @@ final class TurnLoop implements Finality.Listener {
                     park(told);
                 }
             }
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) {
             if (!over) {
                 end("the service failed outside of its handlers; report this", e);
             }

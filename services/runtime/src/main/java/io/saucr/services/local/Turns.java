@@ -512,11 +512,16 @@ public final class Turns implements Endpoint {
         try {
             handler.call();
             return null;
-        } catch (Exception | StackOverflowError | LinkageError | AssertionError e) {
+        } catch (Throwable e) {
+            if (e instanceof VirtualMachineError error && !(e instanceof StackOverflowError)) {
+                throw error;
+            }
             return e;
         } finally {
             TurnGuard.leave();
             turn.end();
+            // A handler that was interrupted, or says so, must not wake the thread for ever.
+            boolean unused = Thread.interrupted();
         }
     }
 

@@ -10,6 +10,7 @@ import io.saucr.services.Turn;
 import io.saucr.services.core.Effects;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -107,6 +108,14 @@ class OpenTurnTest {
         refuses(() -> turn.send(" ", new Tick("x")), "the name of a service");
         assertThat(turn.send("bank", new Tick("a")).number()).isEqualTo(3);
         assertThat(effects(turn).sends()).hasSize(1);
+    }
+
+    @Test
+    void namesThatNoServiceCanHaveAreRefused() {
+        for (String name : List.of("", " ", "a/b", "x//y", ".", "..", "a#b", "a\nb", "a\u0000b")) {
+            refuses(() -> turn.send(name, new Tick("x")), "the name of a service has 1 to 200");
+        }
+        assertThat(effects(turn).sends()).isEmpty();
     }
 
     @Test

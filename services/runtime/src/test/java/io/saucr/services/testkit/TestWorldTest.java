@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.saucr.services.Client;
+import io.saucr.services.Handlers;
+import io.saucr.services.Service;
 import io.saucr.services.ServiceException;
+import io.saucr.services.State;
 import io.saucr.services.core.Limits;
 import io.saucr.services.local.TurnOptions;
 import java.time.Duration;
@@ -228,6 +231,48 @@ class TestWorldTest {
         assertThat(bank.parked())
                 .containsExactly("Poison: IllegalArgumentException: square root of -1");
         assertThat(balance(bank, "poison")).isZero();
+    }
+
+    @Test
+    void whateverAHandlerThrowsIsItsOwnFailure() {
+        Limits limits = new Limits(256, 1, true, 0, 0, 1_024, 3_600_000);
+        for (Throwable thrown :
+                List.of(
+                        new Error("plain"),
+                        new StackOverflowError(),
+                        new NoClassDefFoundError("x"),
+                        new Throwable("sneaky"))) {
+            TestWorld world = new TestWorld(12, TurnOptions.standard().with(limits));
+            TestService service = world.service("odd", state -> new Throws(state, thrown));
+            Client client = world.client("client", "odd");
+            CompletableFuture<Void> sent = client.send(new Throws.Now());
+            assertThatThrownBy(() -> world.await(sent))
+                    .isInstanceOf(ServiceException.class)
+                    .hasMessageContaining(thrown.getClass().getSimpleName());
+            assertThat(service.isUp()).isTrue();
+            assertThat(Thread.currentThread().isInterrupted()).isFalse();
+        }
+    }
+
+    /** Throws what it is given, and leaves its thread interrupted. */
+    private record Throws(State state, Throwable thrown) implements Service {
+
+        record Now() {}
+
+        @Override
+        public void handlers(Handlers on) {
+            on.message(
+                    Now.class,
+                    (now, turn) -> {
+                        Thread.currentThread().interrupt();
+                        sneak(thrown);
+                    });
+        }
+
+        @SuppressWarnings("unchecked")
+        private static <T extends Throwable> void sneak(Throwable thrown) throws T {
+            throw (T) thrown;
+        }
     }
 
     @Test
