@@ -93,13 +93,14 @@ final class Dialer {
         loop.execute(() -> moved(now));
     }
 
-    void stop() {
+    /** Dials no more, and ends what was dialled for this reason. */
+    void stop(String reason) {
         loop.execute(
                 () -> {
                     stopped = true;
                     round++;
                     if (connection != null) {
-                        connection.close(self + " needs this connection no longer");
+                        connection.close(reason);
                     }
                 });
     }

@@ -226,7 +226,7 @@ public final class Peers implements AutoCloseable {
             dialer = dialers.remove(peer);
         }
         if (dialer != null) {
-            dialer.stop();
+            dialer.stop(self + " needs this connection no longer");
         }
     }
 
@@ -260,7 +260,7 @@ public final class Peers implements AutoCloseable {
             }
             closed = true;
             listening.forEach(channel -> ending.add(channel.close()));
-            dialers.values().forEach(Dialer::stop);
+            dialers.values().forEach(dialer -> dialer.stop(self + " ends"));
             dialers.clear();
             connections = new ArrayList<>(strangers);
             connections.addAll(accepted);
