@@ -10,7 +10,6 @@ import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.ForceMode;
 import io.saucr.services.journal.JournalOptions;
 import io.saucr.services.net.Peers;
-import io.saucr.services.net.Transport;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -94,11 +93,9 @@ final class BirthClient implements Client {
         Halt halt = (reason, cause) -> end(reason);
         loop = new TurnLoop(name, turns, halt);
         Links links = new Links(place, turns, Optional.empty());
-        Transport transport = new Transport(1);
-        opened.push(transport);
         Peers peers =
                 Peers.openClient(
-                        transport,
+                        Runs.transport(),
                         name,
                         place.net(),
                         links,

@@ -18,7 +18,6 @@ import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.ForceMode;
 import io.saucr.services.journal.JournalOptions;
 import io.saucr.services.net.Peers;
-import io.saucr.services.net.Transport;
 import io.saucr.services.once.Operation;
 import io.saucr.services.status.StatusPage;
 import java.io.IOException;
@@ -46,8 +45,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A service of this process: its threads, its folder, its connections and its place in the
- * ensemble. One thread runs its turns, one forces its disk, one moves its frames, two make calls to
- * the world and tend the folder.
+ * ensemble. One thread runs its turns, two look after its disk, two make calls to the world and
+ * tend the folder; those that move frames are the process's.
  */
 final class LocalService implements RunningService {
 
@@ -134,11 +133,9 @@ final class LocalService implements RunningService {
         Links links = new Links(place, turns, names);
         // What arrives before the service has begun waits behind this.
         loop.post(() -> turns.begin(new ProcessBorder(links, calls, writes, halt)));
-        Transport transport = new Transport(1);
-        opened.push(transport);
         peers =
                 Peers.open(
-                        transport,
+                        Runs.transport(),
                         name,
                         place.net(),
                         links,

@@ -5,7 +5,6 @@ import io.saucr.services.Client;
 import io.saucr.services.ServiceException;
 import io.saucr.services.ensemble.Names;
 import io.saucr.services.net.AskingClient;
-import io.saucr.services.net.Transport;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.Optional;
@@ -24,14 +23,12 @@ final class PlainClient implements Client {
 
     private final Place place;
     private final ClientMessages messages = new ClientMessages();
-    private final Transport transport;
     private final ExecutorService executor;
     private final AskingClient asking;
     private final Optional<Names> names;
 
     PlainClient(Place place) throws IOException {
         this.place = place;
-        transport = new Transport(1);
         executor =
                 Executors.newSingleThreadExecutor(
                         task -> {
@@ -43,7 +40,7 @@ final class PlainClient implements Client {
         try {
             asking =
                     AskingClient.open(
-                            transport,
+                            Runs.transport(),
                             "client of " + place.name(),
                             place.name(),
                             place.net(),
@@ -52,7 +49,6 @@ final class PlainClient implements Client {
             opened = true;
         } finally {
             if (!opened) {
-                transport.close();
                 executor.shutdown();
             }
         }
@@ -111,6 +107,5 @@ final class PlainClient implements Client {
         names.ifPresent(Names::close);
         asking.close();
         executor.shutdown();
-        transport.close();
     }
 }

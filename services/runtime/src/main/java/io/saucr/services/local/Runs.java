@@ -6,6 +6,7 @@ import io.saucr.services.RunningService;
 import io.saucr.services.Service;
 import io.saucr.services.State;
 import io.saucr.services.core.Moment;
+import io.saucr.services.net.Transport;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.function.Function;
@@ -13,7 +14,18 @@ import java.util.function.Function;
 /** Starts services and clients of this process. Any thread. */
 public final class Runs {
 
+    /** Made when first needed, and as daemons never ended. */
+    private static final class Connections {
+        static final Transport TRANSPORT =
+                new Transport(Runtime.getRuntime().availableProcessors());
+    }
+
     private Runs() {}
+
+    /** The threads of all connections of this process. */
+    static Transport transport() {
+        return Connections.TRANSPORT;
+    }
 
     /** See {@link io.saucr.services.Services#run}. */
     public static RunningService start(
