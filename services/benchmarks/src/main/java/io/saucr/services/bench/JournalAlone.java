@@ -22,6 +22,9 @@ final class JournalAlone implements Contestant {
     /** What {@link RawAppend} writes, less the journal's own header. */
     private static final int DELTA_BYTES = 64;
 
+    /** As {@link RawAppend} has ready: with many pairs larger ones would take most of the time. */
+    private static final int SEGMENT_BYTES = 8 << 20;
+
     private final List<Pair> pairs = new ArrayList<>();
 
     /**
@@ -38,7 +41,7 @@ final class JournalAlone implements Contestant {
 
         Pair(Path path, String name) throws IOException {
             folder = ServiceFolder.open(path, name, new SecureRandom());
-            recovered = folder.recover(new JournalOptions(new ForceMode.Always()));
+            recovered = folder.recover(new JournalOptions(new ForceMode.Always(), SEGMENT_BYTES));
             journal = recovered.journal(this);
         }
 

@@ -18,7 +18,7 @@ final class RawAppend implements Contestant {
     /** Bytes of a turn: counter, message, checksum and a header, as a journal would write them. */
     private static final int RECORD_BYTES = 128;
 
-    private static final int PREALLOCATED_BYTES = 64 << 20;
+    private static final int PREALLOCATED_BYTES = 8 << 20;
 
     private final List<Log> logs = new ArrayList<>();
 

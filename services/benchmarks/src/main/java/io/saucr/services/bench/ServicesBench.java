@@ -27,6 +27,7 @@ import picocli.CommandLine.Option;
         description =
                 "Measures what a durable turn of a service costs (a counter and a message, saved together) beside"
                         + " a raw append and what people use today, round by round, each slice in a fresh JVM.",
+        subcommands = OnceBench.class,
         mixinStandardHelpOptions = true)
 public final class ServicesBench implements Callable<Integer> {
 
