@@ -15,6 +15,9 @@ import io.netty.util.concurrent.ScheduledFuture;
 import io.saucr.services.core.Frame;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.security.SignatureException;
+import java.security.cert.CertificateExpiredException;
+import java.security.cert.CertificateNotYetValidException;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.Optional;
@@ -623,6 +626,17 @@ public final class Connection {
             return said
                     + ": the other side refused this side's certificate or settings; its log says"
                     + " why";
+        }
+        if (deepest instanceof CertificateExpiredException
+                || deepest instanceof CertificateNotYetValidException) {
+            return said + ": its certificate counts between its dates only; it needs a new one";
+        }
+        if (deepest instanceof SignatureException) {
+            return said
+                    + ": "
+                    + files
+                    + " has another certificate of the name that issued this one; it may have been"
+                    + " renewed since: put the new one there";
         }
         if (said.contains("certification path") || said.contains("trust anchor")) {
             return said + ": who issued its certificate must be in " + files;

@@ -19,6 +19,7 @@ import javax.naming.InvalidNameException;
 import javax.naming.ldap.LdapName;
 import javax.naming.ldap.Rdn;
 import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 import org.apache.zookeeper.common.X509Util;
 
@@ -84,12 +85,10 @@ final class TlsIdentity {
             TrustManagerFactory trustManagers =
                     TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
             trustManagers.init(trusted);
+            TrustManager dated = new DatedTrust(trustManagers.getTrustManagers());
             return new TlsIdentity(
-                    build(SslContextBuilder.forServer(keyManagers), trustManagers, options),
-                    build(
-                            SslContextBuilder.forClient().keyManager(keyManagers),
-                            trustManagers,
-                            options));
+                    build(SslContextBuilder.forServer(keyManagers), dated, options),
+                    build(SslContextBuilder.forClient().keyManager(keyManagers), dated, options));
         } catch (GeneralSecurityException | IllegalArgumentException e) {
             throw new IOException(
                     self + " cannot use TLS: " + e.getMessage() + " (" + options + ")", e);
@@ -97,7 +96,7 @@ final class TlsIdentity {
     }
 
     private static SslContext build(
-            SslContextBuilder builder, TrustManagerFactory trusted, TlsOptions options)
+            SslContextBuilder builder, TrustManager trusted, TlsOptions options)
             throws IOException {
         builder.trustManager(trusted)
                 .sslProvider(SslProvider.JDK)

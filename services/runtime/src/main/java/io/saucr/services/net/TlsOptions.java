@@ -8,7 +8,8 @@ import java.util.Set;
 /**
  * The keys of one service, under the names of ZooKeeper's settings. Both sides of each connection
  * show a certificate; the other side's must be issued by somebody in the trust store, and name the
- * service that it says it is. Immutable.
+ * service that it says it is. A certificate counts between its dates only, also one that stands in
+ * the trust store itself. Immutable.
  *
  * @param keyStore {@code ssl.keyStore.location}: private key and certificates of this service. PEM
  *     (the key first, then its certificates), PKCS12 or JKS

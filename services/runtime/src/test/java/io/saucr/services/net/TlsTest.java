@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Properties;
+import java.util.stream.Stream;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
 import org.junit.jupiter.api.AfterEach;
@@ -39,7 +40,9 @@ class TlsTest {
     private static TlsOptions ofBank;
     private static TlsOptions ofShop;
     private static TlsOptions ofStranger;
-    private static TlsOptions ofExpired;
+    private static TlsOptions ofIssued;
+    private static TlsOptions ofRenewed;
+    private static List<TlsOptions> outOfDate;
 
     private final Transport transport = new Transport(1);
     private final List<AutoCloseable> open = new ArrayList<>();
@@ -50,14 +53,24 @@ class TlsTest {
         bank = keys.make("bank", "CN=bank, O=Example");
         bankPem = keys.pem(bank);
         // By its DNS name it is shop, too.
-        shop = keys.make("shop", "CN=warehouse", "-ext", "san=dns:shop,dns:kiosk");
-        Path stranger = keys.make("stranger", "CN=shop");
-        Path expired = keys.make("expired", "CN=shop", "-startdate", "-10d", "-validity", "2");
-        trusted = keys.trust("trusted", bank, shop, expired);
+        shop = keys.make("shop", "CN=warehouse", "shop", "kiosk");
+        Path authority = keys.authority("authority", "CN=authority");
+        Path issued = keys.issued("issued", "CN=shop", authority);
+        Path stranger = keys.make("stranger", "CN=stranger", "shop");
+        Path expired = keys.make("expired", "CN=pinned", null, -10, -8, false, "shop");
+        Path issuedOnce = keys.make("issuedOnce", "CN=shop", authority, -10, -8, false);
+        Path early = keys.make("early", "CN=early", null, 8, 10, false, "shop");
+        trusted = keys.trust("trusted", bank, shop, expired, early, authority);
+        Path renewed = keys.make("renewed", "CN=warehouse", "shop");
+        ofIssued = new TlsOptions(issued, Keys.PASSWORD, trusted, "");
+        ofRenewed = new TlsOptions(renewed, Keys.PASSWORD, trusted, "");
+        outOfDate =
+                Stream.of(expired, issuedOnce, early)
+                        .map(store -> new TlsOptions(store, Keys.PASSWORD, trusted, ""))
+                        .toList();
         ofBank = new TlsOptions(bank, Keys.PASSWORD, trusted, "");
         ofShop = new TlsOptions(shop, Keys.PASSWORD, trusted, "");
         ofStranger = new TlsOptions(stranger, Keys.PASSWORD, trusted, "");
-        ofExpired = new TlsOptions(expired, Keys.PASSWORD, trusted, "");
     }
 
     @AfterEach
@@ -159,11 +172,47 @@ class TlsTest {
     }
 
     @Test
-    void anExpiredCertificateIsRefusedWithItsDate() throws Exception {
-        Side expired = side("shop", ofExpired);
+    void whomAnAuthorityVouchesForIsHeard() throws Exception {
         Side bank = side("bank", ofBank);
-        bank.peers.dial("shop", Optional.of(expired.listen()));
-        assertThat(bank.trouble("shop")).startsWith("TLS with shop at").contains("NotAfter");
+        Side shop = side("shop", ofIssued);
+        bank.peers.dial("shop", Optional.of(shop.listen()));
+        bank.await(Side.Up.class);
+        shop.peers.dial("bank", Optional.of(bank.listen()));
+        shop.await(Side.Up.class, up -> up.link().dialled()).link().send(shop.hello());
+        assertThat(bank.await(Side.Up.class, up -> !up.link().dialled()).link().peer())
+                .isEqualTo("shop");
+    }
+
+    @Test
+    void aRenewedCertificateMustReplaceItsPredecessorInTheTrustStore() throws Exception {
+        Side bank = side("bank", ofBank);
+        Side shop = side("shop", ofRenewed);
+        bank.peers.dial("shop", Optional.of(shop.listen()));
+        assertThat(bank.trouble("shop"))
+                .startsWith("TLS with shop at")
+                .contains(trusted + " has another certificate of the name that issued this one");
+        assertThat(bank.told).isEmpty();
+    }
+
+    /** Pinned or issued, dialled or accepted: a certificate counts between its dates only. */
+    @Test
+    void aCertificateOutOfDateIsRefusedWithItsDate() throws Exception {
+        Side bank = side("bank", ofBank);
+        Address address = bank.listen();
+        List<String> dates = List.of("NotAfter", "NotAfter", "NotBefore");
+        for (int i = 0; i < dates.size(); i++) {
+            Side shop = side("shop", outOfDate.get(i));
+            bank.peers.dial("shop", Optional.of(shop.listen()));
+            assertThat(bank.trouble("shop"))
+                    .startsWith("TLS with shop at")
+                    .contains(dates.get(i))
+                    .endsWith("its certificate counts between its dates only; it needs a new one");
+            bank.peers.leave("shop");
+            shop.peers.dial("bank", Optional.of(address));
+            assertThat(shop.trouble("bank")).endsWith("its log says why");
+            assertThat(shop.told).isEmpty();
+        }
+        assertThat(bank.told).isEmpty();
     }
 
     @Test
