@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Supplier;
+import org.awaitility.core.ConditionTimeoutException;
 
 /** Waits for what is to come. */
 final class Awaited {
@@ -15,10 +16,23 @@ final class Awaited {
 
     /** The value, as soon as there is one. */
     static <T> T until(Supplier<Optional<T>> look) {
-        return await().atMost(LONGEST)
-                .pollInterval(Duration.ofMillis(2))
-                .until(look::get, Optional::isPresent)
-                .orElseThrow();
+        return until(look, () -> "no value");
+    }
+
+    /**
+     * The value, as soon as there is one.
+     *
+     * @param instead what there is in its place, for who reads of the failure
+     */
+    static <T> T until(Supplier<Optional<T>> look, Supplier<String> instead) {
+        try {
+            return await().atMost(LONGEST)
+                    .pollInterval(Duration.ofMillis(2))
+                    .until(look::get, Optional::isPresent)
+                    .orElseThrow();
+        } catch (ConditionTimeoutException e) {
+            throw new AssertionError(instead.get(), e);
+        }
     }
 
     /** Waits until it holds. */

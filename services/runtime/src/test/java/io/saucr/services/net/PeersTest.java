@@ -171,7 +171,8 @@ class PeersTest {
         gone.close();
         Side shop = side("shop");
         shop.peers.dial("bank", Optional.of(address));
-        assertThat(shop.trouble("bank")).contains("refused");
+        // The system may end the socket a moment later: then the first attempt is cut, not refused.
+        shop.trouble("bank", why -> why.contains("refused"));
         Side back = side("bank");
         back.peers.listen(address);
         shop.await(Side.Up.class);

@@ -85,7 +85,8 @@ final class Side implements LinkListener, AutoCloseable {
                                 .filter(what::isInstance)
                                 .map(what::cast)
                                 .filter(which)
-                                .findFirst());
+                                .findFirst(),
+                () -> name + " was told " + told + ", and cannot reach " + peers.unreachable());
     }
 
     <T extends Told> T await(Class<T> what) {
@@ -94,7 +95,14 @@ final class Side implements LinkListener, AutoCloseable {
 
     /** Waits for the reason for which a peer cannot be reached. */
     String trouble(String peer) {
-        return Awaited.until(() -> Optional.ofNullable(peers.unreachable().get(peer)));
+        return trouble(peer, any -> true);
+    }
+
+    /** Waits for such a reason; another attempt may have another. */
+    String trouble(String peer, Predicate<String> which) {
+        return Awaited.until(
+                () -> Optional.ofNullable(peers.unreachable().get(peer)).filter(which),
+                () -> name + " was told " + told + ", and cannot reach " + peers.unreachable());
     }
 
     List<Frame> frames(Connection link) {
