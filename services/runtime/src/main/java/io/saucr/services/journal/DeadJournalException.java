@@ -8,7 +8,8 @@ public final class DeadJournalException extends UncheckedIOException {
 
     private static final long serialVersionUID = 1L;
 
-    DeadJournalException(IOException cause) {
+    /** It died of this. */
+    public DeadJournalException(IOException cause) {
         super("the journal is dead: " + cause.getMessage(), cause);
     }
 }

@@ -1,5 +1,6 @@
 package io.saucr.services.local;
 
+import io.saucr.services.journal.DeadJournalException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -138,6 +139,11 @@ final class TurnLoop implements Finality.Listener {
                 if (!over && !steps.turn()) {
                     park(told);
                 }
+            }
+        } catch (DeadJournalException e) {
+            // The turn met the failure before the thread that found it came to tell of it.
+            if (!over) {
+                failed(e.getCause());
             }
         } catch (Throwable e) {
             if (!over) {

@@ -18,9 +18,10 @@ import java.util.TreeMap;
  * when the power fails: each sector of 512 bytes for itself, each name for itself. A call can be
  * made to fail: a write may have written a part; a force leaves its pages clean, some of them on
  * disk and some not, and no later force writes those again. From then on every call fails, as the
- * process has to halt, until it is {@link #restarted} or the {@link #powerFails}.
+ * process has to halt, until it is {@link #restarted} or the {@link #powerFails}; unless it is to
+ * fail {@link #once}.
  */
-final class SimulatedDisk implements Disk {
+public final class SimulatedDisk implements Disk {
 
     private static final int SECTOR_BYTES = 512;
 
@@ -37,6 +38,9 @@ final class SimulatedDisk implements Disk {
     private int life;
     private long failAtCall = Long.MAX_VALUE;
     private boolean halted;
+    private boolean once;
+    private boolean readsToo;
+    private String failed = "";
     private String ignored = "";
     private String failAtText = "";
     private long capacity = Long.MAX_VALUE;
@@ -52,14 +56,38 @@ final class SimulatedDisk implements Disk {
     /** One name that is to be on disk: gone, where the inode is null. */
     private record NameChange(Path gone, Path name, Inode inode) {}
 
-    SimulatedDisk(long seed) {
+    /** An empty one; the seed says what a failure and a power cut leave. */
+    public SimulatedDisk(long seed) {
         this.random = new Random(seed);
     }
 
     /** Lets a call of the next life fail, counted from 1, and every one after it. */
-    synchronized void failAt(long call) {
+    public synchronized void failAt(long call) {
         calls.clear();
+        failed = "";
+        once = false;
         failAtCall = call;
+    }
+
+    /** Lets one call of the next life fail, and those after it succeed. */
+    public synchronized void failOnceAt(long call) {
+        failAt(call);
+        once = true;
+    }
+
+    /** Opening a file that is there, listing and reading count as calls, too. */
+    public synchronized void readsToo() {
+        readsToo = true;
+    }
+
+    /** Which call was the first to fail since {@link #failAt}; empty for none. */
+    public synchronized String failed() {
+        return failed;
+    }
+
+    /** The process ends: whatever it still calls fails. */
+    public synchronized void halt() {
+        halted = true;
     }
 
     /** How many bytes its files may have in all. */
@@ -78,12 +106,12 @@ final class SimulatedDisk implements Disk {
     }
 
     /** What was called since {@link #failAt}. */
-    synchronized List<String> calls() {
+    public synchronized List<String> calls() {
         return List.copyOf(calls);
     }
 
     /** Another process begins; the page cache is as the last one left it. */
-    synchronized void restarted() {
+    public synchronized void restarted() {
         life++;
         halted = false;
         failAtCall = Long.MAX_VALUE;
@@ -92,7 +120,7 @@ final class SimulatedDisk implements Disk {
     }
 
     /** What was not forced is lost, or a part of it is. */
-    synchronized void powerFails() {
+    public synchronized void powerFails() {
         for (NameChange change : pendingNames) {
             if (random.nextBoolean()) {
                 apply(change, namesOnDisk);
@@ -164,10 +192,18 @@ final class SimulatedDisk implements Disk {
         }
         calls.add(call + " " + what);
         if (calls.size() >= failAtCall || failAtText.equals(call + " " + what)) {
-            halted = true;
+            failed = call + " " + what;
+            halted = !once;
+            failAtCall = once ? Long.MAX_VALUE : failAtCall;
             return true;
         }
         return false;
+    }
+
+    private void reads(String call, Object what) throws IOException {
+        if (readsToo && fails(call, what)) {
+            throw failed(call, what);
+        }
     }
 
     private static IOException failed(String call, Object what) {
@@ -190,7 +226,8 @@ final class SimulatedDisk implements Disk {
     }
 
     @Override
-    public synchronized List<String> list(Path folder) {
+    public synchronized List<String> list(Path folder) throws IOException {
+        reads("list", folder);
         return names.keySet().stream()
                 .filter(file -> file.getParent().equals(folder))
                 .map(file -> file.getFileName().toString())
@@ -212,6 +249,8 @@ final class SimulatedDisk implements Disk {
             }
             inode = new Inode();
             change(new NameChange(null, file, inode));
+        } else {
+            reads("open", file);
         }
         return new Opened(file, inode, life);
     }
@@ -309,8 +348,9 @@ final class SimulatedDisk implements Disk {
         }
 
         @Override
-        public void read(ByteBuffer into, long at) {
+        public void read(ByteBuffer into, long at) throws IOException {
             synchronized (SimulatedDisk.this) {
+                reads("read", path);
                 int from = (int) Math.min(at, inode.cached.length);
                 int bytes = Math.min(into.remaining(), inode.cached.length - from);
                 into.put(inode.cached, from, bytes);

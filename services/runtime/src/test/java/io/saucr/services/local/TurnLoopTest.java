@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.saucr.services.journal.DeadJournalException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -130,6 +131,21 @@ class TurnLoopTest {
         loop.post(() -> seen.add("event"));
         loop.stop();
         assertThat(seen).isEmpty();
+    }
+
+    /** The journal is dead before whoever listens to it has heard so. */
+    @Test
+    void aTurnThatMeetsADeadJournalSaysWhatToMend() {
+        loop.begin();
+        loop.post(
+                () -> {
+                    throw new DeadJournalException(new IOException("no space"));
+                });
+        await().untilAsserted(
+                        () ->
+                                assertThat(halted.get())
+                                        .contains("mend the disk")
+                                        .contains("no space"));
     }
 
     @Test
