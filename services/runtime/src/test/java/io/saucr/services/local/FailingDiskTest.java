@@ -283,11 +283,12 @@ class FailingDiskTest {
 
         /** Calls until so many calls were made and answered, or the service halted. */
         void callUpTo(int count) {
-            while (answered() < count && !start.halted.isDone()) {
-                while (answers.size() < Math.min(count, answered() + 8)) {
+            // Answers come while this counts them.
+            for (int done = answered(); done < count && !start.halted.isDone(); done = answered()) {
+                while (answers.size() < Math.min(count, done + 8)) {
                     call();
                 }
-                CompletableFuture<Body> oldest = answers.get(answered());
+                CompletableFuture<Body> oldest = answers.get(done);
                 await(CompletableFuture.anyOf(oldest, start.halted));
                 if (answers.size() % 10 == 0) {
                     start.tend();
