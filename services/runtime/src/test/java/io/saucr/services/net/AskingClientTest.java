@@ -215,7 +215,7 @@ class AskingClientTest {
         assertThat(failure(refused))
                 .isEqualTo(
                         "the request to bank was not sent: 1024 requests of 4096 bytes wait to be"
-                                + " sent already, and 1024 requests of 67108864 bytes"
+                                + " sent already, and 1024 requests of 335544320 bytes"
                                 + " (unsentBytes) may");
         // Who gave up makes room, and is not sent.
         assertThat(waiting.remove(7).cancel(false)).isTrue();

@@ -6,11 +6,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.saucr.services.Address;
 import io.saucr.services.core.Body;
 import io.saucr.services.core.Frame;
+import io.saucr.services.core.Limits;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -210,6 +216,55 @@ class PeersTest {
         shop.peers.dial("bank", Optional.of(bank.listen()));
         assertThat(shop.peers.unreachable()).isEmpty();
         assertThat(shop.peers.accepted()).isZero();
+    }
+
+    /** A service sends what its window allows, whether its peer takes it or not. */
+    @Test
+    void aWindowOfTheLargestMessagesWaitsForASlowPeer() throws Exception {
+        NetOptions options = NetOptions.plain();
+        int window = Limits.standard().window();
+        assertThat(options.unsentBytes()).isGreaterThan((long) window * options.frameBytes());
+        CountDownLatch hung = new CountDownLatch(1);
+        AtomicInteger frames = new AtomicInteger();
+        Side shop = side("shop");
+        ExecutorService turns = Executors.newSingleThreadExecutor();
+        // It keeps none of them, or the test would need as much memory again.
+        LinkListener counts =
+                new LinkListener() {
+                    @Override
+                    public void up(Connection link) {
+                        try {
+                            hung.await();
+                        } catch (InterruptedException e) {
+                            Thread.currentThread().interrupt();
+                        }
+                    }
+
+                    @Override
+                    public void frame(Connection link, Frame frame) {
+                        frames.incrementAndGet();
+                    }
+
+                    @Override
+                    public void down(Connection link, String reason) {}
+                };
+        try (Peers bank = Peers.open(transport, "bank", options, counts, turns, new Random(1))) {
+            shop.peers.dial("bank", Optional.of(bank.listen(new Address("127.0.0.1", 0))));
+            Connection toBank = shop.await(Side.Up.class).link();
+            toBank.send(shop.hello());
+            Frame.Msg largest = Side.message(1, options.bodyBytes());
+            for (int n = 1; n <= window; n++) {
+                toBank.send(largest);
+            }
+            assertThat(toBank.writable()).isFalse();
+            hung.countDown();
+            Awaited.until("all frames", () -> frames.get() == 1 + window);
+            shop.await(Side.Writable.class);
+            assertThat(shop.told).noneMatch(told -> told instanceof Side.Down);
+        } finally {
+            hung.countDown();
+            turns.shutdownNow();
+        }
     }
 
     @Test
