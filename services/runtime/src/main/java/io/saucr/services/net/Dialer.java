@@ -1,5 +1,6 @@
 package io.saucr.services.net;
 
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.EventLoop;
 import io.saucr.services.Address;
@@ -11,6 +12,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,7 +25,6 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The event loop owns all fields; {@link #follow} and {@link #stop} may be called by any thread.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // What fails is dialled again.
 final class Dialer {
 
     private static final Logger LOG = LoggerFactory.getLogger(Peers.class);
@@ -53,6 +54,12 @@ final class Dialer {
     private Connection connection;
     private long sinceNanos;
     private boolean stopped;
+
+    /** Its TCP connection is not there yet; null where none is begun. */
+    private Channel connecting;
+
+    /** Before the next attempt; null where none was needed. */
+    private ScheduledFuture<?> pause;
 
     Dialer(
             String self,
@@ -98,11 +105,24 @@ final class Dialer {
         loop.execute(
                 () -> {
                     stopped = true;
-                    round++;
+                    drop();
                     if (connection != null) {
                         connection.close(reason);
                     }
                 });
+    }
+
+    /** Ends what is under way: an attempt at a host that says nothing lasts for seconds. */
+    private void drop() {
+        round++;
+        if (pause != null) {
+            pause.cancel(false);
+            pause = null;
+        }
+        if (connecting != null) {
+            ChannelFuture unused = connecting.close();
+            connecting = null;
+        }
     }
 
     private void moved(Optional<Address> now) {
@@ -110,7 +130,7 @@ final class Dialer {
             return;
         }
         address = now.get();
-        round++;
+        drop();
         attempts = 0;
         backoff.reset();
         Connection old = connection;
@@ -156,8 +176,10 @@ final class Dialer {
         // A host may have several addresses of which not all answer.
         InetAddress host = found[attempts % found.length];
         attempts++;
-        line.connect(this, mine, new InetSocketAddress(host, address.port()))
-                .addListener(
+        ChannelFuture begun = line.connect(this, mine, new InetSocketAddress(host, address.port()));
+        connecting = begun.channel();
+        ChannelFuture unused =
+                begun.addListener(
                         done -> {
                             if (!done.isSuccess()) {
                                 failed(mine, String.valueOf(done.cause().getMessage()));
@@ -171,6 +193,7 @@ final class Dialer {
             begun.close(peer + " has moved, or is needed no longer");
             return;
         }
+        connecting = null;
         connection = begun;
         sinceNanos = System.nanoTime();
     }
@@ -203,15 +226,7 @@ final class Dialer {
             LOG.warn("{}: no connection with {} at {}: {}", self, peer, address, reason);
         }
         trouble = reason;
-        round++;
-        int next = round;
-        loop.schedule(
-                () -> {
-                    if (next == round) {
-                        resolve();
-                    }
-                },
-                backoff.nextMillis(),
-                TimeUnit.MILLISECONDS);
+        drop();
+        pause = loop.schedule(this::resolve, backoff.nextMillis(), TimeUnit.MILLISECONDS);
     }
 }
