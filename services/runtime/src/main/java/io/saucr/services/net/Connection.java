@@ -3,6 +3,7 @@ package io.saucr.services.net;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.handler.codec.DecoderException;
@@ -55,8 +56,6 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The event loop owns all fields but the atomic and volatile ones.
  */
-@SuppressWarnings(
-        "FutureReturnValueIgnored") // Writes that fail end the channel, and that is heard.
 public final class Connection {
 
     private static final AtomicLong IDS = new AtomicLong();
@@ -224,7 +223,26 @@ public final class Connection {
                             + options.unsentBytes());
             return;
         }
-        channel.writeAndFlush(bytes).addListener(sent -> sent(length));
+        write(bytes, () -> sent(length));
+    }
+
+    /**
+     * Writes, and ends the connection where that fails: not every failure ends the channel, as want
+     * of memory does not, and a peer that misses a frame would hold all later ones back (K7).
+     *
+     * @param done runs once the bytes are with the network, or lost
+     */
+    private void write(ByteBuf bytes, Runnable done) {
+        ChannelFuture unused =
+                channel.writeAndFlush(bytes)
+                        .addListener(
+                                written -> {
+                                    done.run();
+                                    // Of a channel that has ended its end tells more.
+                                    if (!written.isSuccess() && channel.isActive()) {
+                                        broke(written.cause());
+                                    }
+                                });
     }
 
     private void sent(int length) {
@@ -338,8 +356,9 @@ public final class Connection {
 
     private void preface() {
         prefaceSent = true;
-        channel.writeAndFlush(
-                codec.preface(client, options.keepAlive(), dialled ? peer : self, channel.alloc()));
+        write(
+                codec.preface(client, options.keepAlive(), dialled ? peer : self, channel.alloc()),
+                () -> {});
     }
 
     /** Why the peer's certificate does not bear that name, or null. Without TLS there is none. */
@@ -557,8 +576,7 @@ public final class Connection {
         // While bytes wait for the network the peer hears enough, or does not listen.
         if (unsent.get() == 0 && !keepAliveUnsent) {
             keepAliveUnsent = true;
-            channel.writeAndFlush(codec.keepAlive(channel.alloc()))
-                    .addListener(sent -> keepAliveUnsent = false);
+            write(codec.keepAlive(channel.alloc()), () -> keepAliveUnsent = false);
         }
     }
 
@@ -673,15 +691,19 @@ public final class Connection {
         if (goodbye && prefaceSent && channel.isActive()) {
             // What still arrives is dropped; reading on lets the peer see the reason.
             channel.config().setAutoRead(true);
-            channel.writeAndFlush(codec.goodbye(reason, channel.alloc()))
-                    .addListener(sent -> channel.close());
-            channel.eventLoop()
-                    .schedule(
-                            () -> channel.unsafe().close(channel.voidPromise()),
-                            GOODBYE_MILLIS,
-                            TimeUnit.MILLISECONDS);
+            // Whether it arrives matters to nobody here.
+            ChannelFuture unused =
+                    channel.writeAndFlush(codec.goodbye(reason, channel.alloc()))
+                            .addListener(ChannelFutureListener.CLOSE);
+            ScheduledFuture<?> late =
+                    channel.eventLoop()
+                            .schedule(
+                                    () -> channel.unsafe().close(channel.voidPromise()),
+                                    GOODBYE_MILLIS,
+                                    TimeUnit.MILLISECONDS);
+            ChannelFuture unusedEnd = channel.closeFuture().addListener(gone -> late.cancel(false));
         } else {
-            channel.close();
+            ChannelFuture unused = channel.close();
         }
     }
 
@@ -693,7 +715,7 @@ public final class Connection {
             if (!over) {
                 over = true;
                 owner.ended(this, "this service has ended");
-                channel.close();
+                ChannelFuture unused = channel.close();
             }
         }
     }

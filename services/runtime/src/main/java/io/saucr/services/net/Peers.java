@@ -37,7 +37,6 @@ import java.util.concurrent.TimeUnit;
  * <p>Its lock is held for moments only, never while something is waited for or the listener is
  * called.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // A close that fails leaves nothing to do.
 public final class Peers implements AutoCloseable {
 
     /** What is flushed together, at most, while a read or a burst of sends is under way. */
@@ -180,7 +179,7 @@ public final class Peers implements AutoCloseable {
                 return new Address(at.host(), port);
             }
         }
-        bound.close();
+        ChannelFuture unused = bound.close();
         throw new IOException(self + " has ended and listens no more");
     }
 
@@ -243,6 +242,11 @@ public final class Peers implements AutoCloseable {
     /** How many connections there are that were accepted and whose peers are known. */
     public synchronized int accepted() {
         return accepted.size();
+    }
+
+    /** Connections of all kinds and peers that are dialled: what there is to be forgotten. */
+    synchronized int held() {
+        return strangers.size() + accepted.size() + dialled.size() + dialers.size();
     }
 
     /**

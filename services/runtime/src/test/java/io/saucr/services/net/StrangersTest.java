@@ -464,6 +464,49 @@ class StrangersTest {
         }
     }
 
+    /** Its host lost its power; the ensemble knows where it is now, and TCP knows nothing yet. */
+    @Test
+    void aPeerThatMovedIsReachedWhileItsOldAddressIsSilent() throws Exception {
+        NetOptions options =
+                options(32 << 20, 1 << 20, 10, 10, Duration.ofMinutes(1), Duration.ofMinutes(1));
+        Side shop = new Side(transport, "shop", options);
+        open.add(shop);
+        try (ServerSocket old = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
+            Address before = new Address("127.0.0.1", old.getLocalPort());
+            shop.peers.dial("bank", Optional.of(before));
+            Socket silent = old.accept();
+            open.add(silent);
+            silent.getOutputStream().write(preface("bank"));
+            Connection first = shop.await(Side.Up.class).link();
+            // Nor would it take the reason for the end: much waits for it already.
+            for (int n = 1; first.writable(); n++) {
+                first.send(Side.message(n, 32 << 10));
+            }
+            Side bank = bank(options);
+            Address now = bank.listen();
+            shop.peers.dial("bank", Optional.of(now));
+            Side.Up second = shop.await(Side.Up.class, up -> up.link() != first);
+            assertThat(second.link().remote()).isEqualTo(now.toString());
+            assertThat(shop.told)
+                    .startsWith(
+                            new Side.Up(first),
+                            new Side.Down(first, "bank has moved to " + now),
+                            second);
+            second.link().send(shop.hello());
+            assertThat(bank.await(Side.Up.class).link().peer()).isEqualTo("shop");
+            Awaited.until("the end of the old one", () -> first.closed().isDone());
+            first.send(Side.message(1, 1));
+            // And back, to where somebody accepts and says nothing: that holds nothing up, either.
+            shop.peers.dial("bank", Optional.of(before));
+            open.add(old.accept());
+            shop.peers.dial("bank", Optional.of(now));
+            Side.Up third =
+                    shop.await(
+                            Side.Up.class, up -> up.link() != first && up.link() != second.link());
+            assertThat(third.link().remote()).isEqualTo(now.toString());
+        }
+    }
+
     /** The turn thread hangs: what a peer sends piles up at the peer, not here (K13). */
     @Test
     void nothingIsReadWhileNothingIsTaken() throws Exception {

@@ -1,0 +1,146 @@
+package io.saucr.services.net;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.saucr.services.core.Frame;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** One connection without a network, on the test's thread. */
+class ConnectionTest {
+
+    private final NetOptions options = NetOptions.plain();
+    private final FrameCodec codec = new FrameCodec(options.frameBytes());
+    private final UnpooledByteBufAllocator memory = new UnpooledByteBufAllocator(false);
+    private final EmbeddedChannel channel = new EmbeddedChannel();
+    private final Network network = new Network();
+    private final List<String> told = new ArrayList<>();
+    private final List<String> ends = new ArrayList<>();
+    private final Connection connection =
+            new Connection(
+                    "bank",
+                    false,
+                    options,
+                    codec,
+                    new Listener(),
+                    Runnable::run,
+                    new Owner(),
+                    channel,
+                    null,
+                    "nowhere:1");
+
+    /** Takes what is written, or fails to. */
+    private static final class Network extends ChannelOutboundHandlerAdapter {
+
+        private RuntimeException failure;
+        private boolean takesNothing;
+        private final List<ByteBuf> waiting = new ArrayList<>();
+
+        @Override
+        public void write(ChannelHandlerContext context, Object message, ChannelPromise done) {
+            ByteBuf bytes = (ByteBuf) message;
+            if (takesNothing) {
+                waiting.add(bytes);
+                return;
+            }
+            bytes.release();
+            if (failure == null) {
+                done.setSuccess();
+            } else {
+                done.setFailure(failure);
+            }
+        }
+    }
+
+    private final class Listener implements LinkListener {
+        @Override
+        public void up(Connection link) {
+            told.add("up");
+        }
+
+        @Override
+        public void frame(Connection link, Frame frame) {
+            told.add(frame.getClass().getSimpleName());
+        }
+
+        @Override
+        public void down(Connection link, String reason) {
+            told.add(reason);
+        }
+    }
+
+    private final class Owner implements Connection.Owner {
+        @Override
+        public void begun(Connection begun) {}
+
+        @Override
+        public String known(Connection known) {
+            return null;
+        }
+
+        @Override
+        public void ended(Connection ended, String reason) {
+            ends.add(reason);
+        }
+    }
+
+    private void greet() {
+        channel.config().setAllocator(memory);
+        channel.pipeline().addLast(network, new SignalDecoder(codec), connection.handler());
+        channel.pipeline().fireChannelActive();
+        channel.writeInbound(codec.preface(false, Duration.ofSeconds(3), "bank", memory));
+        channel.writeInbound(codec.write(Side.hello("shop"), memory));
+        assertThat(told).containsExactly("up", "Hello");
+    }
+
+    /** Else the peer would wait for the frame that is missing, and hold all later ones (K7). */
+    @Test
+    void aFrameThatCannotBeSentEndsTheConnection() {
+        greet();
+        network.failure = new IllegalStateException("no memory is left");
+        connection.send(new Frame.Ack(1, 1));
+        channel.runPendingTasks();
+        String reason =
+                "the connection with shop at nowhere:1 failed on this side:"
+                        + " java.lang.IllegalStateException: no memory is left";
+        assertThat(told).containsExactly("up", "Hello", reason);
+        assertThat(ends).containsExactly(reason);
+        assertThat(channel.isOpen()).isFalse();
+        connection.send(new Frame.Ack(2, 1));
+        channel.finishAndReleaseAll();
+        assertThat(memory.metric().usedHeapMemory()).isZero();
+    }
+
+    @Test
+    void theLimitOfWhatIsUnsentIsExactAndLeavesNothing() {
+        greet();
+        network.takesNothing = true;
+        Frame.Msg largest = Side.message(1, options.bodyBytes());
+        ByteBuf one = codec.write(largest, memory);
+        int bytes = one.readableBytes();
+        one.release();
+        int fits = (int) (options.unsentBytes() / bytes);
+        assertThat(fits).isGreaterThan(256);
+        for (int i = 0; i < fits; i++) {
+            connection.send(largest);
+            // What was written is kept as a number only: this is about counting.
+            network.waiting.remove(network.waiting.size() - 1).release();
+        }
+        assertThat(told).hasSize(2);
+        connection.send(largest);
+        assertThat(told.get(2))
+                .startsWith("shop at nowhere:1 takes too little: " + (long) fits * bytes)
+                .endsWith("unsentBytes is " + options.unsentBytes());
+        network.waiting.forEach(ByteBuf::release);
+        channel.finishAndReleaseAll();
+        assertThat(memory.metric().usedHeapMemory()).isZero();
+    }
+}
