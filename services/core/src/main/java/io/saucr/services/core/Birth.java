@@ -1,5 +1,6 @@
 package io.saucr.services.core;
 
+import java.util.HexFormat;
 import java.util.regex.Pattern;
 
 /**
@@ -40,6 +41,7 @@ public record Birth(long high, long low) implements Comparable<Birth> {
     /** 32 hexadecimal digits, lower case. */
     @Override
     public String toString() {
-        return String.format("%016x%016x", high, low);
+        HexFormat hex = HexFormat.of();
+        return hex.toHexDigits(high) + hex.toHexDigits(low);
     }
 }

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.OptionalLong;
 import java.util.concurrent.Semaphore;
 import java.util.regex.Matcher;
@@ -61,7 +62,7 @@ public final class Base {
     }
 
     static Path file(Path folder, long turn) {
-        return folder.resolve(String.format("%019d.snap", turn));
+        return folder.resolve(String.format(Locale.ROOT, "%019d.snap", turn));
     }
 
     /**

@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -59,7 +60,7 @@ final class Segment {
     }
 
     static Path file(Path folder, long firstTurn) {
-        return folder.resolve(String.format("%019d.log", firstTurn));
+        return folder.resolve(String.format(Locale.ROOT, "%019d.log", firstTurn));
     }
 
     /** A file for a segment, which has no header yet. */

@@ -5,6 +5,7 @@ import io.saucr.services.core.Incarnation;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -30,8 +31,12 @@ public record Head(Incarnation holder) {
     /** The content of the znode, UTF-8, about a hundred bytes. */
     public byte[] encode() {
         return String.format(
+                        Locale.ROOT,
                         "%s birth=%s incarnation=%d nonce=%016x\n",
-                        FORMAT, holder.birth(), holder.number(), holder.nonce())
+                        FORMAT,
+                        holder.birth(),
+                        holder.number(),
+                        holder.nonce())
                 .getBytes(StandardCharsets.UTF_8);
     }
 

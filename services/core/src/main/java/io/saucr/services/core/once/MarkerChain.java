@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.SortedMap;
@@ -387,7 +388,8 @@ public class MarkerChain {
 
     private List<Step> replace(int parentVersion, String old, int oldVersion, MarkerContent next) {
         state = State.REPLACING;
-        String name = String.format("m-%d-%016x-%d", self.number(), self.nonce(), ++names);
+        String name =
+                String.format(Locale.ROOT, "m-%d-%016x-%d", self.number(), self.nonce(), ++names);
         tried.add(name);
         return List.of(
                 new Step.Replace(parentVersion, old, oldVersion, name, next), new Step.Read());

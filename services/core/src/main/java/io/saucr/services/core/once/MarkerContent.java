@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.Collections;
+import java.util.HexFormat;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -56,11 +57,19 @@ public record MarkerContent(
 
     /** The data of the znode, UTF-8. */
     public byte[] encode() {
+        // Once for each request: String.format took a fifth of the once client's time, and its
+        // digits are those of the machine's language.
         StringBuilder text =
-                new StringBuilder(
-                        String.format(
-                                "%s birth=%s incarnation=%d nonce=%016x\nnumber=%d\n",
-                                FORMAT, holder.birth(), holder.number(), holder.nonce(), number));
+                new StringBuilder(FORMAT)
+                        .append(" birth=")
+                        .append(holder.birth())
+                        .append(" incarnation=")
+                        .append(holder.number())
+                        .append(" nonce=")
+                        .append(HexFormat.of().toHexDigits(holder.nonce()))
+                        .append("\nnumber=")
+                        .append(number)
+                        .append('\n');
         refusals.forEach(
                 (n, code) ->
                         text.append("refused=").append(n).append(',').append(code).append('\n'));
