@@ -25,6 +25,19 @@ interface Contestant extends AutoCloseable {
     }
 
     /**
+     * How far a pair is.
+     *
+     * @param pair from 0
+     * @param asked how far it was asked to be
+     */
+    default long reached(int pair, long asked) {
+        return asked;
+    }
+
+    /** Ends the counting, before counters are read. */
+    default void stop() {}
+
+    /**
      * The counter as it would be found after a crash, read from where it is kept.
      *
      * @param pair from 0

@@ -24,7 +24,7 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Whole services: for each pair two of them, over sockets of this machine, which send a number to
  * and fro, each adding one and keeping it. Each hop is a durable turn with its message, as in the
- * paper's first table (section 5.1). The pairs never stop: a turn has happened once the other
+ * paper's first table (section 5.1). Nobody asks for a hop: a turn has happened once the other
  * service takes the message that it sent, which left only when the turn was forced (K4).
  */
 final class PingPong implements Contestant {
@@ -34,6 +34,7 @@ final class PingPong implements Contestant {
     private static final int STARTING_THREADS = 16;
 
     private final List<Pair> pairs = new ArrayList<>();
+    private volatile boolean stopped;
 
     /** From one service to the other: the hop that the receiver is to make. */
     record Hop(long number) {}
@@ -73,7 +74,7 @@ final class PingPong implements Contestant {
     }
 
     /** One of a pair. */
-    private static final class Player implements Service {
+    private final class Player implements Service {
         private final String partner;
         private final Progress progress;
         private final ValueState<Long> made;
@@ -97,12 +98,14 @@ final class PingPong implements Contestant {
             }
             progress.durable(hop.number() - 1);
             made.update(hop.number());
-            turn.send(partner, new Hop(hop.number() + 1));
+            if (!stopped) {
+                turn.send(partner, new Hop(hop.number() + 1));
+            }
         }
     }
 
     /** Two services that run. */
-    private static final class Pair {
+    private final class Pair {
         final Progress progress = new Progress();
         final RunningService second;
         final RunningService first;
@@ -137,14 +140,14 @@ final class PingPong implements Contestant {
             return Math.max(made(first), made(second));
         }
 
-        private static long made(RunningService service)
+        private long made(RunningService service)
                 throws IOException, InterruptedException, ExecutionException {
             try (Client client = client(service)) {
                 return client.ask(new Ask(), Made.class).get().number();
             }
         }
 
-        private static Client client(RunningService of) throws IOException {
+        private Client client(RunningService of) throws IOException {
             return Services.without(of.name(), Map.of(of.name(), of.address())).client();
         }
 
@@ -181,6 +184,16 @@ final class PingPong implements Contestant {
     @Override
     public boolean goesOn() {
         return true;
+    }
+
+    @Override
+    public long reached(int pair, long asked) {
+        return Math.max(asked, pairs.get(pair).progress.durable);
+    }
+
+    @Override
+    public void stop() {
+        stopped = true;
     }
 
     @Override

@@ -2,10 +2,10 @@ package io.saucr.services.bench;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.saucr.bench.result.ProcessUsage;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -26,7 +26,15 @@ final class Slice {
 
     private static final double LEAST_CPU_SECONDS = 0.01;
 
+    /** A line that says that the warm-up is over; the slice goes on once it gets one. */
+    static final String WARM = "warm";
+
     private Slice() {}
+
+    /** Waits until what the disk is to be like has been set. */
+    private interface Pause {
+        void await() throws IOException;
+    }
 
     /**
      * What one slice showed.
@@ -66,25 +74,44 @@ final class Slice {
                         Integer.parseInt(arguments[1]),
                         Duration.ofMillis(Long.parseLong(arguments[2])),
                         Duration.ofMillis(Long.parseLong(arguments[3])),
-                        Path.of(arguments[4]));
+                        Path.of(arguments[4]),
+                        () -> {
+                            System.out.println(WARM);
+                            if (System.in.read() < 0) {
+                                throw new IOException("nobody waits for this slice");
+                            }
+                        });
         System.out.println(new ObjectMapper().writeValueAsString(result));
         // A peer's threads must not keep the process.
         System.exit(0);
     }
 
-    static Result run(Contender contender, int pairs, Duration warmUp, Duration length, Path folder)
+    private static Result run(
+            Contender contender,
+            int pairs,
+            Duration warmUp,
+            Duration length,
+            Path folder,
+            Pause pause)
             throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(pairs);
         try (Contestant contestant = contender.open(folder, pairs)) {
             long[] counters = new long[pairs];
             turns(contestant, counters, warmUp, threads);
+            pause.await();
+            for (int pair = 0; pair < pairs; pair++) {
+                counters[pair] = contestant.reached(pair, counters[pair]);
+            }
             double cpuBefore = cpuSeconds();
             long before = System.nanoTime();
             Histogram latencies = turns(contestant, counters, length, threads);
             double seconds = (System.nanoTime() - before) / 1e9;
             double cpu = cpuSeconds() - cpuBefore;
+            contestant.stop();
+            long allTurns = 0;
             for (int pair = 0; pair < pairs; pair++) {
                 long counter = contestant.counter(pair);
+                allTurns += counter;
                 if (contestant.goesOn() ? counter < counters[pair] : counter != counters[pair]) {
                     throw new IllegalStateException(
                             contender
@@ -97,7 +124,7 @@ final class Slice {
                 }
             }
             return new Result(
-                    Arrays.stream(counters).sum(),
+                    allTurns,
                     latencies.getTotalCount(),
                     seconds,
                     latencies.getMean() / 1000,

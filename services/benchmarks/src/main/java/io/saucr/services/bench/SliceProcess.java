@@ -2,7 +2,9 @@ package io.saucr.services.bench;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.saucr.ensemble.FsyncShim;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -80,13 +82,19 @@ final class SliceProcess {
             FsyncShim shim = null;
             if (FsyncShim.available()) {
                 shim = FsyncShim.create(data, folder.resolve("shim"), false);
-                shim.delay(Duration.ofNanos(Math.round(forceMillis * 1e6)));
                 builder.environment().putAll(shim.environment());
             }
             Path errors = folder.resolve("errors");
             Process process = builder.redirectError(errors.toFile()).start();
-            String said =
-                    new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            StringBuilder said = new StringBuilder();
+            try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
+                for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                    said.append(line).append('\n');
+                    if (line.equals(Slice.WARM)) {
+                        goOn(process, shim, forceMillis);
+                    }
+                }
+            }
             int code = process.waitFor();
             if (code != 0) {
                 throw new IOException(
@@ -97,12 +105,23 @@ final class SliceProcess {
                                 + said
                                 + Files.readString(errors));
             }
-            String[] lines = said.strip().split("\n");
+            String[] lines = said.toString().strip().split("\n");
             return new Measured(
                     new ObjectMapper().readValue(lines[lines.length - 1], Slice.Result.class),
                     shim == null ? -1 : shim.forces().total());
         } finally {
             remove(folder);
+        }
+    }
+
+    /** Forces take longer from now on only: code that few turns ran through is not yet compiled. */
+    private static void goOn(Process process, FsyncShim shim, double forceMillis)
+            throws IOException {
+        if (shim != null) {
+            shim.delay(Duration.ofNanos(Math.round(forceMillis * 1e6)));
+        }
+        try (OutputStream in = process.getOutputStream()) {
+            in.write('\n');
         }
     }
 
