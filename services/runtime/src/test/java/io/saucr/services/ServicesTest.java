@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.saucr.services.core.Limits;
 import io.saucr.services.ensemble.TestServer;
+import io.saucr.services.net.NetOptions;
 import io.saucr.services.status.StatusPage;
 import io.saucr.services.testkit.Bank;
 import java.io.IOException;
@@ -164,6 +165,61 @@ class ServicesTest {
                 .isInstanceOf(ServiceException.class)
                 .hasMessageContaining("old copy or a twin");
         assertThat(again.status().incarnation()).isEqualTo(2);
+    }
+
+    @Test
+    void aCopyOfTheFolderOfAServiceThatRunsDoesNotTakeItsPlace() throws Exception {
+        RunningService north = bank("north");
+        get(client("teller", "north").send(new Bank.Open("ann", 100)));
+        copy(temp.resolve("north"), temp.resolve("copy"));
+        get(client("other", "north").send(new Bank.Open("ann", 300)));
+        assertThatThrownBy(() -> bank(at("north").folder(temp.resolve("copy"))))
+                .isInstanceOf(ServiceException.class)
+                .hasMessageContaining("/apps/north runs at " + north.address());
+        assertThat(balance(client("north"), "ann")).isEqualTo(300);
+    }
+
+    @Test
+    void aMessageIsAsLargeAsFramesAllow() throws Exception {
+        NetOptions plain = NetOptions.plain();
+        NetOptions small =
+                new NetOptions(
+                        8 << 10,
+                        plain.unsentBytes(),
+                        plain.untakenBytes(),
+                        plain.connections(),
+                        plain.strangers(),
+                        plain.connectTimeout(),
+                        plain.helloTimeout(),
+                        plain.silence(),
+                        plain.backoffMin(),
+                        plain.backoffMax(),
+                        plain.tls());
+        RunningService bank = bank(at("north").net(small));
+        Client teller = at("north").net(small).client("teller", temp.resolve("small"));
+        open.add(teller);
+        assertThatThrownBy(() -> teller.send(new Bank.Open("a".repeat(9_000), 1)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("at most 6144 are allowed");
+        get(teller.send(new Bank.Open("a".repeat(5_000), 1)));
+        assertThat(bank.status().turn()).isPositive();
+    }
+
+    @Test
+    void whoHearsAnAnswerMayWaitForAnother() throws Exception {
+        bank("north");
+        for (Client client : List.of(client("teller", "north"), client("north"))) {
+            Bank.Cents cents =
+                    get(
+                            client.ask(new Bank.Open("ann", 7), Bank.Done.class)
+                                    .thenApply(
+                                            done ->
+                                                    client.ask(
+                                                                    new Bank.Balance("ann"),
+                                                                    Bank.Cents.class)
+                                                            .join()));
+            assertThat(cents.cents()).isEqualTo(7);
+        }
     }
 
     private static void copy(Path from, Path to) throws IOException {

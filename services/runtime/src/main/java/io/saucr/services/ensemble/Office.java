@@ -1,5 +1,6 @@
 package io.saucr.services.ensemble;
 
+import io.saucr.services.Address;
 import io.saucr.services.Credentials;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.head.Claim;
@@ -7,6 +8,8 @@ import io.saucr.services.core.head.Claim.Decision;
 import io.saucr.services.core.head.Claim.Seen;
 import io.saucr.services.core.head.Head;
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -55,6 +58,9 @@ public final class Office implements AutoCloseable {
      * Between two tries while the ensemble does not answer, or another one's address is in the way.
      */
     private static final Duration RETRY = Duration.ofMillis(200);
+
+    /** So long an address that may still be answered is tried. */
+    private static final int CONNECT_MILLIS = 2_000;
 
     private final Place place;
     private final Claim claim;
@@ -237,8 +243,7 @@ public final class Office implements AutoCloseable {
                 createHead(create.head());
                 events.add(Event.LOOK);
             } else if (decision instanceof Decision.Take take) {
-                setHead(take.head(), take.version());
-                events.add(Event.LOOK);
+                takeUnlessAnotherRuns(take);
             } else if (decision instanceof Decision.Taken holding) {
                 headVersion = holding.version();
                 taken = true;
@@ -278,6 +283,48 @@ public final class Office implements AutoCloseable {
                             + ". Nothing was changed");
         } catch (IOException e) {
             refuse("no client for " + place.connect() + ": " + e.getMessage());
+        }
+    }
+
+    /**
+     * The start that holds the head may still run, if this folder is a copy that was made
+     * meanwhile: whoever answers at its address does.
+     */
+    private void takeUnlessAnotherRuns(Decision.Take take)
+            throws KeeperException, InterruptedException {
+        Optional<String> at = otherAddress();
+        if (at.isPresent() && isAnswered(at.get())) {
+            refuse(
+                    place.path()
+                            + " runs at "
+                            + at.get()
+                            + ". Stop it there first; a folder that was copied while its service"
+                            + " ran must not go on");
+            return;
+        }
+        setHead(take.head(), take.version());
+        events.add(Event.LOOK);
+    }
+
+    private Optional<String> otherAddress() throws KeeperException, InterruptedException {
+        try {
+            return Optional.of(
+                    new String(
+                            session.getData(place.path() + "/at", false, null),
+                            StandardCharsets.UTF_8));
+        } catch (KeeperException.NoNodeException e) {
+            return Optional.empty();
+        }
+    }
+
+    private boolean isAnswered(String at) {
+        try (Socket socket = new Socket()) {
+            Address address = Address.parse(at);
+            socket.connect(new InetSocketAddress(address.host(), address.port()), CONNECT_MILLIS);
+            return true;
+        } catch (IOException | IllegalArgumentException e) {
+            LOG.debug("{}: nobody answers at {}", place.path(), at);
+            return false;
         }
     }
 

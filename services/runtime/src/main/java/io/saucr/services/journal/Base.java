@@ -87,12 +87,18 @@ public final class Base {
                         "there is a base of turn " + this.turn + ", and this one is of " + turn);
             }
             Path beside = folder.resolve("new.tmp");
+            boolean written = false;
             try (Disk.File file = disk.open(beside)) {
                 file.truncate(0);
                 BaseFormat.FileWriter writer = new BaseFormat.FileWriter(file, start, turn);
                 sections.writeTo(writer);
                 writer.end();
                 file.force();
+                written = true;
+            } finally {
+                if (!written) {
+                    deleteQuietly(beside);
+                }
             }
             disk.rename(beside, file(folder, turn));
             disk.forceFolder(folder);
@@ -107,6 +113,15 @@ public final class Base {
             }
         } finally {
             writing.release();
+        }
+    }
+
+    /** On a disk that is full a part of a base would keep the bytes that everything waits for. */
+    private void deleteQuietly(Path beside) {
+        try {
+            disk.delete(beside);
+        } catch (IOException e) {
+            LOG.warn("{} could not be deleted: the next base replaces it", beside, e);
         }
     }
 

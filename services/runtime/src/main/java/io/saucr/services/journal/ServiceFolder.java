@@ -79,6 +79,7 @@ public final class ServiceFolder implements AutoCloseable {
         }
         boolean opened = false;
         try {
+            deleteUnfinished(disk, path.resolve(BASE));
             Reserve.releaseIfBelow(disk, path, LARGEST_IDENTITY_BYTES);
             Identity identity = identity(disk, path, name, random).started(random.nextLong());
             disk.replace(path.resolve(IDENTITY), identity.encode());
@@ -87,6 +88,18 @@ public final class ServiceFolder implements AutoCloseable {
         } finally {
             if (!opened) {
                 lock.close();
+            }
+        }
+    }
+
+    /** A base that was being written may hold the bytes that this start needs. */
+    private static void deleteUnfinished(Disk disk, Path bases) throws IOException {
+        if (!disk.exists(bases)) {
+            return;
+        }
+        for (String name : disk.list(bases)) {
+            if (name.endsWith(".tmp")) {
+                disk.delete(bases.resolve(name));
             }
         }
     }

@@ -131,7 +131,7 @@ final class BirthClient implements Client {
         Body body = messages.encode(message, place.options().largestMessageBytes());
         CompletableFuture<Body> given = new CompletableFuture<>();
         submit(body, Optional.of(given), new CompletableFuture<>(), given);
-        return given.thenApply(it -> messages.decode(place.name(), it, answer));
+        return PlainClient.told(given, it -> messages.decode(place.name(), it, answer));
     }
 
     @Override
@@ -140,7 +140,7 @@ final class BirthClient implements Client {
         Body body = messages.encode(message, place.options().largestMessageBytes());
         CompletableFuture<Void> consumed = new CompletableFuture<>();
         submit(body, Optional.empty(), consumed, consumed);
-        return consumed;
+        return PlainClient.told(consumed, it -> null);
     }
 
     private void submit(

@@ -74,8 +74,15 @@ final class Links implements LinkListener {
 
     void send(Link link, Frame frame) {
         Connection connection = connections.get(link.id());
-        if (connection != null) {
+        if (connection == null) {
+            return;
+        }
+        try {
             connection.send(frame);
+        } catch (IllegalArgumentException e) {
+            // What an earlier start allowed, with larger frames, must not end each start after it.
+            LOG.error("{} cannot send to {}: {}", place.name(), link.peer(), e.getMessage());
+            connection.close(e.getMessage());
         }
     }
 
@@ -90,6 +97,15 @@ final class Links implements LinkListener {
 
     void reach(String service) {
         if (!reached.add(service)) {
+            return;
+        }
+        try {
+            Place.checkName(service);
+        } catch (IllegalArgumentException e) {
+            LOG.error(
+                    "{} has messages for a name that nobody can have: {}. Declare it gone",
+                    place.name(),
+                    e.getMessage());
             return;
         }
         if (names.isPresent()) {

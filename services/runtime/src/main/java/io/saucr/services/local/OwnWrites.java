@@ -56,7 +56,8 @@ final class OwnWrites implements AutoCloseable {
 
     /** Of the once client: the path, as two services of one name may be in two places. */
     private static String name(Place place) {
-        return place.path(place.name()).substring(1).replace('/', '.');
+        // A dot that was there is doubled, or two places could have one name.
+        return place.path(place.name()).substring(1).replace(".", "..").replace('/', '.');
     }
 
     /** Makes a write; does not wait for it. */

@@ -61,7 +61,8 @@ public record Place(
                 !name.isBlank()
                         && name.indexOf(ServiceCore.RESERVED) < 0
                         && name.indexOf('/') < 0
-                        && name.length() <= LONGEST_NAME;
+                        && name.length() <= LONGEST_NAME
+                        && name.codePoints().noneMatch(Place::isUnprintable);
         if (allowed) {
             try {
                 PathUtils.validatePath("/" + name);
@@ -79,6 +80,18 @@ public record Place(
                             + name
                             + "\"");
         }
+    }
+
+    private static boolean isUnprintable(int point) {
+        return switch (Character.getType(point)) {
+            case Character.CONTROL,
+                    Character.FORMAT,
+                    Character.SURROGATE,
+                    Character.LINE_SEPARATOR,
+                    Character.PARAGRAPH_SEPARATOR ->
+                    true;
+            default -> false;
+        };
     }
 
     /** See {@link io.saucr.services.Services#at}. */
@@ -169,7 +182,7 @@ public record Place(
                 page);
     }
 
-    /** This place with other connections. */
+    /** This place with other connections; a message is as large as their frames allow. */
     public Place withNet(NetOptions other) {
         return new Place(
                 ensemble,
@@ -180,7 +193,8 @@ public record Place(
                 folder,
                 listen,
                 other,
-                options,
+                options.largestMessageBytes(
+                        Math.min(other.bodyBytes(), TurnOptions.LARGEST_MESSAGE_BYTES)),
                 segmentBytes,
                 sessionTimeout,
                 page);

@@ -10,9 +10,11 @@ import java.security.SecureRandom;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -55,6 +57,22 @@ final class PlainClient implements Client {
         names = follow(place, asking::dial);
     }
 
+    /**
+     * Tells it on a thread that nothing waits for: whoever hears an answer may wait for another one
+     * of the same client.
+     */
+    static <T, A> CompletableFuture<A> told(CompletableFuture<T> call, Function<T, A> answer) {
+        return call.handleAsync(
+                (given, failure) -> {
+                    if (failure == null) {
+                        return answer.apply(given);
+                    }
+                    throw failure instanceof RuntimeException known
+                            ? known
+                            : new CompletionException(failure);
+                });
+    }
+
     /** Tells the address of the place's service, now and when it changes. */
     static Optional<Names> follow(Place place, Consumer<Optional<Address>> moved) {
         if (place.ensemble().isEmpty()) {
@@ -80,25 +98,26 @@ final class PlainClient implements Client {
     public <A> CompletableFuture<A> ask(Object message, Class<A> answer) {
         TurnGuard.refuse("ask", "send to the service, which answers by a message");
         messages.check(answer);
-        return asking.ask(messages.encode(message, place.options().largestMessageBytes()))
-                .thenApply(
-                        body ->
-                                messages.decode(
-                                        place.name(),
-                                        body.orElseThrow(
-                                                () ->
-                                                        new ServiceException(
-                                                                place.name()
-                                                                        + " consumed the message and"
-                                                                        + " gave no answer")),
-                                        answer));
+        return told(
+                asking.ask(messages.encode(message, place.options().largestMessageBytes())),
+                body ->
+                        messages.decode(
+                                place.name(),
+                                body.orElseThrow(
+                                        () ->
+                                                new ServiceException(
+                                                        place.name()
+                                                                + " consumed the message and"
+                                                                + " gave no answer")),
+                                answer));
     }
 
     @Override
     public CompletableFuture<Void> send(Object message) {
         TurnGuard.refuse("send", "send by the turn");
-        return asking.ask(messages.encode(message, place.options().largestMessageBytes()))
-                .thenApply(body -> null);
+        return told(
+                asking.ask(messages.encode(message, place.options().largestMessageBytes())),
+                body -> null);
     }
 
     @Override

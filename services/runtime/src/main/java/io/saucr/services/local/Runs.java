@@ -43,6 +43,7 @@ public final class Runs {
 
     /** See {@link io.saucr.services.Services#client(String, Path)}. */
     public static Client client(Place place, String name, Path folder) throws IOException {
+        Place.checkName(name);
         return BirthClient.open(place, name, folder);
     }
 

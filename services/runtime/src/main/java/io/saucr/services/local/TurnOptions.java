@@ -29,8 +29,11 @@ public record TurnOptions(
         Map<String, Set<String>> allowed,
         String noEnsemble) {
 
+    /** No message is larger, whatever a frame takes. */
+    static final int LARGEST_MESSAGE_BYTES = 16 << 20;
+
     public TurnOptions {
-        check("largestMessageBytes", largestMessageBytes, 1 << 10, 16 << 20);
+        check("largestMessageBytes", largestMessageBytes, 1 << 10, LARGEST_MESSAGE_BYTES);
         check("foldBytes", foldBytes, 1 << 10, Long.MAX_VALUE);
         check("unforcedBytes", unforcedBytes, 64 << 10, Long.MAX_VALUE / 4);
         allowed = Map.copyOf(allowed);
