@@ -206,6 +206,20 @@ class ServicesTest {
     }
 
     @Test
+    void aLaterAnswerToAClientThatHasGoneGoesNowhere() throws Exception {
+        RunningService bank = bank("north");
+        Client gone = at("north").client();
+        CompletableFuture<Bank.Released> released =
+                gone.ask(new Bank.Wait("noon"), Bank.Released.class);
+        Client teller = client("teller", "north");
+        await().until(() -> bank.status().turn() > 0);
+        gone.close();
+        await().until(released::isDone);
+        get(teller.send(new Bank.Release("noon")));
+        assertThat(bank.status().parked()).isEmpty();
+    }
+
+    @Test
     void whoHearsAnAnswerMayWaitForAnother() throws Exception {
         bank("north");
         for (Client client : List.of(client("teller", "north"), client("north"))) {

@@ -1367,6 +1367,11 @@ public final class ServiceCore {
         return !goesOff && past.dueOf.containsKey(timer);
     }
 
+    /** Whether such a caller is a client without a birth, who is known by its link alone. */
+    public static boolean isLinkOnly(String caller) {
+        return caller.startsWith(ASKER);
+    }
+
     /** Whether the sender of that message waits for an answer of a later turn. */
     public boolean waits(String peer, long number) {
         return (past.waiting.containsKey(peer) && past.waiting.get(peer).contains(number))

@@ -7,6 +7,7 @@ import io.saucr.services.Timer;
 import io.saucr.services.Turn;
 import io.saucr.services.core.Body;
 import io.saucr.services.core.Effects;
+import io.saucr.services.core.ServiceCore;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -199,7 +200,12 @@ final class OpenTurn implements Turn {
     public void reply(Caller to, Object answer) {
         throwUnlessChanging("reply");
         boolean mine = detached && caller.isPresent() && caller.get().equals(to);
-        if (replies.containsKey(to) || (!mine && !past.waits(to))) {
+        boolean waits = mine || past.waits(to);
+        if (!waits && ServiceCore.isLinkOnly(to.peer())) {
+            // A client without a birth has gone, with its connection or with an earlier start.
+            return;
+        }
+        if (replies.containsKey(to) || !waits) {
             throw new IllegalArgumentException(
                     to + " does not wait for an answer: it has got one, or was never detached");
         }

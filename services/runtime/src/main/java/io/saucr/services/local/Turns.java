@@ -52,6 +52,8 @@ public final class Turns implements Endpoint {
 
     private static final Logger LOG = LoggerFactory.getLogger(Turns.class);
 
+    private static final int LONGEST_REASON = 500;
+
     private final String name;
     private final StateStore state;
     private final Finality finality;
@@ -531,7 +533,9 @@ public final class Turns implements Endpoint {
 
     private void failed(Input input, Throwable e) {
         LOG.warn("{}: a handler of {} failed", name, input.body().type(), e);
-        String reason = e.getClass().getSimpleName() + ": " + e.getMessage();
+        String whole = e.getClass().getSimpleName() + ": " + e.getMessage();
+        // It is kept and sent: whoever wants all of it looks into the log.
+        String reason = whole.substring(0, Math.min(whole.length(), LONGEST_REASON));
         recording.perform(core.failed(reason, clock.get()));
     }
 
