@@ -66,13 +66,20 @@ class DocumentationIT {
      */
     private static final Map<String, String> CAMPAIGNS =
             Map.of(
-                    "bin/saucr-bench", "io.saucr.bench.cli.BenchCommand",
-                    "bin/saucr-sim", SimCommand.class.getName(),
-                    "bin/saucr-model", ModelCommand.class.getName(),
-                    "bin/saucr-apache-tests", ApacheTestsCommand.class.getName(),
-                    "bin/saucr-crash", CrashCommand.class.getName(),
-                    "bin/saucr-services", "io.saucr.services.tool.ServicesCommand",
-                    SERVICES_BENCH, "io.saucr.services.bench.ServicesBench");
+                    "bin/saucr-bench",
+                    "io.saucr.bench.cli.BenchCommand",
+                    "bin/saucr-sim",
+                    SimCommand.class.getName(),
+                    "bin/saucr-model",
+                    ModelCommand.class.getName(),
+                    "bin/saucr-apache-tests",
+                    ApacheTestsCommand.class.getName(),
+                    "bin/saucr-crash",
+                    CrashCommand.class.getName(),
+                    "bin/saucr-services",
+                    "io.saucr.services.tool.ServicesCommand",
+                    SERVICES_BENCH,
+                    "io.saucr.services.bench.ServicesBench");
 
     @TempDir static Path folder;
 
@@ -749,10 +756,7 @@ class DocumentationIT {
     /** As picocli parses it in the program itself; a word that it does not know is an exception. */
     private static void parse(ClassLoader loader, String command) throws Exception {
         Path file = Files.createTempFile(folder, "words", "");
-        shell(
-                folder,
-                Map.of(),
-                "printf '%s\\n' " + command.replaceAll(" > .*", "") + " > " + file);
+        shell(folder, Map.of(), "printf '%s\\n' " + command.replaceAll(" > .*", "") + " > " + file);
         List<String> arguments = new ArrayList<>(Files.readAllLines(file));
         if (program(command).endsWith("saucr-apache-tests")) {
             // What the script adds.
