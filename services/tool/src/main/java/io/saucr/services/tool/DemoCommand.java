@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -34,7 +35,8 @@ final class DemoCommand implements Callable<Integer> {
             paramLabel = "N",
             defaultValue = "20",
             description =
-                    "How long the plain form runs, 0 for not at all (default: ${DEFAULT-VALUE}).")
+                    "How long the plain form runs, up to 3,600, 0 for not at all"
+                            + " (default: ${DEFAULT-VALUE}).")
     private int plainSeconds;
 
     @Option(
@@ -56,13 +58,19 @@ final class DemoCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         if (seconds < 5 || seconds > 3_600 || plainSeconds < 0 || plainSeconds > 3_600) {
             throw new IllegalArgumentException(
-                    "--seconds is from 5 to 3600 and --plain-seconds from 0, not "
+                    "--seconds is from 5 to 3600 and --plain-seconds from 0 to 3600, not "
                             + seconds
                             + " and "
                             + plainSeconds);
         }
         Path folder = work == null ? Files.createTempDirectory("saucr-services-demo") : work;
         Files.createDirectories(folder);
+        try (Stream<Path> files = Files.list(folder)) {
+            if (files.findAny().isPresent()) {
+                throw new IllegalArgumentException(
+                        "--work is an empty folder, and there are files in " + folder);
+            }
+        }
         PrintWriter out = spec.commandLine().getOut();
         out.println("Durable services, " + seconds + " s; files and logs: " + folder);
         out.flush();

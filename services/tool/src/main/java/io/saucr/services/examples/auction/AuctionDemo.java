@@ -30,8 +30,13 @@ import org.apache.zookeeper.server.ZooKeeperServer;
 public final class AuctionDemo {
 
     private static final int TRADERS = 4;
+    private static final int HEAP_MEGABYTES = 128;
     private static final Duration LEAST_BETWEEN_KILLS = Duration.ofSeconds(1);
     private static final Duration LONGEST_SETTLING = Duration.ofMinutes(2);
+    private static final int POLL_MILLIS = 200;
+
+    /** A process that was killed needs some seconds where the machine is busy. */
+    private static final int STANDSTILL_POLLS = 50;
 
     private final Path work;
     private final PrintWriter out;
@@ -122,6 +127,7 @@ public final class AuctionDemo {
                         new Killed(
                                 AuctionProcess.HOUSE,
                                 work.resolve("log/house.log"),
+                                HEAP_MEGABYTES,
                                 AuctionProcess.class,
                                 AuctionProcess.HOUSE,
                                 place,
@@ -130,6 +136,7 @@ public final class AuctionDemo {
                         new Killed(
                                 AuctionProcess.BANK,
                                 work.resolve("log/bank.log"),
+                                HEAP_MEGABYTES,
                                 AuctionProcess.class,
                                 AuctionProcess.BANK,
                                 place,
@@ -195,6 +202,7 @@ public final class AuctionDemo {
                         new Killed(
                                 AuctionProcess.HOUSE,
                                 work.resolve("log/plain-house.log"),
+                                HEAP_MEGABYTES,
                                 PlainService.class,
                                 AuctionProcess.HOUSE,
                                 folder,
@@ -204,6 +212,7 @@ public final class AuctionDemo {
                         new Killed(
                                 AuctionProcess.BANK,
                                 work.resolve("log/plain-bank.log"),
+                                HEAP_MEGABYTES,
                                 PlainService.class,
                                 AuctionProcess.BANK,
                                 folder,
@@ -240,25 +249,29 @@ public final class AuctionDemo {
         Market market = new Market();
         ExecutorService traders = Executors.newFixedThreadPool(TRADERS);
         try {
-            List<Future<?>> trading = new ArrayList<>();
+            List<Future<?>> depositing = new ArrayList<>();
+            for (int trader = 0; trader < TRADERS; trader++) {
+                int number = trader;
+                depositing.add(
+                        traders.submit(
+                                () -> market.deposit("trader" + number, banks.apply(number))));
+            }
+            await(depositing);
             long end = System.nanoTime() + time.toNanos();
+            List<Future<?>> trading = new ArrayList<>();
             for (int trader = 0; trader < TRADERS; trader++) {
                 int number = trader;
                 trading.add(
                         traders.submit(
-                                () -> {
-                                    market.deposit("trader" + number, banks.apply(number));
-                                    market.trade(
-                                            "trader" + number,
-                                            TRADERS,
-                                            houses.apply(number),
-                                            () -> System.nanoTime() < end);
-                                }));
+                                () ->
+                                        market.trade(
+                                                "trader" + number,
+                                                TRADERS,
+                                                houses.apply(number),
+                                                () -> System.nanoTime() < end)));
             }
             int kills = kill(processes, end, market);
-            for (Future<?> each : trading) {
-                each.get(LONGEST_SETTLING.toMillis(), TimeUnit.MILLISECONDS);
-            }
+            await(trading);
             AuctionHouse.Progress settled = settle(progress, market);
             if (market.failed() > 0) {
                 throw new IllegalStateException(market.failed() + " calls failed");
@@ -267,6 +280,12 @@ public final class AuctionDemo {
                     kills, market.offered(), settled, books.get(), market.depositedCents());
         } finally {
             traders.shutdownNow();
+        }
+    }
+
+    private static void await(List<Future<?>> all) throws Exception {
+        for (Future<?> each : all) {
+            Object unused = each.get(LONGEST_SETTLING.toMillis(), TimeUnit.MILLISECONDS);
         }
     }
 
@@ -297,13 +316,13 @@ public final class AuctionDemo {
         long end = System.nanoTime() + LONGEST_SETTLING.toNanos();
         AuctionHouse.Progress last = null;
         int same = 0;
-        while (System.nanoTime() < end && same < 10) {
+        while (System.nanoTime() < end && same < STANDSTILL_POLLS) {
             AuctionHouse.Progress now;
             try {
                 now = progress.get();
             } catch (RuntimeException e) {
                 // It starts again, or is not found yet.
-                Thread.sleep(200);
+                Thread.sleep(POLL_MILLIS);
                 continue;
             }
             if (now.offered() >= market.offered() && now.open() == 0) {
@@ -311,7 +330,7 @@ public final class AuctionDemo {
             }
             same = now.equals(last) ? same + 1 : 0;
             last = now;
-            Thread.sleep(200);
+            Thread.sleep(POLL_MILLIS);
         }
         if (last == null) {
             throw new IllegalStateException("the house did not answer for " + LONGEST_SETTLING);

@@ -7,8 +7,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A process that is killed and started again. One thread at a time. */
-final class Killed implements AutoCloseable {
+/**
+ * A Java process that is killed by SIGKILL and started again by the same command. One thread at a
+ * time.
+ */
+public final class Killed implements AutoCloseable {
 
     private final String name;
     private final List<String> command;
@@ -16,7 +19,17 @@ final class Killed implements AutoCloseable {
     private Process process;
     private int kills;
 
-    Killed(String name, Path log, Class<?> program, String... arguments) throws IOException {
+    /**
+     * Starts it.
+     *
+     * @param name for people
+     * @param log gets what it writes, of all starts
+     * @param heapMegabytes that its heap may have
+     * @param program its main class, of this process's class path
+     * @param arguments of each start
+     */
+    public Killed(String name, Path log, int heapMegabytes, Class<?> program, String... arguments)
+            throws IOException {
         this.name = name;
         this.log = log;
         command = new ArrayList<>();
@@ -26,7 +39,7 @@ final class Killed implements AutoCloseable {
                         "-XX:TieredStopAtLevel=1",
                         "-XX:+UseSerialGC",
                         "-Xshare:auto",
-                        "-Xmx128m",
+                        "-Xmx" + heapMegabytes + "m",
                         "-Dlogback.configurationFile=io/saucr/services/tool/logback.xml",
                         "-cp",
                         System.getProperty("java.class.path"),
@@ -36,7 +49,15 @@ final class Killed implements AutoCloseable {
         start();
     }
 
-    private void start() throws IOException {
+    /**
+     * Starts it again.
+     *
+     * @throws IllegalStateException where it runs
+     */
+    public void start() throws IOException {
+        if (process != null && process.isAlive()) {
+            throw new IllegalStateException(name + " runs");
+        }
         process =
                 new ProcessBuilder(command)
                         .redirectErrorStream(true)
@@ -45,16 +66,22 @@ final class Killed implements AutoCloseable {
                         .start();
     }
 
-    String name() {
+    /** Its name. */
+    public String name() {
         return name;
     }
 
-    int kills() {
+    /** How often it was killed. */
+    public int kills() {
         return kills;
     }
 
-    /** SIGKILL; then it starts again. */
-    void killAndStart() throws IOException, InterruptedException {
+    /**
+     * SIGKILL.
+     *
+     * @throws IOException where it ended by itself before
+     */
+    public void kill() throws IOException, InterruptedException {
         if (!process.isAlive()) {
             throw new IOException(
                     name + " ended by itself with " + process.exitValue() + "; see " + log);
@@ -62,6 +89,11 @@ final class Killed implements AutoCloseable {
         process.destroyForcibly();
         process.waitFor();
         kills++;
+    }
+
+    /** SIGKILL; then it starts again. */
+    public void killAndStart() throws IOException, InterruptedException {
+        kill();
         start();
     }
 

@@ -58,7 +58,7 @@ public record Graph(int vertices, int edgesEach, long seed) {
     }
 
     /** A number of a set of vertices that hardly another one has; that of two sets is the sum. */
-    static long digest(Iterable<Integer> vertices) {
+    public static long digest(Iterable<Integer> vertices) {
         long digest = 0;
         for (int vertex : vertices) {
             digest += mixed(vertex + 1L);
@@ -91,7 +91,7 @@ public record Graph(int vertices, int edgesEach, long seed) {
     }
 
     /** The set, found by one thread that has the whole graph: what services are compared with. */
-    Set<Integer> independentSet() {
+    public Set<Integer> independentSet() {
         List<Set<Integer>> neighbours = neighbours();
         List<Integer> inOrder = new ArrayList<>();
         for (int vertex = 0; vertex < vertices; vertex++) {
