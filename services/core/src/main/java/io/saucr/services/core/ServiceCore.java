@@ -755,6 +755,7 @@ public final class ServiceCore {
         List<Action> out = new ArrayList<>();
         if (!halted) {
             own(List.of(new Change.Sent(service, 0, Optional.empty(), body)), out);
+            look(name);
         }
         return out;
     }

@@ -1,0 +1,340 @@
+package io.saucr.services.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** One scenario per test, mostly what {@link ServiceWorld} found first. */
+class ServiceCoreTest {
+
+    private static final Limits LIMITS = new Limits(4, 1, true, 10, 40, 16, 3_600_000);
+    private static final Moment NOW = new Moment(1_000_000, 0);
+
+    private long links;
+
+    /** A service or client with its disk. */
+    private static final class End {
+        final String name;
+        final boolean client;
+        Birth birth;
+        final List<Incarnation> starts = new ArrayList<>();
+        List<Delta> written = new ArrayList<>();
+        ServiceCore core;
+        final ArrayDeque<Action.Send> sent = new ArrayDeque<>();
+        final List<Action.Close> closed = new ArrayList<>();
+        Optional<String> halted = Optional.empty();
+
+        End(String name, boolean client) {
+            this.name = name;
+            this.client = client;
+            this.birth = new Birth(name.hashCode(), 1);
+            start();
+        }
+
+        void start() {
+            starts.add(new Incarnation(birth, starts.size() + 1, 1_000 + starts.size()));
+            core = new ServiceCore(name, starts, LIMITS);
+            written.forEach(core::recover);
+            sent.clear();
+            perform(core.begin(List.of(), NOW));
+        }
+
+        void startAnew() {
+            birth = new Birth(birth.high(), birth.low() + 1);
+            starts.clear();
+            written.clear();
+            start();
+        }
+
+        void perform(List<Action> actions) {
+            for (Action action : actions) {
+                if (action instanceof Action.Append it) {
+                    written.add(it.delta());
+                } else if (action instanceof Action.Send it) {
+                    sent.add(it);
+                } else if (action instanceof Action.Close it) {
+                    closed.add(it);
+                } else if (action instanceof Action.Halt it) {
+                    halted = Optional.of(it.reason());
+                }
+            }
+        }
+
+        void force() {
+            perform(core.finalUpTo(core.newestTurn()));
+        }
+
+        Optional<Input> next() {
+            perform(core.tick(NOW));
+            force();
+            return core.next(NOW);
+        }
+
+        void commit(Effects effects) {
+            written.add(core.commit(effects));
+        }
+
+        void submit(String to, String type) {
+            perform(core.submit(to, body(type)));
+        }
+
+        List<Class<?>> kindsSent() {
+            return sent.stream().<Class<?>>map(it -> it.frame().getClass()).toList();
+        }
+    }
+
+    /** A link between two ends. */
+    private final class Joint {
+        final End dialler;
+        final End acceptor;
+        final Link atDialler;
+        final Link atAcceptor;
+
+        Joint(End dialler, End acceptor) {
+            this.dialler = dialler;
+            this.acceptor = acceptor;
+            long id = ++links;
+            atDialler = new Link(id, acceptor.name, false);
+            atAcceptor = new Link(id, dialler.name, dialler.client);
+            acceptor.perform(acceptor.core.linkUp(atAcceptor));
+            dialler.perform(dialler.core.linkUp(atDialler));
+        }
+
+        /** What both sent arrives, until nothing is sent; all that is recorded is forced. */
+        void settle() {
+            int rounds = 0;
+            while (!dialler.sent.isEmpty() || !acceptor.sent.isEmpty()) {
+                assertThat(++rounds).isLessThan(100);
+                toAcceptor();
+                acceptor.force();
+                toDialler();
+                dialler.force();
+            }
+        }
+
+        void toAcceptor() {
+            carry(dialler, acceptor, atAcceptor);
+        }
+
+        void toDialler() {
+            carry(acceptor, dialler, atDialler);
+        }
+
+        private void carry(End from, End to, Link link) {
+            while (!from.sent.isEmpty()) {
+                Action.Send send = from.sent.remove();
+                if (send.link().id() == link.id()) {
+                    to.perform(to.core.frame(link, send.frame(), NOW));
+                }
+            }
+        }
+    }
+
+    private static Body body(String type) {
+        return new Body(type, new byte[0]);
+    }
+
+    private static Effects nothing() {
+        return new Effects(
+                new byte[0], List.of(), List.of(), List.of(), List.of(), List.of(), 0, false);
+    }
+
+    private static Effects sends(String to, String type) {
+        return new Effects(
+                new byte[0],
+                List.of(new Effects.Send(to, body(type))),
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                0,
+                false);
+    }
+
+    private static String type(Optional<Input> input) {
+        return input.orElseThrow().body().type();
+    }
+
+    @Test
+    void whatIsSubmittedToItselfRuns() {
+        End bank = new End("bank", false);
+        bank.submit("bank", "go");
+        assertThat(type(bank.next())).isEqualTo("go");
+    }
+
+    @Test
+    void aTimersTurnMayCancelIt() {
+        End bank = new End("bank", false);
+        bank.submit("bank", "go");
+        bank.next();
+        bank.commit(
+                new Effects(
+                        new byte[0],
+                        List.of(),
+                        List.of(new Effects.TimerSet(1, NOW.wallMillis(), body("due"))),
+                        List.of(),
+                        List.of(),
+                        List.of(),
+                        1,
+                        false));
+        assertThat(type(bank.next())).isEqualTo("due");
+        bank.commit(
+                new Effects(
+                        new byte[0],
+                        List.of(),
+                        List.of(),
+                        List.of(1L),
+                        List.of(),
+                        List.of(),
+                        1,
+                        false));
+        bank.start();
+        assertThat(bank.core.isSet(1)).isFalse();
+        assertThat(bank.next()).isEmpty();
+    }
+
+    /** K6. */
+    @Test
+    void whereOneLinkEndsAllIsSaidOverTheOther() {
+        End bank = new End("bank", false);
+        End shop = new End("shop", false);
+        Joint first = new Joint(shop, bank);
+        first.settle();
+        Joint second = new Joint(shop, bank);
+        second.settle();
+        shop.submit("bank", "pay");
+        shop.force();
+        assertThat(shop.sent).isNotEmpty().allMatch(it -> it.link().equals(second.atDialler));
+        shop.sent.clear();
+        shop.perform(shop.core.linkDown(second.atDialler));
+        assertThat(shop.sent)
+                .filteredOn(it -> it.frame() instanceof Frame.Msg)
+                .extracting(Action.Send::link)
+                .containsExactly(first.atDialler);
+    }
+
+    /** K12, K15: who was told that a message was put aside is not told that it may be consumed. */
+    @Test
+    void aRefusalIsAnAck() {
+        End bank = new End("bank", false);
+        End shop = new End("shop", false);
+        Joint joint = new Joint(shop, bank);
+        joint.settle();
+        shop.submit("bank", "poison");
+        shop.force();
+        joint.settle();
+        bank.next();
+        bank.perform(bank.core.failed("poison", NOW));
+        bank.force();
+        bank.sent.removeIf(it -> it.frame() instanceof Frame.Ack);
+        joint.toDialler();
+        assertThat(shop.next()).containsInstanceOf(Input.Returned.class);
+        shop.commit(nothing());
+        shop.force();
+        assertThat(shop.core.acked("bank", 1)).isTrue();
+        bank.startAnew();
+        new Joint(shop, bank).settle();
+        assertThat(shop.next()).isEmpty();
+    }
+
+    /** K5, K12: to who calls from outside an ack says that all went well. */
+    @Test
+    void anOutsideClientHearsTheAnswerBeforeTheAck() {
+        End bank = new End("bank", false);
+        End client = new End("client", true);
+        Joint joint = new Joint(client, bank);
+        joint.settle();
+        client.submit("bank", "poison");
+        client.force();
+        joint.settle();
+        bank.next();
+        bank.perform(bank.core.failed("poison", NOW));
+        assertThat(bank.sent).isEmpty();
+        bank.force();
+        assertThat(bank.kindsSent()).containsExactly(Frame.Msg.class, Frame.Ack.class);
+    }
+
+    /** K14: its message was consumed, but that was not final when the old copy said HELLO. */
+    @Test
+    void anOldCopyHearsLaterThatItIsBehind() {
+        End bank = new End("bank", false);
+        End client = new End("client", true);
+        new Joint(client, bank).settle();
+        List<Delta> copy = new ArrayList<>(client.written);
+        Joint first = new Joint(client, bank);
+        first.settle();
+        client.submit("bank", "first");
+        client.force();
+        first.toAcceptor();
+        bank.force();
+        assertThat(type(bank.next())).isEqualTo("first");
+        bank.commit(nothing());
+        client.written = copy;
+        client.start();
+        client.submit("bank", "another");
+        client.force();
+        Joint second = new Joint(client, bank);
+        second.toAcceptor();
+        second.toDialler();
+        second.toAcceptor();
+        second.toDialler();
+        assertThat(client.halted).isEmpty();
+        bank.force();
+        second.toDialler();
+        assertThat(client.halted).isPresent();
+    }
+
+    /** K15. */
+    @Test
+    void whatAGoneBirthHasNotAckedComesBackOnce() {
+        End bank = new End("bank", false);
+        End shop = new End("shop", false);
+        Joint joint = new Joint(shop, bank);
+        joint.settle();
+        shop.submit("bank", "numbered");
+        shop.force();
+        shop.sent.clear();
+        bank.startAnew();
+        shop.start();
+        new Joint(shop, bank).settle();
+        shop.submit("bank", "later");
+        shop.force();
+        new Joint(shop, bank).settle();
+        Optional<Input> back = shop.next();
+        assertThat(type(back)).isEqualTo("numbered");
+        assertThat(((Input.Returned) back.orElseThrow()).perhapsConsumed()).isTrue();
+        shop.commit(nothing());
+        assertThat(shop.next()).isEmpty();
+        assertThat(type(bank.next())).isEqualTo("later");
+    }
+
+    /** K10, K6: a base made before a turn is forced holds what is recorded only later. */
+    @Test
+    void anAckThatWasHeardIsAppliedTwiceWithoutHarm() {
+        End bank = new End("bank", false);
+        End shop = new End("shop", false);
+        Joint joint = new Joint(shop, bank);
+        joint.settle();
+        shop.submit("bank", "one");
+        shop.submit("bank", "two");
+        shop.force();
+        joint.settle();
+        bank.next();
+        bank.commit(sends("shop", "reply"));
+        bank.force();
+        joint.toDialler();
+        Delta base = shop.core.snapshot();
+        assertThat(type(shop.next())).isEqualTo("reply");
+        shop.commit(nothing());
+        ServiceCore again = new ServiceCore("shop", shop.starts, LIMITS);
+        again.recover(base);
+        shop.written.stream().filter(it -> it.turn() > base.turn()).forEach(again::recover);
+        assertThat(again.acked("bank", 1)).isTrue();
+        assertThat(again.acked("bank", 2)).isFalse();
+        assertThat(again.snapshot().changes()).isEqualTo(shop.core.snapshot().changes());
+    }
+}
