@@ -767,6 +767,9 @@ public final class ServiceCore {
     private final Set<String> relinked = new LinkedHashSet<>();
     private final Set<String> toHello = new HashSet<>();
 
+    /** Peers whose pair is over by a turn that is not final: they do not hear of it yet (K4). */
+    private final Map<String, Long> overTurns = new HashMap<>();
+
     /** Every turn up to this one is final: what they caused may leave (K4, K5). */
     public List<Action> finalUpTo(long turn) {
         expectIdle();
@@ -776,6 +779,7 @@ public final class ServiceCore {
         }
         finalTurn = Math.max(finalTurn, turn);
         attempts.finalUpTo(finalTurn);
+        overTurns.values().removeIf(it -> it <= finalTurn);
         return release();
     }
 
@@ -1033,7 +1037,7 @@ public final class ServiceCore {
             return;
         }
         if (peer != null && peer.gone.contains(from.birth())) {
-            out.add(new Action.Send(link, new Frame.Gone(from.birth())));
+            sayGone(link, key, from.birth(), out);
             close(link, "birth " + from.birth() + " of " + key + " is gone here", out);
             return;
         }
@@ -1133,20 +1137,31 @@ public final class ServiceCore {
                         + what
                         + ". The folder is an old copy or lost what was forced (K14)";
         if (link.outside()) {
-            out.add(new Action.Send(link, new Frame.Gone(hello.from().birth())));
+            sayGone(link, key, hello.from().birth(), out);
             close(link, reason, out);
         } else {
             halt(reason + ". Put the newer folder back, or begin a new birth", out);
         }
     }
 
+    private void sayGone(Link link, String key, Birth birth, List<Action> out) {
+        if (!overTurns.containsKey(key)) {
+            out.add(new Action.Send(link, new Frame.Gone(birth)));
+        }
+    }
+
     /** The pair is over (K15). */
     private void end(Peer peer, Birth birth, String reason, List<Action> out) {
-        Conversation conversation = conversation(peer.key);
-        for (Link link : List.copyOf(conversation.links.keySet())) {
+        for (Link link : List.copyOf(conversation(peer.key).links.keySet())) {
             close(link, reason, out);
         }
+        endSilently(peer, birth, reason, out);
+    }
+
+    private void endSilently(Peer peer, Birth birth, String reason, List<Action> out) {
+        Conversation conversation = conversation(peer.key);
         own(List.of(new Change.PairOver(peer.key, birth, reason)), out);
+        overTurns.put(peer.key, past.turn);
         if (peer.birth == null) {
             conversation.end();
             attempts.forget(peer.key);
@@ -1265,14 +1280,24 @@ public final class ServiceCore {
         List<Action> out = new ArrayList<>();
         Peer peer = past.peers.get(service);
         if (peer != null && birth.equals(peer.birth)) {
-            for (Link link : conversation(service).links.keySet()) {
-                out.add(new Action.Send(link, new Frame.Gone(birth)));
-            }
-            end(peer, birth, reason, out);
+            List<Link> there = List.copyOf(conversation(service).links.keySet());
+            endSilently(peer, birth, reason, out);
+            later.add(new Later(past.turn, () -> leave(there, birth, reason)));
         } else if (peer == null || !peer.gone.contains(birth)) {
             own(List.of(new Change.PairOver(service, birth, reason)), out);
+            overTurns.put(service, past.turn);
         }
         return out;
+    }
+
+    /** Says that the birth is gone where its links are still there. */
+    private void leave(List<Link> there, Birth birth, String reason) {
+        for (Link link : there) {
+            if (links.containsKey(link)) {
+                leaving.add(new Action.Send(link, new Frame.Gone(birth)));
+                close(link, reason, leaving);
+            }
+        }
     }
 
     /**

@@ -312,6 +312,39 @@ class ServiceCoreTest {
         assertThat(type(bank.next())).isEqualTo("later");
     }
 
+    /** K4: a crash can undo that a birth was declared gone, so nobody hears of it before. */
+    @Test
+    void goneLeavesOnceItIsFinal() {
+        End bank = new End("bank", false);
+        End shop = new End("shop", false);
+        Joint joint = new Joint(shop, bank);
+        joint.settle();
+        shop.perform(shop.core.declareGone("bank", bank.birth, "burnt"));
+        assertThat(shop.kindsSent()).doesNotContain(Frame.Gone.class);
+        shop.force();
+        assertThat(shop.kindsSent()).containsExactly(Frame.Gone.class);
+        assertThat(shop.closed).hasSize(1);
+    }
+
+    /** K4: nor does who comes back. */
+    @Test
+    void whoComesBackHearsThatItIsGoneOnceThatIsFinal() {
+        End bank = new End("bank", false);
+        End shop = new End("shop", false);
+        new Joint(shop, bank).settle();
+        shop.start();
+        shop.perform(shop.core.declareGone("bank", bank.birth, "burnt"));
+        Joint early = new Joint(bank, shop);
+        early.toAcceptor();
+        assertThat(shop.kindsSent()).doesNotContain(Frame.Gone.class);
+        assertThat(shop.closed).hasSize(1);
+        shop.force();
+        Joint late = new Joint(bank, shop);
+        late.toAcceptor();
+        assertThat(shop.kindsSent()).contains(Frame.Gone.class);
+        assertThat(shop.closed).hasSize(2);
+    }
+
     /** K10, K6: a base made before a turn is forced holds what is recorded only later. */
     @Test
     void anAckThatWasHeardIsAppliedTwiceWithoutHarm() {
