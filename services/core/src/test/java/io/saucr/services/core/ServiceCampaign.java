@@ -1,12 +1,16 @@
 package io.saucr.services.core;
 
+import io.saucr.services.core.ServiceWorld.Broken;
+
 /** Many seeded runs of services and clients; ends with the first violation and shows it. */
 final class ServiceCampaign {
+
+    private static final int EACH_SHOWN = 20_000;
 
     private ServiceCampaign() {}
 
     /**
-     * Runs.
+     * Runs; exit code 1 where something was violated.
      *
      * @param arguments how many runs; the first seed, 0 where it is not given; the steps of a run
      */
@@ -18,30 +22,42 @@ final class ServiceCampaign {
         long consumed = 0;
         long crashes = 0;
         long halts = 0;
+        long diverged = 0;
         for (long seed = first; seed < first + runs; seed++) {
-            ServiceWorld world = new ServiceWorld(seed, ServiceWorld.Broken.NOTHING);
-            try {
-                world.run(steps);
-            } catch (RuntimeException e) {
-                e.printStackTrace();
-                world.violations.add(e.toString());
-            }
+            ServiceWorld world = run(seed, steps, false);
             if (!world.violations.isEmpty()) {
-                System.out.println("seed " + seed + "\n" + world);
+                System.out.println("seed " + seed + "\n" + run(seed, steps, true));
                 System.exit(1);
             }
             consumed += world.consumed;
             crashes += world.crashes;
             halts += world.halts;
-            if ((seed - first + 1) % 20_000 == 0 || seed == first + runs - 1) {
+            diverged += world.diverged ? 1 : 0;
+            if ((seed - first + 1) % EACH_SHOWN == 0 || seed == first + runs - 1) {
                 System.out.printf(
-                        "%,d runs in %d s: %,d messages consumed, %,d crashes, %,d halts, no violation%n",
+                        "%,d runs in %d s: %,d messages consumed, %,d crashes, %,d halts,"
+                                + " %,d ended as two folders of one service were heard,"
+                                + " no violation%n",
                         seed - first + 1,
                         (System.nanoTime() - begun) / 1_000_000_000,
                         consumed,
                         crashes,
-                        halts);
+                        halts,
+                        diverged);
             }
         }
+    }
+
+    private static ServiceWorld run(long seed, int steps, boolean tracing) {
+        ServiceWorld world = new ServiceWorld(seed, Broken.NOTHING, tracing);
+        try {
+            world.run(steps);
+        } catch (RuntimeException e) {
+            if (tracing) {
+                e.printStackTrace(System.out);
+            }
+            world.violations.add(e.toString());
+        }
+        return world;
     }
 }
