@@ -14,6 +14,9 @@ public interface RunningService extends AutoCloseable {
     /** Where its status page is, where it has one. */
     Optional<Address> statusPage();
 
+    /** Where it answers by HTTP, where it does. */
+    Optional<Address> http();
+
     /** How it is now, as of one moment between two turns. */
     ServiceStatus status();
 

@@ -120,6 +120,17 @@ public final class Services {
         return new Services(place.withPage(address));
     }
 
+    /**
+     * Takes messages and queries by HTTP, too, as JSON; with an {@code Idempotency-Key} each
+     * message happens once. See {@link io.saucr.services.http.HttpDoor}. Preset: not.
+     *
+     * @param address where; port 0 lets the system choose, and the log says it. Nobody is asked who
+     *     he is: whoever reaches it is a client without a name
+     */
+    public Services http(Address address) {
+        return new Services(place.withDoor(address));
+    }
+
     /** The timeout of sessions with the ensemble; preset 15 s. */
     public Services sessionTimeout(Duration timeout) {
         return new Services(place.withSessionTimeout(timeout));

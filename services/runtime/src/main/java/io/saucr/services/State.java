@@ -26,8 +26,9 @@ package io.saucr.services;
  * interface without {@link TypeName}, is the service's work.
  *
  * <p>All methods throw {@link IllegalArgumentException} where the name is not of 1 to 200
- * characters or taken already, or where a type is not allowed, saying which part of which record it
- * is and what to use instead; and {@link IllegalStateException} once the service was constructed.
+ * characters, begins with '#' or is taken already, or where a type is not allowed, saying which
+ * part of which record it is and what to use instead; and {@link IllegalStateException} once the
+ * service was constructed.
  */
 public interface State {
 

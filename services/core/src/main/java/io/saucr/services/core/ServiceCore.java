@@ -892,7 +892,7 @@ public final class ServiceCore {
         }
         links.put(link, new Introduction());
         if (link.outside()) {
-            askers.put(ASKER + link.id(), link);
+            askers.put(caller(link), link);
         } else {
             Peer peer = past.peers.get(link.peer());
             hello(link, link.peer(), peer == null ? null : peer.birth, out);
@@ -919,7 +919,7 @@ public final class ServiceCore {
             return;
         }
         if (link.outside()) {
-            String asker = ASKER + link.id();
+            String asker = caller(link);
             askers.remove(asker);
             detachedAsks.removeIf(it -> it.caller().equals(asker));
             asks.removeIf(it -> it.link().equals(link));
@@ -1195,7 +1195,7 @@ public final class ServiceCore {
         } else {
             Optional<String> given =
                     link.peer().isBlank() ? Optional.empty() : Optional.of(link.peer());
-            String caller = ASKER + link.id();
+            String caller = caller(link);
             asks.add(new Ask(link, new Input.Outside(caller, given, ask.request(), ask.body())));
             look(OUTSIDE);
         }
@@ -1391,6 +1391,11 @@ public final class ServiceCore {
         boolean goesOff =
                 running != null && running.input() instanceof Input.Timer due && due.id() == timer;
         return !goesOff && past.dueOf.containsKey(timer);
+    }
+
+    /** What a client without a birth is called as a caller: by its link. */
+    public static String caller(Link link) {
+        return ASKER + link.id();
     }
 
     /** Whether such a caller is a client without a birth, who is known by its link alone. */

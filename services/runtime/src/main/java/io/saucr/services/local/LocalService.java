@@ -14,6 +14,8 @@ import io.saucr.services.core.Link;
 import io.saucr.services.core.ServiceCore;
 import io.saucr.services.ensemble.Names;
 import io.saucr.services.ensemble.Office;
+import io.saucr.services.http.DoorRequest;
+import io.saucr.services.http.HttpDoor;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.ForceMode;
 import io.saucr.services.journal.JournalOptions;
@@ -23,6 +25,7 @@ import io.saucr.services.status.StatusPage;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -58,6 +61,9 @@ final class LocalService implements RunningService {
     /** A turn may take long, but who looks on wants to know. */
     private static final long WAITED_SECONDS = 10;
 
+    /** So long a client that speaks HTTP waits for its answer. */
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
     /** Closed in reverse, whatever the start came to. */
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 
@@ -70,6 +76,7 @@ final class LocalService implements RunningService {
     private Peers peers;
     private Address address;
     private StatusPage page;
+    private HttpDoor door;
     private boolean hadRoom = true;
 
     private LocalService(Place place) {
@@ -147,6 +154,16 @@ final class LocalService implements RunningService {
         if (place.page().isPresent()) {
             page = new StatusPage(this, place.page().get());
             opened.push(page);
+        }
+        if (place.door().isPresent()) {
+            door =
+                    new HttpDoor(
+                            name,
+                            place.door().get(),
+                            place.options().largestMessageBytes(),
+                            PATIENCE,
+                            new ByHttp());
+            opened.push(door);
         }
         takeOffice();
         finality.confirm();
@@ -247,6 +264,11 @@ final class LocalService implements RunningService {
     @Override
     public Optional<Address> statusPage() {
         return Optional.ofNullable(page).map(StatusPage::address);
+    }
+
+    @Override
+    public Optional<Address> http() {
+        return Optional.ofNullable(door).map(HttpDoor::address);
     }
 
     @Override
@@ -373,6 +395,35 @@ final class LocalService implements RunningService {
             } catch (Exception e) {
                 LOG.warn("{}: not everything of it could be closed", place.name(), e);
             }
+        }
+    }
+
+    /** What comes by HTTP goes to the thread of turns. */
+    private final class ByHttp implements HttpDoor.Requests {
+
+        @Override
+        public Optional<Class<?>> type(String type) {
+            return turns.asked(type);
+        }
+
+        @Override
+        public boolean allows(String type) {
+            return place.options().allows(type, "", true);
+        }
+
+        @Override
+        public Body encode(Object message) {
+            return turns.encoded(message);
+        }
+
+        @Override
+        public void request(DoorRequest request) {
+            loop.post(() -> turns.request(request));
+        }
+
+        @Override
+        public void giveUp(long id) {
+            loop.post(() -> turns.giveUp(id));
         }
     }
 

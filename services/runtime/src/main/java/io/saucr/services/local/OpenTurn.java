@@ -77,6 +77,7 @@ final class OpenTurn implements Turn {
     private final Set<Long> cancelled = new HashSet<>();
     private final List<Body> outputs = new ArrayList<>();
     private final Map<Caller, Effects.Reply> replies = new LinkedHashMap<>();
+    private final Map<Caller, Object> answers = new LinkedHashMap<>();
     private long newestTimer;
     private long bytes;
     private boolean detached;
@@ -145,6 +146,21 @@ final class OpenTurn implements Turn {
                 detached);
     }
 
+    /** What was answered, and to whom; the answer to this turn's message among them. */
+    Map<Caller, Object> answers() {
+        return answers;
+    }
+
+    /** Who sent this turn's message and may have an answer. */
+    Optional<Caller> caller() {
+        return caller;
+    }
+
+    /** Whether the answer was left to a later turn. */
+    boolean isDetached() {
+        return detached;
+    }
+
     @Override
     public Sent send(String to, Object message) {
         throwUnlessChanging("send");
@@ -169,6 +185,7 @@ final class OpenTurn implements Turn {
         replies.put(
                 waiting,
                 new Effects.Reply(waiting.peer(), waiting.number(), body(answer, "an answer")));
+        answers.put(waiting, answer);
     }
 
     @Override
@@ -201,8 +218,9 @@ final class OpenTurn implements Turn {
         throwUnlessChanging("reply");
         boolean mine = detached && caller.isPresent() && caller.get().equals(to);
         boolean waits = mine || past.waits(to);
-        if (!waits && ServiceCore.isLinkOnly(to.peer())) {
-            // A client without a birth has gone, with its connection or with an earlier start.
+        if (!waits && (ServiceCore.isLinkOnly(to.peer()) || RequestKeys.isCaller(to))) {
+            // A client without a birth has gone, with its connection or with an earlier start; or a
+            // key's time is over.
             return;
         }
         if (replies.containsKey(to) || !waits) {
@@ -210,6 +228,7 @@ final class OpenTurn implements Turn {
                     to + " does not wait for an answer: it has got one, or was never detached");
         }
         replies.put(to, new Effects.Reply(to.peer(), to.number(), body(answer, "an answer")));
+        answers.put(to, answer);
     }
 
     @Override

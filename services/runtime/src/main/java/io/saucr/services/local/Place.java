@@ -23,6 +23,7 @@ import org.apache.zookeeper.common.PathUtils;
  * @param folder of the service
  * @param listen where it listens, and is reached
  * @param page where the status page is, if anywhere
+ * @param door where it answers by HTTP, if anywhere
  * @param segmentBytes of the journal's files; twice as much is kept in reserve on the disk (K13)
  */
 public record Place(
@@ -37,7 +38,8 @@ public record Place(
         TurnOptions options,
         int segmentBytes,
         Duration sessionTimeout,
-        Optional<Address> page) {
+        Optional<Address> page,
+        Optional<Address> door) {
 
     private static final int LONGEST_NAME = 200;
     private static final String EXAMPLE = ", as in zk1:2181,zk2:2181/apps/bank-eu";
@@ -140,6 +142,7 @@ public record Place(
                 TurnOptions.standard(),
                 JournalOptions.SEGMENT_BYTES,
                 Duration.ofSeconds(15),
+                Optional.empty(),
                 Optional.empty());
     }
 
@@ -162,7 +165,8 @@ public record Place(
                 options,
                 segmentBytes,
                 sessionTimeout,
-                page);
+                page,
+                door);
     }
 
     /** This place with another address. */
@@ -179,7 +183,8 @@ public record Place(
                 options,
                 segmentBytes,
                 sessionTimeout,
-                page);
+                page,
+                door);
     }
 
     /** This place with other connections; a message is as large as their frames allow. */
@@ -197,7 +202,8 @@ public record Place(
                         Math.min(other.bodyBytes(), TurnOptions.LARGEST_MESSAGE_BYTES)),
                 segmentBytes,
                 sessionTimeout,
-                page);
+                page,
+                door);
     }
 
     /** This place with other sizes. */
@@ -214,7 +220,8 @@ public record Place(
                 other,
                 segmentBytes,
                 sessionTimeout,
-                page);
+                page,
+                door);
     }
 
     /** This place with another timeout. */
@@ -231,7 +238,8 @@ public record Place(
                 options,
                 segmentBytes,
                 other,
-                page);
+                page,
+                door);
     }
 
     /** This place with segments of another size. */
@@ -248,7 +256,8 @@ public record Place(
                 options,
                 other,
                 sessionTimeout,
-                page);
+                page,
+                door);
     }
 
     /** This place with a status page. */
@@ -265,6 +274,25 @@ public record Place(
                 options,
                 segmentBytes,
                 sessionTimeout,
+                Optional.of(at),
+                door);
+    }
+
+    /** This place with a door for HTTP. */
+    public Place withDoor(Address at) {
+        return new Place(
+                ensemble,
+                parent,
+                name,
+                credentials,
+                addresses,
+                folder,
+                listen,
+                net,
+                options,
+                segmentBytes,
+                sessionTimeout,
+                page,
                 Optional.of(at));
     }
 }

@@ -19,6 +19,7 @@ import io.saucr.services.core.Moment;
 import io.saucr.services.core.Repeat;
 import io.saucr.services.core.ServiceCore;
 import io.saucr.services.core.ServiceCore.Intake;
+import io.saucr.services.http.DoorRequest;
 import io.saucr.services.once.Operation;
 import io.saucr.services.state.Changes;
 import io.saucr.services.state.StateStore;
@@ -64,6 +65,8 @@ public final class Turns implements Endpoint {
     private final Recording recording;
     private final MessageTypes types;
     private final HandlerTable handlers;
+    private final RequestKeys keys;
+    private final DoorRequests requests;
     private final long recovered;
     private final TreeMap<Long, List<Runnable>> whenFinal = new TreeMap<>();
     private volatile boolean noRoom;
@@ -98,6 +101,7 @@ public final class Turns implements Endpoint {
         this.core = new ServiceCore(name, finality.incarnations(), options.limits());
         // Half of the birth: who chooses keys does not know it, and it stays the same.
         state = new StateStore(name, finality.incarnation().birth().low(), options.checksValues());
+        keys = state.reserve(it -> RequestKeys.of(it, options.limits().outsideSilenceMillis()));
         Service service = constructor.apply(state);
         FieldCheck.check(service);
         types = new RecordMessages(state.codec());
@@ -110,6 +114,7 @@ public final class Turns implements Endpoint {
                         () -> state.snapshot()::writeTo,
                         options.foldBytes(),
                         surroundings);
+        requests = new DoorRequests(core, keys, clock, recording::perform);
         recovered = finality.recover(this::load, this::apply);
     }
 
@@ -168,7 +173,7 @@ public final class Turns implements Endpoint {
 
     @Override
     public void begin(Border border) {
-        recording.begin(border);
+        recording.begin(requests.before(border));
         List<Repeat> repeats =
                 handlers.repeated().stream()
                         .map(it -> new Repeat(it.period().toMillis(), body(it.message())))
@@ -193,6 +198,36 @@ public final class Turns implements Endpoint {
     @Override
     public void linkDown(Link link) {
         recording.perform(core.linkDown(link));
+    }
+
+    /** A request came by HTTP. */
+    public void request(DoorRequest request) {
+        requests.request(request, handlers.message(request.body().type()).isPresent());
+    }
+
+    /** Nobody waits any longer for the outcome of a request that came by HTTP. */
+    public void giveUp(long request) {
+        requests.giveUp(request);
+    }
+
+    /** How many keys of requests that came by HTTP are remembered. */
+    public int requestKeys() {
+        state.beginQuery();
+        int size = keys.size();
+        state.rollback();
+        return size;
+    }
+
+    /** The class of the messages or queries of this type that clients may send. Any thread. */
+    public Optional<Class<?>> asked(String type) {
+        return handlers.message(type).isPresent() || handlers.query(type).isPresent()
+                ? handlers.type(type)
+                : Optional.empty();
+    }
+
+    /** A message or query as it travels; throws as a client's call does. Any thread. */
+    public Body encoded(Object message) {
+        return body(message);
     }
 
     /** A call to the world returned (K17). */
@@ -326,6 +361,7 @@ public final class Turns implements Endpoint {
     @Override
     public boolean turn() {
         Moment at = clock.get();
+        requests.tidy();
         recording.perform(core.tick(at));
         long notFinal = finality.bytesNotFinal();
         core.take(
@@ -353,6 +389,9 @@ public final class Turns implements Endpoint {
             recording.perform(core.forbidden("you may not send " + type + " to " + name));
             return;
         }
+        if (isAgain(input)) {
+            return;
+        }
         Optional<QueryHandler<Object>> query = handlers.query(type);
         if (query.isPresent()
                 && (input instanceof Input.Outside || input instanceof Input.Message)) {
@@ -369,6 +408,23 @@ public final class Turns implements Endpoint {
             return;
         }
         take(input, taking.get());
+    }
+
+    /** Whether it is a request whose key says what became of it; then that is told. */
+    private boolean isAgain(Input input) {
+        Optional<DoorRequest.Key> key = requests.begins(input);
+        if (key.isEmpty()) {
+            return false;
+        }
+        state.beginQuery();
+        Optional<DoorRequest.Outcome> outcome = keys.look(key.get(), core.nowMillis());
+        state.rollback();
+        outcome.ifPresent(
+                it -> {
+                    requests.decide(input, it);
+                    recording.perform(core.answered(DoorRequests.NOTHING));
+                });
+        return outcome.isPresent();
     }
 
     private boolean isAllowed(Input input) {
@@ -413,7 +469,9 @@ public final class Turns implements Endpoint {
             caller = Optional.of(new Caller(it.peer(), it.number()));
         } else if (input instanceof Input.Outside it) {
             sender = it.name();
-            caller = Optional.of(new Caller(it.caller(), it.request()));
+            caller =
+                    requests.caller(input)
+                            .or(() -> Optional.of(new Caller(it.caller(), it.request())));
         }
         return new OpenTurn(
                 name,
@@ -436,7 +494,13 @@ public final class Turns implements Endpoint {
         }
         OpenTurn turn = open(input, false);
         state.begin();
-        Throwable thrown = call(turn, () -> taking.take(message, turn));
+        Throwable thrown =
+                call(
+                        turn,
+                        () -> {
+                            taking.take(message, turn);
+                            requests.remember(input, turn);
+                        });
         Changes changes;
         try {
             if (thrown != null) {
@@ -450,7 +514,10 @@ public final class Turns implements Endpoint {
             failed(input, e);
             return;
         }
-        recording.append(core.commit(turn.effects(changes.encode())));
+        Effects effects = requests.known(turn.effects(changes.encode()), input, turn);
+        Delta delta = core.commit(effects);
+        requests.committed(input, turn, delta.turn());
+        recording.append(delta);
     }
 
     private void query(Input input, QueryHandler<Object> handler) {
@@ -462,7 +529,13 @@ public final class Turns implements Endpoint {
         Body[] answer = new Body[1];
         state.beginQuery();
         Throwable thrown =
-                call(turn, () -> answer[0] = answer(input, handler.answer(message, turn)));
+                call(
+                        turn,
+                        () -> {
+                            Object given = handler.answer(message, turn);
+                            answer[0] = answer(input, given);
+                            requests.queried(input, given);
+                        });
         try {
             state.rollback();
         } catch (IllegalStateException e) {
@@ -564,7 +637,9 @@ public final class Turns implements Endpoint {
 
         @Override
         public boolean waits(Caller caller) {
-            return core.waits(caller.peer(), caller.number());
+            return RequestKeys.isCaller(caller)
+                    ? keys.waits(caller.number())
+                    : core.waits(caller.peer(), caller.number());
         }
     }
 }

@@ -15,6 +15,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
 
 /**
  * Everything that a service remembers. First the service declares its collections, in its
@@ -40,6 +41,9 @@ public final class StateStore implements State {
 
     private static final int LONGEST_NAME = 200;
 
+    /** Names that begin with it are this library's. */
+    private static final char RESERVED = '#';
+
     private enum Phase {
         DECLARING,
         RECOVERING,
@@ -58,6 +62,7 @@ public final class StateStore implements State {
     private final Set<String> dropped = new HashSet<>();
 
     private Phase phase = Phase.DECLARING;
+    private boolean reserving;
     private Thread thread;
     private long turns;
     private long turnBytes;
@@ -77,6 +82,19 @@ public final class StateStore implements State {
         this.service = service;
         this.seed = seed;
         this.checking = checking;
+    }
+
+    /**
+     * Declares collections of this library, whose names begin with {@value #RESERVED}; a service's
+     * do not.
+     */
+    public <T> T reserve(Function<State, T> declaring) {
+        reserving = true;
+        try {
+            return declaring.apply(this);
+        } finally {
+            reserving = false;
+        }
     }
 
     /** How values become bytes; for messages, too. Any thread. */
@@ -151,6 +169,10 @@ public final class StateStore implements State {
             throw new IllegalArgumentException(
                     "the name of a collection is a text that can be written, without halves of"
                             + " surrogate pairs");
+        }
+        if ((name.charAt(0) == RESERVED) != reserving) {
+            throw new IllegalArgumentException(
+                    what + " of " + service + ": a name does not begin with '" + RESERVED + "'");
         }
         if (tables.containsKey(name) || dropped.contains(name)) {
             throw new IllegalArgumentException(

@@ -6,15 +6,14 @@ import com.sun.net.httpserver.HttpServer;
 import io.saucr.services.Address;
 import io.saucr.services.RunningService;
 import io.saucr.services.ServiceException;
+import io.saucr.services.http.MeantHost;
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.slf4j.Logger;
@@ -40,11 +39,11 @@ public final class StatusPage implements AutoCloseable {
     public static final String ORDER_HEADER = "X-Saucr-Services";
 
     private static final Logger LOG = LoggerFactory.getLogger(StatusPage.class);
-    private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]");
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final RunningService service;
     private final Address address;
+    private final MeantHost host;
     private final HttpServer server;
     private final ExecutorService threads;
 
@@ -71,6 +70,7 @@ public final class StatusPage implements AutoCloseable {
                     e);
         }
         address = new Address(at.host(), server.getAddress().getPort());
+        host = new MeantHost(server.getAddress().getAddress(), at.host());
         threads =
                 Executors.newFixedThreadPool(
                         2,
@@ -98,7 +98,7 @@ public final class StatusPage implements AutoCloseable {
 
     private void answer(HttpExchange exchange) throws IOException {
         try (exchange) {
-            if (!isMeant(exchange)) {
+            if (!host.isMeant(exchange.getRequestHeaders().getFirst("Host"))) {
                 text(exchange, 403, "this page is asked for by the name of its host");
                 return;
             }
@@ -118,21 +118,6 @@ public final class StatusPage implements AutoCloseable {
         } catch (RuntimeException e) {
             LOG.warn("{}: status page", service.name(), e);
         }
-    }
-
-    /** Whether the request names this host: a page of the web that was sent here does not. */
-    private boolean isMeant(HttpExchange exchange) {
-        InetAddress bound = server.getAddress().getAddress();
-        if (!bound.isLoopbackAddress()) {
-            return true;
-        }
-        String host = exchange.getRequestHeaders().getFirst("Host");
-        if (host == null) {
-            return true;
-        }
-        int port = host.lastIndexOf(':');
-        String name = port > host.indexOf(']') ? host.substring(0, port) : host;
-        return LOOPBACK.contains(name) || name.equals(address.host());
     }
 
     private void status(HttpExchange exchange) throws IOException {

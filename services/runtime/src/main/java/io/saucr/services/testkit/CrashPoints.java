@@ -16,10 +16,7 @@ public final class CrashPoints {
 
         static final Plan NONE = new Plan(Long.MAX_VALUE, 0);
 
-        void before(long now, Map<String, Node> nodes) {
-            if (now != step) {
-                return;
-            }
+        void crash(Map<String, Node> nodes) {
             List<Node> services =
                     nodes.values().stream().filter(it -> it instanceof TestService).toList();
             if (node < services.size() && services.get(node).isUp()) {

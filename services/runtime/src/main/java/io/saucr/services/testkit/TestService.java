@@ -5,6 +5,7 @@ import io.saucr.services.Service;
 import io.saucr.services.State;
 import io.saucr.services.core.Body;
 import io.saucr.services.core.Change;
+import io.saucr.services.http.DoorRequest;
 import io.saucr.services.local.Endpoint;
 import io.saucr.services.local.Finality;
 import io.saucr.services.local.Turns;
@@ -128,6 +129,28 @@ public final class TestService extends Node {
         CompletableFuture<A> result = new CompletableFuture<>();
         new TestAsker<>(world(), this, question, answer, result).begin();
         return world().await(result);
+    }
+
+    /** A request comes by HTTP. */
+    void request(DoorRequest request) {
+        turns.request(request);
+        wake();
+    }
+
+    /** Nobody waits any longer for a request that came by HTTP. */
+    void giveUp(long request) {
+        turns.giveUp(request);
+        wake();
+    }
+
+    /** How many keys of such requests are remembered. */
+    int requestKeys() {
+        return turns.requestKeys();
+    }
+
+    /** A message as it travels. */
+    Body encoded(Object message) {
+        return turns.encoded(message);
     }
 
     boolean isQuery(String type) {
