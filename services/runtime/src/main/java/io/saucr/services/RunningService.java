@@ -20,6 +20,9 @@ public interface RunningService extends AutoCloseable {
     /** How it is now, as of one moment between two turns. */
     ServiceStatus status();
 
+    /** Says how long things take from now on; {@link Measures#NONE} ends it. One at a time. */
+    void measure(Measures measures);
+
     /**
      * Has a message tried again that was put aside (K12): as one of the service to itself, since
      * its sender was told that it did not go through. Final when this returns, as with the next

@@ -15,6 +15,7 @@ import java.util.Map;
  * @param bytesNotFinal of the turns behind that
  * @param bytesAboveBase of the turns that the next start would read behind its base
  * @param lastForceMicros how long the last force took; 0 before the first
+ * @param duplicates messages that came again and were dropped, since the start
  * @param timers that are set
  * @param outputs calls to the world that have not returned
  * @param channels with services and clients
@@ -33,6 +34,7 @@ public record ServiceStatus(
         long bytesNotFinal,
         long bytesAboveBase,
         long lastForceMicros,
+        long duplicates,
         int timers,
         int outputs,
         List<Channel> channels,

@@ -72,6 +72,7 @@ public final class ServiceCore {
     private final ArrayDeque<Input.Result> results = new ArrayDeque<>();
     private final Set<Long> resultsThere = new HashSet<>();
     private final ArrayDeque<Ask> asks = new ArrayDeque<>();
+    private long duplicates;
     private final Set<Input.Outside> detachedAsks = new HashSet<>();
     private final Map<String, Body> repeats = new HashMap<>();
     private ServiceClock clock;
@@ -1214,6 +1215,7 @@ public final class ServiceCore {
         }
         long last = peer.consumed.number();
         if (msg.number() <= last) {
+            duplicates++;
             if (msg.number() <= conversation.consumedFinal.number()) {
                 conversation.ack(peer, link, out);
             }
@@ -1221,7 +1223,9 @@ public final class ServiceCore {
             close(link, key + " sent number " + msg.number() + " beyond its credit", out);
         } else if (acknowledge(link, peer, msg.answers(), out)) {
             // An answer is an ack, too: the turn that gave it consumed the message, and is final.
-            conversation.held.putIfAbsent(msg.number(), msg);
+            if (conversation.held.putIfAbsent(msg.number(), msg) != null) {
+                duplicates++;
+            }
             look(key);
         }
     }
@@ -1379,6 +1383,11 @@ public final class ServiceCore {
     public boolean acked(String service, long number) {
         Peer peer = past.peers.get(service);
         return peer != null && number >= 1 && peer.isAcked(number);
+    }
+
+    /** How many messages came again and were dropped, in this start (K7). */
+    public long duplicates() {
+        return duplicates;
     }
 
     /** The largest id that was given to a timer. */

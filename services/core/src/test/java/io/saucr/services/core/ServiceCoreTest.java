@@ -197,6 +197,33 @@ class ServiceCoreTest {
         assertThat(bank.next()).isEmpty();
     }
 
+    /** K7. */
+    @Test
+    void whatComesAgainIsDroppedAndCounted() {
+        End shop = new End("shop", false);
+        End bank = new End("bank", false);
+        Joint first = new Joint(shop, bank);
+        first.settle();
+        Joint second = new Joint(shop, bank);
+        second.settle();
+        Joint third = new Joint(shop, bank);
+        third.settle();
+        shop.submit("bank", "go");
+        shop.force();
+        third.toAcceptor();
+        assertThat(bank.core.duplicates()).isZero();
+        shop.perform(shop.core.linkDown(third.atDialler));
+        Joint next = shop.sent.element().link().equals(first.atDialler) ? first : second;
+        next.toAcceptor();
+        assertThat(bank.core.duplicates()).isEqualTo(1);
+        assertThat(type(bank.next())).isEqualTo("go");
+        bank.commit(nothing());
+        shop.perform(shop.core.linkDown(next.atDialler));
+        (next == first ? second : first).toAcceptor();
+        assertThat(bank.core.duplicates()).isEqualTo(2);
+        assertThat(bank.next()).isEmpty();
+    }
+
     /** K6. */
     @Test
     void whereOneLinkEndsAllIsSaidOverTheOther() {

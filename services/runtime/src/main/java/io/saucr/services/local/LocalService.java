@@ -1,6 +1,7 @@
 package io.saucr.services.local;
 
 import io.saucr.services.Address;
+import io.saucr.services.Measures;
 import io.saucr.services.RunningService;
 import io.saucr.services.Service;
 import io.saucr.services.ServiceException;
@@ -78,6 +79,7 @@ final class LocalService implements RunningService {
     private StatusPage page;
     private HttpDoor door;
     private boolean hadRoom = true;
+    private volatile Measures measures = Measures.NONE;
 
     private LocalService(Place place) {
         this.place = place;
@@ -167,7 +169,7 @@ final class LocalService implements RunningService {
         }
         takeOffice();
         finality.confirm();
-        finality.begin(loop);
+        finality.begin(measured(loop));
         loop.begin();
         Future<?> unused =
                 calling.scheduleWithFixedDelay(
@@ -180,6 +182,21 @@ final class LocalService implements RunningService {
                 finality.incarnation().birth(),
                 turns.recovered(),
                 (System.nanoTime() - begun) / 1_000_000);
+    }
+
+    private Finality.Listener measured(Finality.Listener listener) {
+        return new Finality.Listener() {
+            @Override
+            public void finalUpTo(long turn) {
+                measures.forced(finality.lastForceMicros() * 1_000);
+                listener.finalUpTo(turn);
+            }
+
+            @Override
+            public void failed(Throwable cause) {
+                listener.failed(cause);
+            }
+        };
     }
 
     private static ScheduledExecutorService threads(int count, String name) {
@@ -284,6 +301,12 @@ final class LocalService implements RunningService {
     }
 
     @Override
+    public void measure(Measures those) {
+        measures = those;
+        turns.measure(those);
+    }
+
+    @Override
     public void retry(long parked) {
         order("retry", () -> turns.retryParked(parked));
     }
@@ -344,6 +367,7 @@ final class LocalService implements RunningService {
                 finality.bytesNotFinal(),
                 finality.bytesAboveBase(),
                 finality.lastForceMicros(),
+                core.duplicates(),
                 core.timers(),
                 core.openOutputs(),
                 core.channels().stream().map(it -> channel(it, now)).toList(),

@@ -4,6 +4,7 @@ import io.saucr.services.Caller;
 import io.saucr.services.EnsembleOutcome;
 import io.saucr.services.Handlers.MessageHandler;
 import io.saucr.services.Handlers.QueryHandler;
+import io.saucr.services.Measures;
 import io.saucr.services.Returned;
 import io.saucr.services.Sent;
 import io.saucr.services.Service;
@@ -27,6 +28,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -70,6 +72,11 @@ public final class Turns implements Endpoint {
     private final long recovered;
     private final TreeMap<Long, List<Runnable>> whenFinal = new TreeMap<>();
     private volatile boolean noRoom;
+    private volatile Measures measures = Measures.NONE;
+
+    /** When turns began that are not final, where somebody measures. */
+    private final ArrayDeque<Begun> begun = new ArrayDeque<>();
+
     private final OpenTurn.Past past = new PastOfCore();
 
     /**
@@ -85,6 +92,8 @@ public final class Turns implements Endpoint {
             RandomGenerator random,
             Executor folding,
             Consumer<Runnable> between) {}
+
+    private record Begun(long turn, long nanos) {}
 
     private Turns(
             String name,
@@ -344,9 +353,24 @@ public final class Turns implements Endpoint {
     @Override
     public void finalUpTo(long turn) {
         recording.finalUpTo(turn);
+        if (!begun.isEmpty()) {
+            tellFinal(turn);
+        }
         while (!whenFinal.isEmpty() && whenFinal.firstKey() <= turn) {
             whenFinal.pollFirstEntry().getValue().forEach(Runnable::run);
         }
+    }
+
+    private void tellFinal(long turn) {
+        long now = System.nanoTime();
+        while (!begun.isEmpty() && begun.element().turn() <= turn) {
+            measures.becameFinal(now - begun.remove().nanos());
+        }
+    }
+
+    /** Says how long things take from now on. Any thread. */
+    public void measure(Measures by) {
+        measures = by;
     }
 
     /** Runs something once a turn is final; at once where it is. */
@@ -373,13 +397,30 @@ public final class Turns implements Endpoint {
                                         ? Intake.SERVICES
                                         : Intake.NOTHING);
         Optional<Input> next = core.next(at);
-        next.ifPresent(this::run);
+        if (next.isPresent()) {
+            measured(next.get());
+        }
         return next.isPresent();
     }
 
     @Override
     public long waitMillis() {
         return core.waitMillis(clock.get());
+    }
+
+    private void measured(Input input) {
+        Measures by = measures;
+        if (by == Measures.NONE) {
+            run(input);
+            return;
+        }
+        long before = core.newestTurn();
+        long from = System.nanoTime();
+        run(input);
+        by.ran(System.nanoTime() - from);
+        if (core.newestTurn() > before) {
+            begun.add(new Begun(core.newestTurn(), from));
+        }
     }
 
     private void run(Input input) {
@@ -605,6 +646,7 @@ public final class Turns implements Endpoint {
     }
 
     private void failed(Input input, Throwable e) {
+        measures.failed();
         LOG.warn("{}: a handler of {} failed", name, input.body().type(), e);
         String whole = e.getClass().getSimpleName() + ": " + e.getMessage();
         // It is kept and sent: whoever wants all of it looks into the log.
