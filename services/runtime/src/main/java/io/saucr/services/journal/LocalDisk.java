@@ -6,6 +6,7 @@ import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -40,7 +41,14 @@ final class LocalDisk implements Disk {
         if (parent != null) {
             makeFolder(parent);
         }
-        Files.createDirectory(absolute);
+        try {
+            Files.createDirectory(absolute);
+        } catch (FileAlreadyExistsException e) {
+            if (!Files.isDirectory(absolute)) {
+                throw e;
+            }
+            // Somebody else made it meanwhile, as folders beside each other are often made at once.
+        }
         if (parent != null) {
             forceFolder(parent);
         }

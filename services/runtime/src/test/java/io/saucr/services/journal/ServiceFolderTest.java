@@ -9,6 +9,7 @@ import io.saucr.services.core.Incarnation;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,6 +18,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -79,6 +81,24 @@ class ServiceFolderTest {
 
     private interface ThrowingCode {
         void run() throws Throwable;
+    }
+
+    @Test
+    void foldersBesideEachOtherAreMadeAtOnce(@TempDir Path root) {
+        for (int round = 0; round < 40; round++) {
+            Path parent = root.resolve("round-" + round).resolve("clients");
+            IntStream.range(0, 4)
+                    .parallel()
+                    .forEach(
+                            each -> {
+                                try {
+                                    Disk.local().makeFolder(parent.resolve("client-" + each));
+                                } catch (IOException e) {
+                                    throw new UncheckedIOException(e);
+                                }
+                            });
+            assertThat(parent).isDirectoryContaining("glob:**client-3");
+        }
     }
 
     @Test
