@@ -41,6 +41,8 @@ class DocumentsTest {
     /** Files, and properties of the tests' and the tools' JVMs. */
     private static final Set<String> NO_SETTINGS =
             Set.of(
+                    // Metrics of services; ServiceMetricsTest compares their page with the code.
+                    "services",
                     "fastSwitch",
                     "latestOnDisk",
                     "identity",
