@@ -1,6 +1,12 @@
 package io.saucr.services.tool;
 
 import io.saucr.services.examples.auction.AuctionDemo;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -8,15 +14,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code bin/saucr-services demo}. */
 @Command(
         name = "demo",
-        mixinStandardHelpOptions = true,
         description =
                 "Runs an auction house and a bank as two processes, kills them by SIGKILL again and"
                         + " again, and counts: was each item sold once, is any cent lost? Then the"

@@ -1,0 +1,304 @@
+package io.saucr.services.tool;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+
+import io.saucr.services.ServiceStatus;
+
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+
+/**
+ * Orders to one running service, by its status page. What an order is about is looked up first, so
+ * that nothing is changed where one of the names or numbers is wrong. Done means final (K4).
+ */
+abstract class OrderCommand implements Callable<Integer> {
+
+    @Mixin private PageOptions pages;
+    @Mixin private Output output;
+
+    /** What is given to the service, one after the other, and how each is told to people. */
+    private record Order(Map<String, String> parameters, String done) {}
+
+    private final String name;
+
+    private OrderCommand(String name) {
+        this.name = name;
+    }
+
+    /**
+     * The orders to give.
+     *
+     * @throws FailureException where one of them makes no sense now; says which ones do
+     */
+    abstract List<Order> orders(ServiceStatus status) throws FailureException;
+
+    @Override
+    public Integer call() throws FailureException, InterruptedException {
+        Page page = pages.one();
+        ServiceStatus status = page.status().status();
+        ObjectNode json = JsonNodeFactory.instance.objectNode();
+        json.put("page", page.address().toString()).put("service", status.service());
+        var done = json.putArray(name);
+        try {
+            for (Order order : orders(status)) {
+                page.order(name, order.parameters());
+                if (output.json()) {
+                    ObjectNode row = done.addObject();
+                    order.parameters().forEach(row::put);
+                } else {
+                    output.out().println(order.done());
+                    output.out().flush();
+                }
+            }
+        } catch (FailureException e) {
+            if (!output.json()) {
+                throw e;
+            }
+            json.put("problem", e.getMessage());
+            output.print(json);
+            return ServicesCommand.FAILED;
+        }
+        if (output.json()) {
+            output.print(json);
+        }
+        return ServicesCommand.FINE;
+    }
+
+    /** About messages that were put aside. */
+    abstract static class OfParked extends OrderCommand {
+
+        @ArgGroup(multiplicity = "1")
+        private Which which;
+
+        private final String done;
+
+        /** These, or all. */
+        static final class Which {
+
+            @Parameters(
+                    arity = "1..*",
+                    paramLabel = "ID",
+                    description = "Of messages that were put aside, as 'parked' lists them.")
+            private List<Long> ids = List.of();
+
+            @Option(names = "--all", description = "All that are put aside now.")
+            private boolean all;
+        }
+
+        OfParked(String name, String done) {
+            super(name);
+            this.done = done;
+        }
+
+        @Override
+        List<Order> orders(ServiceStatus status) throws FailureException {
+            Set<Long> there = new LinkedHashSet<>();
+            status.parked().forEach(it -> there.add(it.id()));
+            Set<Long> wanted = which.all ? there : new LinkedHashSet<>(which.ids);
+            for (long id : wanted) {
+                if (!there.contains(id)) {
+                    throw new FailureException(
+                            "nothing with the id "
+                                    + id
+                                    + " is put aside at "
+                                    + status.service()
+                                    + ". "
+                                    + known(status)
+                                    + " Nothing was changed");
+                }
+            }
+            if (wanted.isEmpty()) {
+                throw new FailureException("nothing is put aside at " + status.service());
+            }
+            List<Order> orders = new ArrayList<>();
+            for (ServiceStatus.Parked it : status.parked()) {
+                if (wanted.contains(it.id())) {
+                    orders.add(
+                            new Order(
+                                    Map.of("parked", Long.toString(it.id())),
+                                    it.id() + ", " + it.type() + " of " + it.channel() + done));
+                }
+            }
+            return orders;
+        }
+
+        private static String known(ServiceStatus status) {
+            return status.parked().isEmpty()
+                    ? "Nothing else is, either."
+                    : "These are: "
+                            + status.parked().stream()
+                                    .map(it -> it.id() + " (" + it.type() + ")")
+                                    .collect(Collectors.joining(", "))
+                            + ".";
+        }
+    }
+
+    /** Once more. */
+    @Command(
+            name = "retry",
+            description = {
+                "Has messages tried again that were put aside, as messages of the service to"
+                    + " itself: their senders were told that they did not go through. What fails"
+                    + " again is put aside again, under another id. Exits with 1 if there is no"
+                    + " such message."
+            },
+            footer = {
+                "",
+                "Examples:",
+                "  saucr-services retry 3 4 --url localhost:8085",
+                "  saucr-services retry --all --url localhost:8085"
+            })
+    static final class Retry extends OfParked {
+        Retry() {
+            super("retry", ": is tried again");
+        }
+    }
+
+    /** No more. */
+    @Command(
+            name = "discard",
+            description = {
+                "Removes messages that were put aside, for good.",
+                "Exits with 1 if there is no such message."
+            },
+            footer = {
+                "",
+                "Examples:",
+                "  saucr-services discard 3 --url localhost:8085",
+                "  saucr-services discard --all --url localhost:8085"
+            })
+    static final class Discard extends OfParked {
+        Discard() {
+            super("discard", ": was removed");
+        }
+    }
+
+    /** Never again. */
+    @Command(
+            name = "gone",
+            description = {
+                "Tells a service that a birth of a peer never comes back: what that one has not"
+                    + " acked returns to the service's handlers, \"perhaps consumed\", and nothing"
+                    + " of it goes to a successor of the same name. There is no way back. Exits"
+                    + " with 1 if the service has no such peer, or if the peer is connected."
+            },
+            footer = {
+                "",
+                "Example:",
+                "  saucr-services gone shop 0123456789abcdef0123456789abcdef --url localhost:8085"
+            })
+    static final class Gone extends OrderCommand {
+
+        @Parameters(index = "0", paramLabel = "PEER", description = "The name of a service.")
+        private String peer;
+
+        @Parameters(
+                index = "1",
+                paramLabel = "BIRTH",
+                description = "Its birth, 32 hexadecimal digits, as 'status' shows it.")
+        private String birth;
+
+        @Option(
+                names = "--force",
+                description = "Also if the peer is connected, or was never met under that birth.")
+        private boolean force;
+
+        Gone() {
+            super("gone");
+        }
+
+        @Override
+        List<Order> orders(ServiceStatus status) throws FailureException {
+            List<ServiceStatus.Channel> met =
+                    status.channels().stream()
+                            .filter(it -> !it.outside() && !it.birth().isEmpty())
+                            .toList();
+            ServiceStatus.Channel channel =
+                    met.stream()
+                            .filter(it -> it.peer().equals(peer) && it.birth().equals(birth))
+                            .findAny()
+                            .orElse(null);
+            if (channel == null && !force) {
+                throw new FailureException(
+                        status.service()
+                                + " has met no service "
+                                + peer
+                                + " of the birth "
+                                + birth
+                                + (met.isEmpty() ? ", and no other one." : ". It has met:")
+                                + met.stream()
+                                        .map(it -> " " + it.peer() + " " + it.birth())
+                                        .collect(Collectors.joining(","))
+                                + " Nothing was changed; --force declares it gone beforehand");
+            }
+            if (channel != null && channel.connected() && !force) {
+                throw new FailureException(
+                        peer
+                                + " is connected, so it is not gone: with --force it would lose its"
+                                + " place all the same. Nothing was changed");
+            }
+            long unacked = channel == null ? 0 : channel.unacked();
+            return List.of(
+                    new Order(
+                            Map.of("service", peer, "birth", birth),
+                            peer
+                                    + " of the birth "
+                                    + birth
+                                    + " is gone; messages that return to "
+                                    + status.service()
+                                    + ": "
+                                    + unacked));
+        }
+    }
+
+    /** Onwards. */
+    @Command(
+            name = "resume",
+            description = {
+                "Lets a channel go on that waits for a person, as the service parks nothing: its"
+                        + " first "
+                        + "message is tried again. Exits with 1 if no channel of that name waits."
+            },
+            footer = {"", "Example:", "  saucr-services resume shop --url localhost:8085"})
+    static final class Resume extends OrderCommand {
+
+        @Parameters(
+                paramLabel = "CHANNEL",
+                description = "As 'status' names it below 'What holds ... up'.")
+        private String channel;
+
+        Resume() {
+            super("resume");
+        }
+
+        @Override
+        List<Order> orders(ServiceStatus status) throws FailureException {
+            if (!status.stopped().contains(channel)) {
+                throw new FailureException(
+                        "no channel "
+                                + channel
+                                + " of "
+                                + status.service()
+                                + " waits for a person"
+                                + (status.stopped().isEmpty()
+                                        ? ", and no other one"
+                                        : "; these do: " + String.join(", ", status.stopped()))
+                                + ". Nothing was changed");
+            }
+            return List.of(
+                    new Order(Map.of("channel", channel), channel + ": its next message is tried"));
+        }
+    }
+}

@@ -1,0 +1,143 @@
+package io.saucr.services.tool;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+
+import io.saucr.services.ServiceStatus;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+
+/** {@code bin/saucr-services status}. */
+@Command(
+        name = "status",
+        description = {
+            "Asks running services how they are: turns, channels, what waits and for how long.",
+            "Exits with 1 if a service does not answer, or if a channel of it stands still until "
+                    + "somebody helps."
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  saucr-services status --url localhost:8085",
+            "  saucr-services status --url localhost:8085,localhost:8086 --json"
+        })
+final class StatusCommand implements Callable<Integer> {
+
+    @Mixin private PageOptions pages;
+    @Mixin private Output output;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        boolean fine = true;
+        ArrayNode json = JsonNodeFactory.instance.arrayNode();
+        List<ServiceStatus> all = new ArrayList<>();
+        for (Page page : pages.all()) {
+            ObjectNode row = json.addObject();
+            row.put("page", page.address().toString());
+            try {
+                Page.Said said = page.status();
+                row.set("status", said.json());
+                all.add(said.status());
+                fine &= said.status().stopped().isEmpty();
+            } catch (FailureException e) {
+                row.put("problem", e.getMessage());
+                fine = false;
+                if (!output.json()) {
+                    output.err().println("saucr-services: " + e.getMessage());
+                }
+            }
+        }
+        if (output.json()) {
+            output.print(json);
+        } else {
+            print(all);
+        }
+        return fine ? ServicesCommand.FINE : ServicesCommand.FAILED;
+    }
+
+    private void print(List<ServiceStatus> all) {
+        if (all.isEmpty()) {
+            return;
+        }
+        List<List<String>> rows = new ArrayList<>();
+        rows.add(
+                List.of(
+                        "SERVICE", "ADDRESS", "BIRTH", "START", "TURN", "FINAL", "FORCE", "UNACKED",
+                        "PARKED", "STOPPED"));
+        for (ServiceStatus status : all) {
+            rows.add(
+                    List.of(
+                            status.service(),
+                            status.address(),
+                            status.birth(),
+                            Long.toString(status.incarnation()),
+                            Long.toString(status.turn()),
+                            Long.toString(status.finalTurn()),
+                            status.lastForceMicros() + " us",
+                            Long.toString(
+                                    status.channels().stream()
+                                            .mapToLong(ServiceStatus.Channel::unacked)
+                                            .sum()),
+                            Integer.toString(status.parked().size()),
+                            Integer.toString(status.stopped().size())));
+        }
+        output.print(rows);
+        all.forEach(this::details);
+    }
+
+    private void details(ServiceStatus status) {
+        output.print(
+                "Channels of " + status.service() + ":",
+                List.of(
+                        "PEER",
+                        "BIRTH",
+                        "CONNECTED",
+                        "SENT",
+                        "UNACKED",
+                        "OLDEST",
+                        "CONSUMED",
+                        "WAITING"),
+                status.channels().stream()
+                        .map(
+                                it ->
+                                        List.of(
+                                                it.peer(),
+                                                it.birth().isEmpty() ? "-" : it.birth(),
+                                                it.connected() ? "yes" : "no",
+                                                Long.toString(it.sent()),
+                                                Long.toString(it.unacked()),
+                                                it.unacked() == 0
+                                                        ? "-"
+                                                        : Output.millis(it.oldestUnackedMillis()),
+                                                Long.toString(it.consumed()),
+                                                Integer.toString(it.waiting())))
+                        .toList());
+        List<List<String>> problems = new ArrayList<>();
+        status.stopped()
+                .forEach(
+                        it ->
+                                problems.add(
+                                        List.of(
+                                                it,
+                                                "stands still: 'resume' has its next message tried"
+                                                    + " again; a release that knows its type takes"
+                                                    + " it, too")));
+        status.waitsFor()
+                .forEach(it -> problems.add(List.of(it, "takes nothing at the moment (K13)")));
+        for (Map.Entry<String, String> it : status.unreachable().entrySet()) {
+            problems.add(List.of(it.getKey(), "cannot be reached: " + Output.line(it.getValue())));
+        }
+        output.print(
+                "What holds " + status.service() + " up:", List.of("CHANNEL", "REASON"), problems);
+        if (!status.parked().isEmpty()) {
+            output.out().printf("%nPut aside: %d; 'parked' lists them.%n", status.parked().size());
+        }
+    }
+}
