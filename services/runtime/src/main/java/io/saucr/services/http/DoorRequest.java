@@ -32,8 +32,11 @@ public record DoorRequest(long id, Body body, Optional<Key> key, Consumer<Outcom
         /** Its turn is final, now or since an earlier request of that key. */
         record Answered(Optional<Answer> answer) implements Outcome {}
 
-        /** It was not carried out. */
+        /** It was not carried out, and may be later. */
         record Refused(String reason) implements Outcome {}
+
+        /** Its handler failed; nothing of its turn remains. */
+        record Failed(String reason) implements Outcome {}
 
         /** The first request of that key has no outcome yet. */
         record UnderWay() implements Outcome {}

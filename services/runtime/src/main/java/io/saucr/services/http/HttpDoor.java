@@ -1,37 +1,30 @@
 package io.saucr.services.http;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import com.sun.net.httpserver.Headers;
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
 import io.saucr.services.Address;
 import io.saucr.services.Bytes;
 import io.saucr.services.core.Body;
 import io.saucr.services.http.DoorRequest.Answer;
 import io.saucr.services.http.DoorRequest.Outcome;
+import io.saucr.services.http.HttpListener.Asker;
+import io.saucr.services.http.HttpListener.Head;
+import io.saucr.services.http.HttpListener.Response;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
-import java.net.InetSocketAddress;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -60,6 +53,7 @@ import org.slf4j.LoggerFactory;
  * <tr><td>409</td><td>the first request with this key is still under way</td></tr>
  * <tr><td>413</td><td>larger than a message may be</td></tr>
  * <tr><td>422</td><td>the key came with another body or type before</td></tr>
+ * <tr><td>500</td><td>the handler failed; nothing of its turn remains, and the key is free</td></tr>
  * <tr><td>503</td><td>the service refused it, has too much to do, or ends</td></tr>
  * <tr><td>504</td><td>no answer in time; perhaps it is still carried out: ask again with the same
  * key</td></tr>
@@ -102,21 +96,18 @@ public final class HttpDoor implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(HttpDoor.class);
 
-    private static final int READING_THREADS = 32;
-    private static final int ANSWERING_THREADS = 256;
+    private static final Map<String, String> NOT_KEPT = Map.of("Cache-Control", "no-store");
+    private static final Map<String, String> JSON = json(Map.of());
+    private static final Map<String, String> ALLOWS_POST = json(Map.of("Allow", "POST"));
     private static final int MOST_REQUESTS = 1_000;
     private static final int LONGEST_KEY = 200;
-    private static final long CLOSING_MILLIS = 1_000;
 
     private final String service;
     private final Requests requests;
     private final int largestBytes;
     private final Duration patience;
-    private final Address address;
+    private final HttpListener listener;
     private final MeantHost host;
-    private final HttpServer server;
-    private final ThreadPoolExecutor reading;
-    private final ThreadPoolExecutor answering;
     private final ScheduledExecutorService watch;
     private final AtomicLong newest = new AtomicLong();
     private final Map<Long, Call> calls = new ConcurrentHashMap<>();
@@ -139,72 +130,34 @@ public final class HttpDoor implements AutoCloseable {
         this.requests = requests;
         this.largestBytes = largestBytes;
         this.patience = patience;
-        try {
-            server = HttpServer.create(new InetSocketAddress(at.host(), at.port()), 128);
-        } catch (IOException e) {
-            throw new IOException(
-                    "the HTTP door of "
-                            + service
-                            + " cannot listen at "
-                            + at
-                            + ": "
-                            + e.getMessage()
-                            + "; choose an address and port of this machine that is free",
-                    e);
-        }
-        address = new Address(at.host(), server.getAddress().getPort());
-        host = new MeantHost(server.getAddress().getAddress(), at.host());
-        ThreadFactory threads =
-                task -> {
-                    Thread thread = new Thread(task, "http " + service);
-                    thread.setDaemon(true);
-                    return thread;
-                };
-        reading =
-                new ThreadPoolExecutor(
-                        READING_THREADS,
-                        READING_THREADS,
-                        10,
-                        TimeUnit.SECONDS,
-                        new LinkedBlockingQueue<>(),
-                        threads);
-        reading.allowCoreThreadTimeOut(true);
-        answering =
-                new ThreadPoolExecutor(
-                        0,
-                        ANSWERING_THREADS,
-                        10,
-                        TimeUnit.SECONDS,
-                        new SynchronousQueue<>(),
-                        threads);
-        watch = Executors.newSingleThreadScheduledExecutor(threads);
-        server.setExecutor(reading);
-        server.createContext("/", this::take);
-        server.start();
-        LOG.info("{}: HTTP door at http://{}/", service, address);
+        watch =
+                Executors.newSingleThreadScheduledExecutor(
+                        task -> {
+                            Thread thread = new Thread(task, "http " + service);
+                            thread.setDaemon(true);
+                            return thread;
+                        });
+        listener =
+                new HttpListener(
+                        "the HTTP door of " + service,
+                        at,
+                        new HttpListener.Bounds(largestBytes, patience),
+                        new Pages());
+        host = listener.host();
+        LOG.info("{}: HTTP door at http://{}/", service, listener.address());
     }
 
     /** Where it listens. */
     public Address address() {
-        return address;
+        return listener.address();
     }
 
     /** Tells those who wait that the service ends, and lets go of all connections. */
     @Override
     public void close() {
         closing = true;
-        List<Call> waiting = List.copyOf(calls.values());
-        waiting.forEach(it -> it.error(503, ends()));
-        try {
-            for (Call call : waiting) {
-                boolean unused = call.sent.await(CLOSING_MILLIS, TimeUnit.MILLISECONDS);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        server.stop(0);
-        reading.shutdownNow();
-        answering.shutdownNow();
+        calls.values().forEach(it -> it.tell(error(503, ends())));
+        listener.close();
         watch.shutdownNow();
     }
 
@@ -224,64 +177,92 @@ public final class HttpDoor implements AutoCloseable {
             super(reason);
             this.status = status;
         }
-    }
 
-    private void take(HttpExchange exchange) throws IOException {
-        Call call = new Call(newest.incrementAndGet(), exchange);
-        try {
-            call.begin();
-            DoorRequest request = read(call, exchange);
-            call.wait(patience);
-            requests.request(request);
-        } catch (WrongException e) {
-            call.error(e.status, e.getMessage());
-        } catch (IOException e) {
-            call.drop();
-        } catch (RuntimeException e) {
-            LOG.warn("{}: HTTP door", service, e);
-            call.error(500, "the door failed; its log says how");
+        Response response() {
+            Response error = error(status, getMessage());
+            return status == 405 ? new Response(405, ALLOWS_POST, error.text()) : error;
         }
-        // The rest is done when the outcome comes: the exchange stays open.
     }
 
-    private DoorRequest read(Call call, HttpExchange exchange) throws WrongException, IOException {
-        Headers headers = exchange.getRequestHeaders();
-        if (!host.isMeant(headers.getFirst("Host"))) {
+    /** What the listener asks; on the threads of connections. */
+    private final class Pages implements HttpListener.Pages {
+
+        @Override
+        public Optional<Response> refuse(Head head) {
+            try {
+                check(head);
+                return Optional.empty();
+            } catch (WrongException e) {
+                return Optional.of(e.response());
+            }
+        }
+
+        @Override
+        public void take(Head head, byte[] body, Asker asker) {
+            Call call = new Call(newest.incrementAndGet(), asker);
+            try {
+                DoorRequest request = read(call, head, body);
+                call.begin();
+                requests.request(request);
+            } catch (WrongException e) {
+                call.tell(e.response());
+            }
+        }
+
+        @Override
+        public Response error(int status, String reason) {
+            return HttpDoor.error(status, reason);
+        }
+    }
+
+    private Class<?> check(Head head) throws WrongException {
+        if (closing) {
+            throw new WrongException(503, service + " ends");
+        }
+        if (!host.isMeant(head.first("Host"))) {
             throw new WrongException(403, "the door is asked by the name of its host");
         }
-        if (!exchange.getRequestMethod().equals("POST")) {
-            exchange.getResponseHeaders().set("Allow", "POST");
+        if (!head.method().equals("POST")) {
             throw new WrongException(405, "messages and queries come by POST /TYPE");
         }
-        String path = exchange.getRequestURI().getPath();
-        String type = path == null || path.isEmpty() ? "" : path.substring(1);
+        String type = type(head);
         Optional<Class<?>> found = requests.type(type);
         if (found.isEmpty()) {
             throw new WrongException(404, service + " takes no " + type);
         }
-        if (!isJson(headers.getFirst("Content-Type"))) {
+        if (!isJson(head.first("Content-Type"))) {
             // A page of another site cannot send this without being asked who it is.
             throw new WrongException(415, "the body is JSON: send Content-Type: application/json");
         }
         if (!requests.allows(type)) {
             throw new WrongException(403, "you may not send " + type + " to " + service);
         }
-        Optional<String> key = key(headers.get(KEY_HEADER));
-        byte[] body = body(exchange);
+        Optional<String> unused = key(head.all(KEY_HEADER));
+        return found.get();
+    }
+
+    private static String type(Head head) {
+        return head.path().isEmpty() ? "" : head.path().substring(1);
+    }
+
+    private DoorRequest read(Call call, Head head, byte[] body) throws WrongException {
+        Class<?> as = check(head);
         Body message;
         try {
-            message = requests.encode(RecordJson.read(found.get(), body));
+            message = requests.encode(RecordJson.read(as, body));
         } catch (IllegalArgumentException e) {
             throw new WrongException(400, e.getMessage());
         }
         if (message.bytes().length > largestBytes) {
-            throw new WrongException(413, tooLarge());
+            throw new WrongException(
+                    413, "a message to " + service + " has at most " + largestBytes + " bytes");
         }
+        Optional<String> key = key(head.all(KEY_HEADER));
         return new DoorRequest(
                 call.id,
                 message,
-                key.map(it -> new DoorRequest.Key(it, hash(type, body))),
-                call::tell);
+                key.map(it -> new DoorRequest.Key(it, hash(type(head), body))),
+                it -> call.tell(response(it)));
     }
 
     private static boolean isJson(String type) {
@@ -290,7 +271,7 @@ public final class HttpDoor implements AutoCloseable {
     }
 
     private static Optional<String> key(List<String> given) throws WrongException {
-        if (given == null || given.isEmpty()) {
+        if (given.isEmpty()) {
             return Optional.empty();
         }
         String key = given.get(0);
@@ -306,22 +287,6 @@ public final class HttpDoor implements AutoCloseable {
         return Optional.of(key);
     }
 
-    private String tooLarge() {
-        return "a message to " + service + " has at most " + largestBytes + " bytes";
-    }
-
-    private byte[] body(HttpExchange exchange) throws IOException, WrongException {
-        try (InputStream in = exchange.getRequestBody()) {
-            byte[] body = in.readNBytes(largestBytes + 1);
-            if (body.length > largestBytes) {
-                // Who still sends does not read; what is endless ends at the time for a request.
-                in.transferTo(OutputStream.nullOutputStream());
-                throw new WrongException(413, tooLarge());
-            }
-            return body;
-        }
-    }
-
     private static Bytes hash(String type, byte[] body) {
         try {
             MessageDigest digest = MessageDigest.getInstance("SHA-256");
@@ -333,17 +298,62 @@ public final class HttpDoor implements AutoCloseable {
         }
     }
 
+    private static Response response(Outcome outcome) {
+        if (outcome instanceof Outcome.Answered it) {
+            return it.answer()
+                    .map(answer -> new Response(200, headers(answer), answer.json()))
+                    .orElse(new Response(204, NOT_KEPT, ""));
+        } else if (outcome instanceof Outcome.Refused it) {
+            return error(503, it.reason());
+        } else if (outcome instanceof Outcome.Failed it) {
+            return error(500, it.reason());
+        } else if (outcome instanceof Outcome.UnderWay) {
+            return error(409, "the first request with this key is still under way");
+        } else if (outcome instanceof Outcome.OtherBody) {
+            return error(422, "this key came with another request before");
+        } else if (outcome instanceof Outcome.Waits) {
+            return error(202, "the reply comes later: ask again with the same " + KEY_HEADER);
+        }
+        return error(
+                504,
+                "no reply in time. Perhaps this is still carried out: ask again with the same "
+                        + KEY_HEADER);
+    }
+
+    private static Map<String, String> json(Map<String, String> more) {
+        Map<String, String> headers = new LinkedHashMap<>(NOT_KEPT);
+        headers.put("Content-Type", "application/json");
+        headers.put("X-Content-Type-Options", "nosniff");
+        headers.putAll(more);
+        return Collections.unmodifiableMap(headers);
+    }
+
+    private static Map<String, String> headers(Answer answer) {
+        Map<String, String> headers = new LinkedHashMap<>(JSON);
+        headers.put(TYPE_HEADER, URLEncoder.encode(answer.type(), StandardCharsets.UTF_8));
+        return headers;
+    }
+
+    private static Response error(int status, String reason) {
+        return new Response(
+                status,
+                JSON,
+                JsonNodeFactory.instance
+                        .objectNode()
+                        .put(status == 202 ? "state" : "error", reason)
+                        .toString());
+    }
+
     /** One request and its one answer. */
     private final class Call {
         final long id;
-        final HttpExchange exchange;
-        final CountDownLatch sent = new CountDownLatch(1);
+        private final Asker asker;
         private final AtomicBoolean answered = new AtomicBoolean();
         private volatile Future<?> late;
 
-        Call(long id, HttpExchange exchange) {
+        Call(long id, Asker asker) {
             this.id = id;
-            this.exchange = exchange;
+            this.asker = asker;
         }
 
         void begin() throws WrongException {
@@ -354,100 +364,20 @@ public final class HttpDoor implements AutoCloseable {
             if (calls.size() > MOST_REQUESTS) {
                 throw new WrongException(503, service + " has too many requests; try again later");
             }
-            // A body that drips in byte by byte must not hold a thread for ever.
-            late = watch.schedule(this::drop, patience.toMillis(), TimeUnit.MILLISECONDS);
-        }
-
-        void wait(Duration time) {
-            late.cancel(false);
             late =
                     watch.schedule(
-                            () -> requests.giveUp(id), time.toMillis(), TimeUnit.MILLISECONDS);
+                            () -> requests.giveUp(id), patience.toMillis(), TimeUnit.MILLISECONDS);
         }
 
-        /** Ends it without an answer. */
-        void drop() {
+        void tell(Response response) {
             if (answered.compareAndSet(false, true)) {
-                over();
-            }
-        }
-
-        void tell(Outcome outcome) {
-            if (outcome instanceof Outcome.Answered it) {
-                if (it.answer().isEmpty()) {
-                    answer(204, "", new byte[0]);
-                } else {
-                    Answer answer = it.answer().get();
-                    byte[] json = answer.json().getBytes(StandardCharsets.UTF_8);
-                    answer(200, answer.type(), json);
+                Future<?> watching = late;
+                if (watching != null) {
+                    watching.cancel(false);
                 }
-            } else if (outcome instanceof Outcome.Refused it) {
-                error(503, it.reason());
-            } else if (outcome instanceof Outcome.UnderWay) {
-                error(409, "the first request with this key is still under way");
-            } else if (outcome instanceof Outcome.OtherBody) {
-                error(422, "this key came with another request before");
-            } else if (outcome instanceof Outcome.Waits) {
-                error(202, "the reply comes later: ask again with the same " + KEY_HEADER);
-            } else if (outcome instanceof Outcome.Late) {
-                error(
-                        504,
-                        "no reply in time. Perhaps this is still carried out: ask again with the"
-                                + " same "
-                                + KEY_HEADER);
+                calls.remove(id);
+                asker.answer(response);
             }
-        }
-
-        void error(int status, String reason) {
-            String json =
-                    JsonNodeFactory.instance
-                            .objectNode()
-                            .put(status == 202 ? "state" : "error", reason)
-                            .toString();
-            answer(status, "", json.getBytes(StandardCharsets.UTF_8));
-        }
-
-        private void answer(int status, String type, byte[] json) {
-            if (!answered.compareAndSet(false, true)) {
-                return;
-            }
-            try {
-                answering.execute(() -> send(status, type, json));
-            } catch (RejectedExecutionException e) {
-                over();
-            }
-        }
-
-        private void send(int status, String type, byte[] json) {
-            try {
-                Headers headers = exchange.getResponseHeaders();
-                headers.set("Cache-Control", "no-store");
-                if (!type.isEmpty()) {
-                    headers.set(TYPE_HEADER, URLEncoder.encode(type, StandardCharsets.UTF_8));
-                }
-                if (json.length > 0) {
-                    headers.set("Content-Type", "application/json");
-                    headers.set("X-Content-Type-Options", "nosniff");
-                }
-                exchange.sendResponseHeaders(status, json.length == 0 ? -1 : json.length);
-                try (OutputStream out = exchange.getResponseBody()) {
-                    out.write(json);
-                }
-            } catch (IOException e) {
-                LOG.debug("{}: a caller went before its answer", service, e);
-            } finally {
-                over();
-            }
-        }
-
-        private void over() {
-            Future<?> watching = late;
-            if (watching != null) {
-                watching.cancel(false);
-            }
-            calls.remove(id);
-            exchange.close();
-            sent.countDown();
         }
     }
 }

@@ -136,11 +136,14 @@ final class DoorRequests {
             return;
         }
         over.add(link);
-        end(
-                ended,
-                frame instanceof Frame.Refused refused
-                        ? new Outcome.Refused(refused.reason())
-                        : ended.outcome);
+        Outcome outcome = ended.outcome;
+        if (frame instanceof Frame.Refused refused) {
+            outcome =
+                    ended.begun
+                            ? new Outcome.Failed(refused.reason())
+                            : new Outcome.Refused(refused.reason());
+        }
+        end(ended, outcome);
     }
 
     private void end(Pending ended, Outcome outcome) {

@@ -112,7 +112,7 @@ class HttpDoorTest {
         assertThat(none.statusCode()).isEqualTo(204);
         assertThat(none.body()).isEmpty();
         HttpResponse<String> poison = post(bank, "/Poison", "{\"why\":\"hot\"}", "k");
-        assertThat(poison.statusCode()).isEqualTo(503);
+        assertThat(poison.statusCode()).isEqualTo(500);
         assertThat(poison.body()).isEqualTo("{\"error\":\"IllegalArgumentException: hot\"}");
     }
 
