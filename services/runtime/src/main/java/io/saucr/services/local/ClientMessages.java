@@ -42,9 +42,12 @@ public final class ClientMessages {
                     service
                             + " answered with "
                             + answer.type()
+                            + " "
+                            + Codec.shownBytes(answer.bytes())
                             + ", and "
                             + types.name(type)
-                            + " was expected");
+                            + " was expected: ask for the type that its handler replies by; one"
+                            + " record can carry both outcomes");
         }
         try {
             return types.decode(type, answer.bytes());

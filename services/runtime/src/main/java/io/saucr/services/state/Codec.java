@@ -10,6 +10,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -37,6 +38,8 @@ public final class Codec {
                                     .maxNestingDepth(DEEPEST)
                                     .build())
                     .build();
+
+    private static final JsonFactory TEXTS = new JsonFactory();
 
     private final Map<Class<?>, ValueType> types = new ConcurrentHashMap<>();
 
@@ -158,6 +161,21 @@ public final class Codec {
     static JsonParser parser(byte[] in) throws IOException {
         CborShape.check(in, DEEPEST);
         return FACTORY.createParser(in);
+    }
+
+    /** What a value of any type is, from its bytes, as JSON for a message; cut where it is long. */
+    public static String shownBytes(byte[] bytes) {
+        StringWriter text = new StringWriter();
+        try (JsonParser in = parser(bytes);
+                JsonGenerator out = TEXTS.createGenerator(text)) {
+            in.nextToken();
+            out.copyCurrentStructure(in);
+        } catch (MismatchException | JsonProcessingException e) {
+            return bytes.length + " bytes that cannot be read: " + e.getMessage();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return shown(text);
     }
 
     /** A value for a message, cut where it is long. */

@@ -576,4 +576,20 @@ class CodecTest {
         assertThat(codec.name(Circle.class)).isEqualTo("Circle");
         assertThat(codec.name(Square.class)).isEqualTo("box");
     }
+
+    record Note(String text, List<Integer> numbers) {}
+
+    /** As an error shows an answer whose type nobody here knows. */
+    @Test
+    void bytesOfAnyTypeAreShown() {
+        assertThat(Codec.shownBytes(new Codec().encode(new Note("it's", List.of(1, -2)))))
+                .isEqualTo("{\"text\":\"it's\",\"numbers\":[1,-2]}");
+        assertThat(Codec.shownBytes(new Codec().encode(new Note("x".repeat(1000), List.of()))))
+                .startsWith("{\"text\":\"xxx")
+                .endsWith("xxx...")
+                .hasSizeLessThan(120);
+        assertThat(Codec.shownBytes(new byte[] {(byte) 0xa1, 1}))
+                .startsWith("2 bytes that cannot be read: byte ");
+        assertThat(Codec.shownBytes(new byte[0])).contains("the bytes end early");
+    }
 }

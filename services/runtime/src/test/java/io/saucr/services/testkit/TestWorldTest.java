@@ -53,7 +53,10 @@ class TestWorldTest {
                 teller.ask(new Bank.Transfer("t2", "ann", "south", "bob", 300), Bank.Done.class);
         assertThatThrownBy(() -> world.await(bounced))
                 .isInstanceOf(ServiceException.class)
-                .hasMessage("north answered with Bounced, and Done was expected");
+                .hasMessage(
+                        "north answered with Bounced {\"id\":\"t2\"}, and Done was expected: ask for the"
+                                + " type that its handler replies by; one record can carry both"
+                                + " outcomes");
 
         world.advance(Duration.ofDays(1));
         world.run();
