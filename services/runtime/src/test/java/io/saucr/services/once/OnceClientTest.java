@@ -1,5 +1,6 @@
 package io.saucr.services.once;
 
+import static io.saucr.services.once.Settled.settled;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -97,8 +98,8 @@ class OnceClientTest {
                 outcomes.add(client.submit(Operation.setData("/n", DATA, i)));
             }
             for (int i = 0; i < 500; i++) {
-                assertThat(outcomes.get(i).get().happened()).isTrue();
-                assertThat(outcomes.get(i).get().number()).isEqualTo(i + 2);
+                assertThat(settled(outcomes.get(i)).happened()).isTrue();
+                assertThat(settled(outcomes.get(i)).number()).isEqualTo(i + 2);
             }
             assertThat(version("/app/n")).isEqualTo(500);
         }
@@ -113,8 +114,8 @@ class OnceClientTest {
                 outcomes.add(client.submit(Operation.delete("/missing", -1)));
             }
             for (int i = 0; i < 20; i++) {
-                assertThat(outcomes.get(2 * i).get().happened()).isTrue();
-                assertThat(outcomes.get(2 * i + 1).get().refusal())
+                assertThat(settled(outcomes.get(2 * i)).happened()).isTrue();
+                assertThat(settled(outcomes.get(2 * i + 1)).refusal())
                         .contains(KeeperException.Code.NONODE);
             }
             assertThatThrownBy(() -> client.create("/n1", DATA))
@@ -144,7 +145,7 @@ class OnceClientTest {
                 }
             }
             for (CompletableFuture<Outcome> outcome : outcomes) {
-                assertThat(outcome.get().happened()).isTrue();
+                assertThat(settled(outcome).happened()).isTrue();
             }
             await().ignoreExceptions()
                     .untilAsserted(() -> assertThat(version("/app/n")).isEqualTo(300));
@@ -170,7 +171,7 @@ class OnceClientTest {
         CompletableFuture<Outcome> open = first.submit(Operation.create("/n", DATA));
         await().untilAsserted(() -> assertThat(first.recovered()).hasSize(1));
         first.close();
-        assertThatThrownBy(open::get).hasCauseInstanceOf(StoppedException.class);
+        assertThatThrownBy(() -> settled(open)).hasCauseInstanceOf(StoppedException.class);
 
         try (OnceClient second = onFolder().openOperations(1).open()) {
             // It counts as open.
@@ -178,7 +179,7 @@ class OnceClientTest {
                     .isInstanceOf(RejectedExecutionException.class)
                     .hasMessageContaining("client bank has 1 operations open");
             server.start();
-            assertThat(second.recovered().get(1L).get().happened()).isTrue();
+            assertThat(settled(second.recovered().get(1L)).happened()).isTrue();
             assertThat(second.recovered()).isEmpty();
             // The reader may come back later.
             await().ignoreExceptions()
@@ -193,10 +194,11 @@ class OnceClientTest {
                     client.submit("order-1", Operation.createSequential("/q-", DATA));
             CompletableFuture<Outcome> two =
                     client.submit("order-1", Operation.createSequential("/q-", DATA));
-            assertThat(one.get().created()).isEqualTo(two.get().created()).isNotEmpty();
+            assertThat(settled(one).created()).isEqualTo(settled(two).created()).isNotEmpty();
         }
         try (OnceClient client = onFolder().open()) {
-            Outcome again = client.submit("order-1", Operation.createSequential("/q-", DATA)).get();
+            Outcome again =
+                    settled(client.submit("order-1", Operation.createSequential("/q-", DATA)));
             assertThat(again.created()).contains("/q-0000000001");
         }
         assertThat(reader.getChildren("/app", false)).containsOnlyOnce("q-0000000001").hasSize(2);
@@ -208,18 +210,18 @@ class OnceClientTest {
         Path journal = temporary.resolve("folder").resolve("journal");
         byte[] large = new byte[200_000];
         try (OnceClient client = onFolder().open()) {
-            client.submit("first", Operation.create("/n", DATA)).get();
+            settled(client.submit("first", Operation.create("/n", DATA)));
             for (int i = 0; filesIn(bases) == 0; i++) {
                 client.setData("/n", large, i);
             }
-            client.submit("last", Operation.create("/m", DATA)).get();
+            settled(client.submit("last", Operation.create("/m", DATA)));
             // What the base says need not be in the journal any more.
             await().untilAsserted(() -> assertThat(filesIn(journal)).isLessThan(10));
         }
         try (OnceClient client = onFolder().open()) {
-            assertThat(client.submit("first", Operation.create("/n", DATA)).get().number())
+            assertThat(settled(client.submit("first", Operation.create("/n", DATA))).number())
                     .isEqualTo(1);
-            assertThat(client.submit("last", Operation.create("/m", DATA)).get().happened())
+            assertThat(settled(client.submit("last", Operation.create("/m", DATA))).happened())
                     .isTrue();
             client.create("/o", DATA);
         }
@@ -243,12 +245,12 @@ class OnceClientTest {
             client.create("/n", DATA);
             reader.delete(marker(), -1);
             CompletableFuture<Outcome> open = client.submit(Operation.setData("/n", DATA, 0));
-            assertThatThrownBy(open::get)
+            assertThatThrownBy(() -> settled(open))
                     .hasCauseInstanceOf(StoppedException.class)
                     .hasMessageContaining("the marker of client bank is gone")
                     .hasMessageContaining("after number 1");
             await().untilAsserted(() -> assertThat(stops).hasSize(1));
-            assertThatThrownBy(() -> client.submit(Operation.setData("/n", DATA, 0)).get())
+            assertThatThrownBy(() -> settled(client.submit(Operation.setData("/n", DATA, 0))))
                     .hasCauseInstanceOf(StoppedException.class);
         }
         try (OnceClient client = onFolder().open()) {
@@ -373,13 +375,13 @@ class OnceClientTest {
                         .hasMessageContaining("openOperations");
             }
             goOn.countDown();
-            assertThat(second.get().number()).isEqualTo(2);
-            assertThat(third.get().number()).isEqualTo(3);
+            assertThat(settled(second).number()).isEqualTo(2);
+            assertThat(settled(third).number()).isEqualTo(3);
             // There is room again, also after keys that are known; refusals took no number.
             for (int i = 2; i < 6; i++) {
                 assertThat(client.perform(Operation.setData("/n", DATA, i)).number())
                         .isEqualTo(i + 2);
-                assertThat(client.submit("a", Operation.create("/n", DATA)).get().number())
+                assertThat(settled(client.submit("a", Operation.create("/n", DATA))).number())
                         .isEqualTo(1);
             }
         }
@@ -392,27 +394,27 @@ class OnceClientTest {
         OnceClient client = onFolder().open();
         CompletableFuture<Throwable> waited = new CompletableFuture<>();
         CompletableFuture<Outcome> second = new CompletableFuture<>();
-        client.submit(Operation.create("/n", DATA))
-                .thenAccept(
-                        outcome -> {
-                            try {
-                                client.setData("/n", DATA, 0);
-                            } catch (Exception e) {
-                                waited.complete(e);
-                            }
-                            CompletableFuture<Void> unused =
-                                    client.submit(Operation.setData("/n", DATA, 0))
-                                            .thenAccept(
-                                                    done -> {
-                                                        client.close();
-                                                        second.complete(done);
-                                                    });
-                        })
-                .join();
-        assertThat(waited.get())
+        settled(
+                client.submit(Operation.create("/n", DATA))
+                        .thenAccept(
+                                outcome -> {
+                                    try {
+                                        client.setData("/n", DATA, 0);
+                                    } catch (Exception e) {
+                                        waited.complete(e);
+                                    }
+                                    CompletableFuture<Void> unused =
+                                            client.submit(Operation.setData("/n", DATA, 0))
+                                                    .thenAccept(
+                                                            done -> {
+                                                                client.close();
+                                                                second.complete(done);
+                                                            });
+                                }));
+        assertThat(settled(waited))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("would wait for the thread that tells outcomes");
-        assertThat(second.get().happened()).isTrue();
+        assertThat(settled(second).happened()).isTrue();
         client.close();
     }
 
@@ -422,7 +424,7 @@ class OnceClientTest {
         OnceClient client = builder().open();
         CompletableFuture<Outcome> open = client.submit(Operation.create("/n", DATA));
         client.close();
-        assertThatThrownBy(open::get)
+        assertThatThrownBy(() -> settled(open))
                 .isInstanceOf(ExecutionException.class)
                 .hasMessageContaining("the client was closed");
     }

@@ -1,5 +1,6 @@
 package io.saucr.services.once;
 
+import static io.saucr.services.once.Settled.settled;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -83,15 +84,15 @@ class OnceEphemeralsTest {
     @Test
     void itIsThereWhileDeclared() throws Exception {
         try (OnceClient client = open()) {
-            client.declareEphemeral("/at", DATA).get();
+            settled(client.declareEphemeral("/at", DATA));
             assertThat(owner()).isNotZero();
             assertThat(reader.getData(AT, false, null)).isEqualTo(DATA);
             // The same again is nothing new.
-            client.declareEphemeral("/at", DATA).get();
-            client.withdraw("/at").get();
+            settled(client.declareEphemeral("/at", DATA));
+            settled(client.withdraw("/at"));
             assertThat(reader.exists(AT, false)).isNull();
             assertThat(standings).containsExactly(new Standing.Held(), new Standing.Withdrawn());
-            assertThatThrownBy(() -> client.withdraw("/at").get())
+            assertThatThrownBy(() -> settled(client.withdraw("/at")))
                     .hasMessageContaining("/at is not declared");
         }
     }
@@ -99,7 +100,7 @@ class OnceEphemeralsTest {
     @Test
     void itIsMadeAgainInTheNextSession() throws Exception {
         try (OnceClient client = open()) {
-            client.declareEphemeral("/at", DATA).get();
+            settled(client.declareEphemeral("/at", DATA));
             long first = owner();
             server.expireAllBut(reader.getSessionId());
             awaitOwnerOtherThan(first);
@@ -113,9 +114,9 @@ class OnceEphemeralsTest {
     @Test
     void itIsMadeAgainAfterARestart() throws Exception {
         try (OnceClient client = open()) {
-            client.declareEphemeral("/at", DATA).get();
-            client.declareEphemeral("/gone", DATA).get();
-            client.withdraw("/gone").get();
+            settled(client.declareEphemeral("/at", DATA));
+            settled(client.declareEphemeral("/gone", DATA));
+            settled(client.withdraw("/gone"));
         }
         // As after a crash: an older session has it, which lives on for a while.
         ZooKeeper older = stranger();
@@ -125,11 +126,11 @@ class OnceEphemeralsTest {
             client.create("/n", DATA);
             CompletableFuture<Void> held = client.declareEphemeral("/at", DATA);
             CompletableFuture<Void> other = client.declareEphemeral("/other", DATA);
-            other.get();
+            settled(other);
             assertThat(owner()).isEqualTo(older.getSessionId());
             assertThat(held).isNotDone();
             server.expire(older.getSessionId());
-            held.get();
+            settled(held);
             assertThat(owner()).isNotZero().isNotEqualTo(older.getSessionId());
             assertThat(reader.getData(AT, false, null)).isEqualTo(DATA);
             assertThat(reader.exists("/app/gone", false)).isNull();
@@ -140,17 +141,17 @@ class OnceEphemeralsTest {
     @Test
     void aDeclarationOfAnEarlierStartNeedsNoOther() throws Exception {
         try (OnceClient client = open()) {
-            client.declareEphemeral("/at", DATA).get();
+            settled(client.declareEphemeral("/at", DATA));
         }
         assertThat(owner()).isZero();
         try (OnceClient client = open()) {
             awaitOwnerOtherThan();
             assertThat(reader.getData(AT, false, null)).isEqualTo(DATA);
-            client.withdraw("/at").get();
+            settled(client.withdraw("/at"));
             assertThat(owner()).isZero();
         }
         try (OnceClient client = open()) {
-            client.declareEphemeral("/other", DATA).get();
+            settled(client.declareEphemeral("/other", DATA));
             assertThat(owner()).isZero();
         }
     }
@@ -158,18 +159,18 @@ class OnceEphemeralsTest {
     @Test
     void otherDataTakeThePlaceOfTheOld() throws Exception {
         try (OnceClient client = open()) {
-            client.declareEphemeral("/at", DATA).get();
-            client.declareEphemeral("/at", OTHER).get();
+            settled(client.declareEphemeral("/at", DATA));
+            settled(client.declareEphemeral("/at", OTHER));
             assertThat(reader.getData(AT, false, null)).isEqualTo(OTHER);
             // Given at once, the last one counts.
             CompletableFuture<Void> gone = client.withdraw("/at");
             CompletableFuture<Void> held = client.declareEphemeral("/at", DATA);
-            gone.get();
-            held.get();
+            settled(gone);
+            settled(held);
             assertThat(reader.getData(AT, false, null)).isEqualTo(DATA);
         }
         try (OnceClient client = open()) {
-            client.declareEphemeral("/at", OTHER).get();
+            settled(client.declareEphemeral("/at", OTHER));
             assertThat(reader.getData(AT, false, null)).isEqualTo(OTHER);
         }
     }
@@ -180,12 +181,12 @@ class OnceEphemeralsTest {
             client.create("/n", DATA);
             ZooKeeper stranger = stranger();
             CompletableFuture<Void> first = client.declareEphemeral("/at", DATA);
-            client.withdraw("/at").get();
-            assertThatThrownBy(first::get).hasMessageContaining("/at was withdrawn");
+            settled(client.withdraw("/at"));
+            assertThatThrownBy(() -> settled(first)).hasMessageContaining("/at was withdrawn");
             assertThat(owner()).isEqualTo(stranger.getSessionId());
             CompletableFuture<Void> second = client.declareEphemeral("/at", DATA);
             stranger.close();
-            second.get();
+            settled(second);
             // What somebody else deletes is made again.
             reader.delete(AT, -1);
             awaitOwnerOtherThan();
@@ -199,7 +200,7 @@ class OnceEphemeralsTest {
             client.create("/n", DATA);
             List<String> before = reader.getChildren("/app/once/bank", false);
             reader.setData("/app/once/bank", new byte[0], -1);
-            client.declareEphemeral("/at", DATA).get();
+            settled(client.declareEphemeral("/at", DATA));
             assertThat(reader.getChildren("/app/once/bank", false)).hasSize(1).isNotEqualTo(before);
             client.setData("/n", DATA, 0);
         }
@@ -210,16 +211,16 @@ class OnceEphemeralsTest {
     void whatIsRefusedIsToldAndTriedAgain() throws Exception {
         try (OnceClient client = open()) {
             for (int i = 0; i < 2; i++) {
-                assertThatThrownBy(() -> client.declareEphemeral("/dir/at", DATA).get())
+                assertThatThrownBy(() -> settled(client.declareEphemeral("/dir/at", DATA)))
                         .hasCauseInstanceOf(KeeperException.NoNodeException.class)
                         .hasMessageContaining("/dir/at");
             }
             client.create("/dir", DATA);
-            client.declareEphemeral("/dir/at", DATA).get();
+            settled(client.declareEphemeral("/dir/at", DATA));
             assertThat(reader.exists("/app/dir/at", false).getEphemeralOwner()).isNotZero();
-            assertThatThrownBy(() -> client.declareEphemeral("/dir", DATA).get())
+            assertThatThrownBy(() -> settled(client.declareEphemeral("/dir", DATA)))
                     .hasCauseInstanceOf(KeeperException.NodeExistsException.class);
-            client.withdraw("/dir").get();
+            settled(client.withdraw("/dir"));
             assertThat(reader.exists("/app/dir", false)).isNotNull();
         }
     }
@@ -231,7 +232,7 @@ class OnceEphemeralsTest {
             server.stop();
             CompletableFuture<Void> held = client.declareEphemeral("/at", DATA);
             server.start();
-            held.get();
+            settled(held);
             client.setData("/n", DATA, 0);
             awaitOwnerOtherThan();
         }
@@ -242,7 +243,7 @@ class OnceEphemeralsTest {
     @Test
     void anEnsembleThatLostItsDataIsNoticed() throws Exception {
         try (OnceClient client = open()) {
-            client.declareEphemeral("/at", DATA).get();
+            settled(client.declareEphemeral("/at", DATA));
             server.stop();
             server.startEmpty();
             await().untilAsserted(
@@ -251,7 +252,7 @@ class OnceEphemeralsTest {
                                             .singleElement()
                                             .asString()
                                             .contains("the marker of client bank is gone"));
-            assertThatThrownBy(() -> client.declareEphemeral("/at", OTHER).get())
+            assertThatThrownBy(() -> settled(client.declareEphemeral("/at", OTHER)))
                     .hasCauseInstanceOf(StoppedException.class);
         }
     }
@@ -268,7 +269,7 @@ class OnceEphemeralsTest {
             assertThat(held).isNotDone();
         }
         stranger.close();
-        assertThatThrownBy(held::get).hasCauseInstanceOf(StoppedException.class);
+        assertThatThrownBy(() -> settled(held)).hasCauseInstanceOf(StoppedException.class);
     }
 
     @Test
