@@ -72,24 +72,28 @@ class ModelCheckerTest {
 
     /**
      * L1 and L2: after crashes one by one, or of a majority at one instant, a majority that returns
-     * with enough recovered servers serves; seen from every state, in every order and reduced.
+     * with enough recovered servers serves; seen from every state, reduced, and in every order but
+     * for the largest one, which docs/proof.md has as a campaign.
      */
     @ParameterizedTest(name = "{0} {1}")
     @CsvSource({
-        "START,     1 1 1 2, 3000",
-        "START,     1 1 1 1 0 0 0 0 0 1, 4000",
-        "FAST,      1 0 0 1, 400",
-        "FAST,      1 0 1 1 1, 1000",
-        "COMMITTED, 0 0 1 2, 2000"
+        "START,     1 1 1 2, 3000, true",
+        "START,     1 1 1 1 0 0 0 0 0 1, 4000, false",
+        "FAST,      1 0 0 1, 400, true",
+        "FAST,      1 0 1 1 1, 1000, true",
+        "COMMITTED, 0 0 1 2, 2000, true"
     })
-    void l2AMajorityThatReturnsServes(StartingPoint from, String numbers, int atLeast) {
+    void l2AMajorityThatReturnsServes(
+            StartingPoint from, String numbers, int atLeast, boolean inEveryOrder) {
         Result reduced = check(from, numbers, Set.of(), true, true);
         assertThat(reduced.violation()).as(reduced.explanation()).isNull();
         assertThat(reduced.complete()).isTrue();
         assertThat(reduced.states()).isGreaterThan(atLeast);
-        Result result = check(from, numbers, Set.of(), false, true);
-        assertThat(result.violation()).as(result.explanation()).isNull();
-        assertThat(result.complete()).isTrue();
+        if (inEveryOrder) {
+            Result result = check(from, numbers, Set.of(), false, true);
+            assertThat(result.violation()).as(result.explanation()).isNull();
+            assertThat(result.complete()).isTrue();
+        }
     }
 
     /** A server that forgets to propose the no-op leaves fast entries in memory for ever. */
