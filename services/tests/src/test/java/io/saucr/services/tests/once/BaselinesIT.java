@@ -2,37 +2,42 @@ package io.saucr.services.tests.once;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.ensemble.Ensemble;
+import io.saucr.services.tests.once.BothServers.Kind;
 import io.saucr.services.tests.once.Step.Create;
 import io.saucr.services.tests.once.Step.CreateSequential;
 import io.saucr.services.tests.once.Step.Multi;
 import io.saucr.services.tests.once.Step.SetData;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * What the rig says of clients that are used today: nothing while nothing goes wrong, and each
- * violation that a fault makes certain. So it would say the same of the once client.
+ * violation that a fault makes certain, on Apache's servers and on ours. So it would say the same
+ * of the once client.
  */
 class BaselinesIT {
     private static final long SEED = 4;
     private static final int OPERATIONS = 90;
 
     @TempDir static Path work;
-    private static Ensemble servers;
+    private static BothServers servers;
 
     @BeforeAll
-    static void start() throws Exception {
-        servers = Servers.stockAlone(work.resolve("servers"));
+    static void describe() {
+        servers = new BothServers(work);
     }
 
     @AfterAll
@@ -41,8 +46,22 @@ class BaselinesIT {
     }
 
     /** One client with one operation under way, so that a fault meets no other. */
-    private static OnceRun.Plan plan(Writer.Way way, String name) {
-        return new OnceRun.Plan(way, servers.connectString(), name, 1, OPERATIONS, SEED, 1, work);
+    private static OnceRun.Plan plan(Kind whose, Writer.Way way, String name) throws IOException {
+        return plan(whose, way, name, 1, OPERATIONS, 1);
+    }
+
+    private static OnceRun.Plan plan(
+            Kind whose, Writer.Way way, String name, int clients, int operations, int depth)
+            throws IOException {
+        return new OnceRun.Plan(
+                way,
+                servers.of(whose).connectString(),
+                name,
+                clients,
+                operations,
+                SEED,
+                depth,
+                work.resolve("clients-" + whose));
     }
 
     private static List<Function<Request, Fate>> noFaults(int clients) {
@@ -85,11 +104,9 @@ class BaselinesIT {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"PLAIN", "CURATOR"})
-    void withoutFaultsThereIsNoViolation(Writer.Way way) throws Exception {
-        OnceRun.Plan plan =
-                new OnceRun.Plan(
-                        way, servers.connectString(), "calm-" + way, 2, 300, SEED, 16, work);
+    @CsvSource({"STOCK, PLAIN", "OURS, CURATOR"})
+    void withoutFaultsThereIsNoViolation(Kind whose, Writer.Way way) throws Exception {
+        OnceRun.Plan plan = plan(whose, way, "calm-" + way, 2, 300, 16);
         try (OnceRun run = new OnceRun(plan, noFaults(2))) {
             run.start();
             run.awaitDone();
@@ -97,17 +114,19 @@ class BaselinesIT {
         }
     }
 
-    @Test
-    void plainRetriesCreateTwice() throws Exception {
-        OnceRun.Plan plan = plan(Writer.Way.PLAIN, "twice");
+    @ParameterizedTest
+    @EnumSource
+    void plainRetriesCreateTwice(Kind whose) throws Exception {
+        OnceRun.Plan plan = plan(whose, Writer.Way.PLAIN, "twice");
         String data = dataOf(plan, CreateSequential.class::isInstance);
         assertThat(run(plan, Fate.of(Fate.Kind.CUT_AFTER), data))
                 .anyMatch(each -> each.contains("queue") && each.contains(data));
     }
 
-    @Test
-    void curatorTellsOfAMultiThatHappenedThatItDidNot() throws Exception {
-        OnceRun.Plan plan = plan(Writer.Way.CURATOR, "denied");
+    @ParameterizedTest
+    @EnumSource
+    void curatorTellsOfAMultiThatHappenedThatItDidNot(Kind whose) throws Exception {
+        OnceRun.Plan plan = plan(whose, Writer.Way.CURATOR, "denied");
         String data = dataOf(plan, BaselinesIT::isMultiThatHappens);
         assertThat(run(plan, Fate.of(Fate.Kind.CUT_AFTER), data))
                 .singleElement()
@@ -119,9 +138,10 @@ class BaselinesIT {
         return step instanceof Multi multi && multi.parts().get(1) instanceof SetData;
     }
 
-    @Test
-    void curatorSetsTwiceWhatHasNoVersion() throws Exception {
-        OnceRun.Plan plan = plan(Writer.Way.CURATOR, "set-twice");
+    @ParameterizedTest
+    @EnumSource
+    void curatorSetsTwiceWhatHasNoVersion(Kind whose) throws Exception {
+        OnceRun.Plan plan = plan(whose, Writer.Way.CURATOR, "set-twice");
         String data = dataOf(plan, step -> step instanceof SetData set && set.version() == -1);
         assertThat(run(plan, Fate.of(Fate.Kind.CUT_AFTER), data))
                 .singleElement()
@@ -130,9 +150,9 @@ class BaselinesIT {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"PLAIN", "CURATOR"})
-    void theSuccessorOfAKilledClientCreatesTwice(Writer.Way way) throws Exception {
-        OnceRun.Plan plan = plan(way, "killed-" + way);
+    @CsvSource({"OURS, PLAIN", "STOCK, CURATOR"})
+    void theSuccessorOfAKilledClientCreatesTwice(Kind whose, Writer.Way way) throws Exception {
+        OnceRun.Plan plan = plan(whose, way, "killed-" + way);
         String data = dataOf(plan, CreateSequential.class::isInstance);
         OnceRun[] run = new OnceRun[1];
         Script script =
@@ -151,9 +171,10 @@ class BaselinesIT {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"PLAIN", "CURATOR"})
-    void aRequestThatWasHeldTakesEffectBesideThatOfTheSuccessor(Writer.Way way) throws Exception {
-        OnceRun.Plan plan = plan(way, "held-" + way);
+    @CsvSource({"STOCK, PLAIN", "OURS, CURATOR"})
+    void aRequestThatWasHeldTakesEffectBesideThatOfTheSuccessor(Kind whose, Writer.Way way)
+            throws Exception {
+        OnceRun.Plan plan = plan(whose, way, "held-" + way);
         String data = dataOf(plan, CreateSequential.class::isInstance);
         OnceRun[] run = new OnceRun[1];
         Script script =
@@ -172,14 +193,19 @@ class BaselinesIT {
         }
     }
 
+    /** Each that ends something, on either kind of servers by turns. */
+    static Stream<Arguments> fates() {
+        Fate.Kind[] kinds = Fate.Kind.values();
+        return IntStream.range(0, kinds.length)
+                .filter(i -> kinds[i] != Fate.Kind.PASS && kinds[i] != Fate.Kind.HOLD)
+                .mapToObj(i -> Arguments.of(i % 2 == 0 ? Kind.STOCK : Kind.OURS, kinds[i]));
+    }
+
     /** By the way that is wrong in every one of them in which the server gets the request. */
     @ParameterizedTest
-    @EnumSource(
-            value = Fate.Kind.class,
-            mode = EnumSource.Mode.EXCLUDE,
-            names = {"PASS", "HOLD"})
-    void eachFateIsWhatItSays(Fate.Kind kind) throws Exception {
-        OnceRun.Plan plan = plan(Writer.Way.PLAIN, "fate-" + kind);
+    @MethodSource("fates")
+    void eachFateIsWhatItSays(Kind whose, Fate.Kind kind) throws Exception {
+        OnceRun.Plan plan = plan(whose, Writer.Way.PLAIN, "fate-" + kind);
         String data = dataOf(plan, CreateSequential.class::isInstance);
         List<String> violations = run(plan, Fate.of(kind), data);
         switch (kind) {

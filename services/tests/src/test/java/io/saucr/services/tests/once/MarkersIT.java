@@ -4,14 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.saucr.ensemble.ClientSession;
-import io.saucr.ensemble.Ensemble;
+import io.saucr.services.tests.once.BothServers.Kind;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.CreateMode;
@@ -33,26 +31,19 @@ import org.junit.jupiter.params.provider.EnumSource;
  * that carries a marker promises, and why nothing less would do.
  */
 class MarkersIT {
-    /** The servers that must keep these promises. */
-    enum Kind {
-        STOCK,
-        OURS
-    }
-
     private static final byte[] NOTHING = new byte[0];
 
     @TempDir static Path work;
-    private static final Map<Kind, Ensemble> SERVERS = new EnumMap<>(Kind.class);
+    private static BothServers servers;
 
     @BeforeAll
-    static void start() throws Exception {
-        SERVERS.put(Kind.STOCK, Servers.stockAlone(work.resolve("stock")));
-        SERVERS.put(Kind.OURS, Servers.ours(work.resolve("ours")));
+    static void describe() {
+        servers = new BothServers(work);
     }
 
     @AfterAll
     static void end() {
-        SERVERS.values().forEach(Ensemble::close);
+        servers.close();
     }
 
     /** A client that can end as a killed process does: its session goes on. */
@@ -88,7 +79,7 @@ class MarkersIT {
     }
 
     private static ZooKeeper connected(Kind kind) throws Exception {
-        return ClientSession.connected(SERVERS.get(kind).connectString(), Servers.PATIENCE);
+        return ClientSession.connected(servers.of(kind).connectString(), BothServers.PATIENCE);
     }
 
     @ParameterizedTest
@@ -113,7 +104,7 @@ class MarkersIT {
                     },
                     null);
         }
-        assertThat(answers.await(Servers.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        assertThat(answers.await(BothServers.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
         assertThat(codes.get(0)).isZero();
         assertThat(codes.subList(1, 4)).doesNotContain(0);
         assertThat(session.getChildren("/chain", false)).containsOnly("marker", "there", "a");
@@ -161,7 +152,7 @@ class MarkersIT {
         try (ClientLine line = leave(kind, List.of(bump("/read/marker", 0), create("/read/a")))) {
             CountDownLatch synced = new CountDownLatch(1);
             successor.sync("/read", (code, path, context) -> synced.countDown(), null);
-            assertThat(synced.await(Servers.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+            assertThat(synced.await(BothServers.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
             assertThat(successor.exists("/read/a", false)).isNull();
             assertThat(line.release()).containsExactly(0);
             assertThat(successor.exists("/read/a", false)).isNotNull();
@@ -251,12 +242,12 @@ class MarkersIT {
                         .and(ClientLine.unchecked(all::await)); // The end must not come before.
         ClientLine line =
                 new ClientLine(
-                        SERVERS.get(kind).connectString(), new Script().on(any -> true, hold));
+                        servers.of(kind).connectString(), new Script().on(any -> true, hold));
         Mortal dying = new Mortal(line.connectString());
         for (List<Op> parts : multis) {
             dying.multi(parts, (code, path, context, results) -> {}, null);
         }
-        Awaitility.await().atMost(Servers.PATIENCE).until(() -> line.held() == multis.length);
+        Awaitility.await().atMost(BothServers.PATIENCE).until(() -> line.held() == multis.length);
         dying.die();
         all.countDown();
         return line;

@@ -3,7 +3,8 @@ package io.saucr.services.tests.once;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.saucr.ensemble.Ensemble;
+import io.saucr.services.tests.once.BothServers.Kind;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,17 +14,17 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The once client under the faults that make today's clients wrong ({@link BaselinesIT}): what each
- * of them leaves and tells is that of a run without faults. Every fault meets one request for
- * certain; the client works pipelined meanwhile.
+ * of them leaves and tells is that of a run without faults, on Apache's servers and on ours. Every
+ * fault meets one request for certain; the client works pipelined meanwhile.
  */
 class OnceFaultsIT {
     private static final long SEED = 4;
@@ -68,11 +69,11 @@ class OnceFaultsIT {
     }
 
     @TempDir static Path work;
-    private static Ensemble servers;
+    private static BothServers servers;
 
     @BeforeAll
-    static void start() throws Exception {
-        servers = Servers.stockAlone(work.resolve("servers"));
+    static void describe() {
+        servers = new BothServers(work);
     }
 
     @AfterAll
@@ -80,28 +81,40 @@ class OnceFaultsIT {
         servers.close();
     }
 
-    private static OnceRun.Plan plan(String name) {
+    private static OnceRun.Plan plan(Kind whose, String name) throws IOException {
         return new OnceRun.Plan(
-                Writer.Way.ONCE, servers.connectString(), name, 1, OPERATIONS, SEED, DEPTH, work);
+                Writer.Way.ONCE,
+                servers.of(whose).connectString(),
+                name,
+                1,
+                OPERATIONS,
+                SEED,
+                DEPTH,
+                work.resolve("clients-" + whose));
     }
 
-    /** Each fate, with the client's death and without; {@link OnceCampaign} has them all. */
+    /**
+     * Each fate with the client's death on one kind of servers, and without it on the other; {@link
+     * OnceCampaign} has them all on either.
+     */
     static Stream<Arguments> faults() {
         List<Arguments> all = new ArrayList<>();
         Target[] targets = Target.values();
         Fate.Kind[] kinds = Fate.Kind.values();
         for (int i = 1; i < kinds.length; i++) {
-            all.add(Arguments.of(targets[i % targets.length], kinds[i], true));
-            all.add(Arguments.of(targets[(i + 2) % targets.length], kinds[i], false));
+            Kind whose = i % 2 == 0 ? Kind.STOCK : Kind.OURS;
+            all.add(Arguments.of(whose, targets[i % targets.length], kinds[i], true));
+            Target another = targets[(i + 2) % targets.length];
+            all.add(Arguments.of(whose.other(), another, kinds[i], false));
         }
         return all.stream();
     }
 
-    @ParameterizedTest(name = "{0} {1} kill {2}")
+    @ParameterizedTest(name = "{0} {1} {2} kill {3}")
     @MethodSource("faults")
-    void eachOperationTakesEffectOnce(Target target, Fate.Kind kind, boolean kill)
+    void eachOperationTakesEffectOnce(Kind whose, Target target, Fate.Kind kind, boolean kill)
             throws Exception {
-        OnceRun.Plan plan = plan(target + "-" + kind);
+        OnceRun.Plan plan = plan(whose, target + "-" + kind);
         String data = target.data(plan.workload());
         List<OnceRun> run = new ArrayList<>();
         Fate fate = Fate.of(kind).and(() -> kill(run, kill));
@@ -137,9 +150,9 @@ class OnceFaultsIT {
      * replacement of the marker, behind it, and in the midst of the successor's own chain.
      */
     @ParameterizedTest
-    @ValueSource(ints = {1, 2, 3, 5})
-    void aHeldChainMeetsItsSuccessor(int successorsWrite) throws Exception {
-        OnceRun.Plan plan = plan("chain-" + successorsWrite);
+    @CsvSource({"OURS, 1", "STOCK, 2", "OURS, 3", "STOCK, 5"})
+    void aHeldChainMeetsItsSuccessor(Kind whose, int successorsWrite) throws Exception {
+        OnceRun.Plan plan = plan(whose, "chain-" + successorsWrite);
         List<OnceRun> run = new ArrayList<>();
         AtomicInteger writes = new AtomicInteger();
         List<Integer> answers = new CopyOnWriteArrayList<>();
@@ -147,7 +160,7 @@ class OnceFaultsIT {
                 Fate.of(Fate.Kind.HOLD)
                         .and(
                                 () -> {
-                                    await().atMost(Servers.PATIENCE)
+                                    await().atMost(BothServers.PATIENCE)
                                             .until(() -> run.get(0).line(0).held() > 2);
                                     kill(run, true);
                                 });
@@ -172,11 +185,19 @@ class OnceFaultsIT {
         }
     }
 
-    @Test
-    void withoutFaultsAndWithSeveralClients() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void withoutFaultsAndWithSeveralClients(Kind whose) throws Exception {
         OnceRun.Plan plan =
                 new OnceRun.Plan(
-                        Writer.Way.ONCE, servers.connectString(), "calm", 2, 300, SEED, 64, work);
+                        Writer.Way.ONCE,
+                        servers.of(whose).connectString(),
+                        "calm",
+                        2,
+                        300,
+                        SEED,
+                        64,
+                        work.resolve("clients-" + whose));
         try (OnceRun run = new OnceRun(plan, List.of(any -> Fate.PASS, any -> Fate.PASS))) {
             run.start();
             run.awaitDone();

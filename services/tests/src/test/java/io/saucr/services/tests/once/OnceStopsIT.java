@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.saucr.ensemble.ClientSession;
-import io.saucr.ensemble.Ensemble;
 import io.saucr.services.once.OnceClient;
 import io.saucr.services.once.Operation;
 import io.saucr.services.once.Outcome;
 import io.saucr.services.once.StoppedException;
+import io.saucr.services.tests.once.BothServers.Kind;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -23,34 +23,59 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooKeeper;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * When going on could lose or repeat an operation, the once client stops, says why, and changes
- * nothing any more (E5, E9); what it cannot send it refuses before it has a number (E1).
+ * nothing any more (E5, E9); what it cannot send it refuses before it has a number (E1). On
+ * Apache's servers and on ours.
  */
 class OnceStopsIT {
     private static final byte[] DATA = "data".getBytes(StandardCharsets.UTF_8);
     private static final String MARKERS = "/once/bank";
 
+    @TempDir static Path folderOfServers;
+    private static BothServers servers;
+
     @TempDir Path work;
-    private Ensemble servers;
+    private Kind whose;
+    private String chroot;
     private ZooKeeper session;
     private final List<String> reasons = new CopyOnWriteArrayList<>();
 
-    @BeforeEach
-    void start() throws Exception {
-        servers = Servers.stockAlone(work.resolve("servers"));
-        session = ClientSession.connected(servers.connectString(), Servers.PATIENCE);
+    @BeforeAll
+    static void describe() {
+        servers = new BothServers(folderOfServers);
+    }
+
+    @AfterAll
+    static void endServers() {
+        servers.close();
+    }
+
+    /** Each test has a part of the tree, called as its folder is. */
+    private void on(Kind kind) throws Exception {
+        whose = kind;
+        try (ClientSession root =
+                ClientSession.connected(servers.of(kind).connectString(), BothServers.PATIENCE)) {
+            chroot = "/" + work.getFileName();
+            root.multi(new Step.Create(chroot, "").ops());
+        }
+        session = connected();
+    }
+
+    private ZooKeeper connected() throws Exception {
+        return ClientSession.connected(connectString(), BothServers.PATIENCE);
     }
 
     @AfterEach
     void end() throws Exception {
         session.close();
-        servers.close();
     }
 
     private OnceClient open(Path folder, String connectString) throws IOException {
@@ -62,12 +87,16 @@ class OnceStopsIT {
                 .open();
     }
 
+    private String connectString() throws IOException {
+        return servers.of(whose).connectString() + chroot;
+    }
+
     private OnceClient open() throws IOException {
-        return open(work.resolve("bank"), servers.connectString());
+        return open(work.resolve("bank"), connectString());
     }
 
     private static Outcome done(CompletableFuture<Outcome> future) throws Exception {
-        return future.get(Servers.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        return future.get(BothServers.PATIENCE.toSeconds(), TimeUnit.SECONDS);
     }
 
     private static void create(OnceClient client, String... paths) throws Exception {
@@ -84,7 +113,7 @@ class OnceStopsIT {
     private String reasonOfStop(OnceClient client, String path) throws Exception {
         assertThatThrownBy(() -> done(client.submit(Operation.create(path, DATA))))
                 .hasRootCauseInstanceOf(StoppedException.class);
-        Awaitility.await().atMost(Servers.PATIENCE).until(() -> !reasons.isEmpty());
+        Awaitility.await().atMost(BothServers.PATIENCE).until(() -> !reasons.isEmpty());
         assertThat(reasons).hasSize(1);
         assertThat(session.exists(path, false)).isNull();
         return reasons.get(0);
@@ -96,8 +125,19 @@ class OnceStopsIT {
         return MARKERS + "/" + names.get(0);
     }
 
-    @Test
-    void aMarkerThatIsDeletedUnderARunningClient() throws Exception {
+    private void restore(Backup backup) throws Exception {
+        servers.of(whose).killAll();
+        backup.restore();
+        servers.restart(whose);
+        // It may have expired meanwhile, or know later transactions than the servers do.
+        session.close();
+        session = connected();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aMarkerThatIsDeletedUnderARunningClient(Kind kind) throws Exception {
+        on(kind);
         try (OnceClient client = open()) {
             create(client, "/a", "/b", "/c");
             session.delete(marker(), -1);
@@ -106,8 +146,10 @@ class OnceStopsIT {
         }
     }
 
-    @Test
-    void aMarkerThatIsDeletedBetweenTwoStarts() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void aMarkerThatIsDeletedBetweenTwoStarts(Kind kind) throws Exception {
+        on(kind);
         try (OnceClient client = open()) {
             create(client, "/a", "/b", "/c");
         }
@@ -118,8 +160,10 @@ class OnceStopsIT {
         }
     }
 
-    @Test
-    void allThatIsBelowOnceIsDeleted() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void allThatIsBelowOnceIsDeleted(Kind kind) throws Exception {
+        on(kind);
         try (OnceClient client = open()) {
             create(client, "/a");
         }
@@ -132,17 +176,17 @@ class OnceStopsIT {
         }
     }
 
-    @Test
-    void anEnsembleThatIsRestoredFromABackup() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void anEnsembleThatIsRestoredFromABackup(Kind kind) throws Exception {
+        on(kind);
         Backup backup;
         try (OnceClient client = open()) {
             create(client, "/a", "/b");
-            backup = Backup.of(servers, work.resolve("backup"));
+            backup = Backup.of(servers.of(whose), work.resolve("backup"));
             create(client, "/c", "/d", "/e");
         }
-        servers.killAll();
-        backup.restore();
-        servers.start();
+        restore(backup);
         try (OnceClient client = open()) {
             String reason = reasonOfStop(client, "/f");
             assertThat(reason).contains("bank", "2", "5", "restored");
@@ -152,26 +196,26 @@ class OnceStopsIT {
     }
 
     /** Its session has seen later transactions than the servers have, and they refuse it. */
-    @Test
-    void anEnsembleThatIsRestoredUnderARunningClient() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void anEnsembleThatIsRestoredUnderARunningClient(Kind kind) throws Exception {
+        on(kind);
         try (OnceClient client = open()) {
             create(client, "/a", "/b");
-            Backup backup = Backup.of(servers, work.resolve("backup"));
+            Backup backup = Backup.of(servers.of(whose), work.resolve("backup"));
             for (int i = 0; i < 100; i++) { // Further than the restored one comes by itself.
                 create(client, "/later-" + i);
             }
-            servers.killAll();
-            backup.restore();
-            servers.start();
-            session.close();
-            session = ClientSession.connected(servers.connectString(), Servers.PATIENCE);
+            restore(backup);
             assertThat(reasonOfStop(client, "/f")).contains("bank", "2", "102", "restored");
         }
         assertThat(session.exists("/later-0", false)).isNull();
     }
 
-    @Test
-    void aFolderThatIsRestoredFromABackup() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void aFolderThatIsRestoredFromABackup(Kind kind) throws Exception {
+        on(kind);
         try (OnceClient client = open()) {
             create(client, "/a", "/b");
         }
@@ -188,15 +232,17 @@ class OnceStopsIT {
     }
 
     /** A twin on a copy of the folder takes over; the first one, held meanwhile, is no more. */
-    @Test
-    void theFirstOfTwoTwins() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void theFirstOfTwoTwins(Kind kind) throws Exception {
+        on(kind);
         Script script = new Script();
-        try (ClientLine line = new ClientLine(servers.connectString(), script);
-                OnceClient first = open(work.resolve("bank"), line.connectString())) {
+        try (ClientLine line = new ClientLine(servers.of(whose).connectString(), script);
+                OnceClient first = open(work.resolve("bank"), line.connectString() + chroot)) {
             create(first, "/a");
             Path copy = work.resolve("copy");
             copy(work.resolve("bank"), copy);
-            try (OnceClient second = open(copy, servers.connectString())) {
+            try (OnceClient second = open(copy, connectString())) {
                 create(second, "/b");
                 assertThat(reasonOfStop(first, "/c")).contains("bank", "another start");
                 create(second, "/d");
@@ -209,8 +255,10 @@ class OnceStopsIT {
         Files.move(to.resolveSibling("copies").resolve("0"), to);
     }
 
-    @Test
-    void aMarkerThatSomebodyElseWroteTo() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void aMarkerThatSomebodyElseWroteTo(Kind kind) throws Exception {
+        on(kind);
         try (OnceClient client = open()) {
             create(client, "/a");
             session.setData(marker(), "mine".getBytes(StandardCharsets.UTF_8), -1);
@@ -218,18 +266,22 @@ class OnceStopsIT {
         }
     }
 
-    @Test
-    void theNameIsTakenByAnotherFolder() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void theNameIsTakenByAnotherFolder(Kind kind) throws Exception {
+        on(kind);
         try (OnceClient client = open()) {
             create(client, "/a");
         }
-        try (OnceClient client = open(work.resolve("other"), servers.connectString())) {
+        try (OnceClient client = open(work.resolve("other"), connectString())) {
             assertThat(reasonOfStop(client, "/b")).contains("bank", "taken");
         }
     }
 
-    @Test
-    void whatIsTooLargeHasNoNumber() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void whatIsTooLargeHasNoNumber(Kind kind) throws Exception {
+        on(kind);
         byte[] large = new byte[600_000];
         try (OnceClient client = open()) {
             create(client, "/a");
