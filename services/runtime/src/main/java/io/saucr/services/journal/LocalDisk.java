@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -12,8 +13,11 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /** The files of this machine. Stateless but for the locks that this process holds. */
@@ -22,6 +26,8 @@ final class LocalDisk implements Disk {
     static final LocalDisk INSTANCE = new LocalDisk();
 
     private static final int LONGEST_HOLDER_BYTES = 200;
+    private static final int LOCK_TRIES = 20;
+    private static final long LOCK_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
     /**
      * What this process holds. The system's locks are those of a process, and closing any channel
@@ -71,6 +77,11 @@ final class LocalDisk implements Disk {
         return new LocalFile(new RandomAccessFile(file.toFile(), "rw"));
     }
 
+    /** Opens a file that is there, for reading alone. */
+    static File openToRead(Path file) throws IOException {
+        return new LocalFile(new RandomAccessFile(file.toFile(), "r"));
+    }
+
     @Override
     public void rename(Path from, Path to) throws IOException {
         Files.move(from, to, StandardCopyOption.ATOMIC_MOVE);
@@ -103,12 +114,8 @@ final class LocalDisk implements Disk {
                             StandardOpenOption.CREATE,
                             StandardOpenOption.READ,
                             StandardOpenOption.WRITE);
-            if (channel.tryLock() == null) {
-                ByteBuffer other = ByteBuffer.allocate(LONGEST_HOLDER_BYTES);
-                channel.read(other, 0);
-                String text =
-                        new String(other.array(), 0, other.position(), StandardCharsets.UTF_8);
-                throw new LockedException(text.isEmpty() ? "another process" : text);
+            if (!isLocked(channel)) {
+                throw new LockedException(holder(channel));
             }
             channel.truncate(0);
             channel.write(ByteBuffer.wrap(holder.getBytes(StandardCharsets.UTF_8)), 0);
@@ -126,6 +133,46 @@ final class LocalDisk implements Disk {
             held.close();
             HELD.remove(real);
         };
+    }
+
+    /** Who only looks whether it is locked holds the lock for an instant: that is waited out. */
+    private static boolean isLocked(FileChannel channel) throws IOException {
+        for (int tries = 0; tries < LOCK_TRIES; tries++) {
+            if (channel.tryLock() != null) {
+                return true;
+            }
+            LockSupport.parkNanos(LOCK_PAUSE_NANOS);
+        }
+        return false;
+    }
+
+    private static String holder(FileChannel channel) throws IOException {
+        ByteBuffer other = ByteBuffer.allocate(LONGEST_HOLDER_BYTES);
+        channel.read(other, 0);
+        String text = new String(other.array(), 0, other.position(), StandardCharsets.UTF_8);
+        return text.isEmpty() ? "another process" : text;
+    }
+
+    /**
+     * Who holds the lock of a file, without taking it or making the file.
+     *
+     * @return empty where nobody does
+     */
+    static Optional<String> holder(Path file) throws IOException {
+        if (!Files.exists(file)) {
+            return Optional.empty();
+        }
+        Path real = file.toRealPath();
+        if (!HELD.add(real)) {
+            return Optional.of("this process, " + ProcessHandle.current().pid());
+        }
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            try (FileLock shared = channel.tryLock(0, Long.MAX_VALUE, true)) {
+                return shared == null ? Optional.of(holder(channel)) : Optional.empty();
+            }
+        } finally {
+            HELD.remove(real);
+        }
     }
 
     @Override

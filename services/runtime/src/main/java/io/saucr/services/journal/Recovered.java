@@ -1,10 +1,8 @@
 package io.saucr.services.journal;
 
-import io.saucr.services.core.journal.JournalRecovery;
 import io.saucr.services.core.journal.JournalRecovery.Behind;
 import io.saucr.services.core.journal.JournalRecovery.Decision;
 import io.saucr.services.core.journal.SegmentHeader;
-import io.saucr.services.core.journal.SegmentHeader.UnreadableSegmentException;
 import io.saucr.services.core.journal.SegmentScan;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -60,29 +58,11 @@ public final class Recovered {
             throws IOException {
         Path baseFolder = folder.resolve(ServiceFolder.BASE);
         Path journalFolder = folder.resolve(ServiceFolder.JOURNAL);
-        List<Long> bases = Base.turns(disk, baseFolder);
-        long baseTurn = newestWhole(disk, baseFolder, bases, identity);
-        List<Long> firstTurns = Segment.firstTurns(disk, journalFolder);
-        if (identity.begun() && firstTurns.isEmpty() && bases.isEmpty()) {
-            throw new RefusedFolderException(
-                    journalFolder,
-                    -1,
-                    "the segments are missing, and there is no base. Put them back");
-        }
-        int needed = JournalRecovery.firstNeeded(firstTurns, baseTurn);
-        List<SegmentScan> scans = scan(disk, journalFolder, firstTurns, needed);
-        Decision decision =
-                JournalRecovery.decide(
-                        baseTurn, bases.isEmpty() ? 0 : bases.get(0), scans, identity::knows);
-        if (decision instanceof Decision.Refuse refuse) {
-            throw new RefusedFolderException(
-                    refuse.segment() == 0
-                            ? journalFolder
-                            : Segment.file(journalFolder, refuse.segment()),
-                    refuse.segment() == 0 ? -1 : refuse.offset(),
-                    refuse.reason());
-        }
-        Decision.GoOn goOn = (Decision.GoOn) decision;
+        Survey survey = Survey.of(disk, folder, identity);
+        List<Long> bases = survey.bases();
+        long baseTurn = survey.baseTurn();
+        List<Long> firstTurns = survey.firstTurns();
+        Decision.GoOn goOn = survey.decision();
 
         if (goOn.behind() != Behind.NOTHING) {
             writeAgain(
@@ -104,7 +84,7 @@ public final class Recovered {
             if (last <= baseTurn) {
                 covered.add(file);
             } else {
-                SegmentScan scan = scans.get(index - needed);
+                SegmentScan scan = survey.scans().get(index - survey.needed());
                 kept.add(Segment.sealed(file, first, last, scan.end() - SegmentHeader.BYTES));
             }
         }
@@ -132,33 +112,6 @@ public final class Recovered {
                 disk, baseFolder, identity, options, base, goOn.lastTurn(), kept, next);
     }
 
-    /** An older base serves where the newest is damaged: it goes only once the newer is on disk. */
-    private static long newestWhole(Disk disk, Path folder, List<Long> turns, Identity identity)
-            throws IOException {
-        RefusedFolderException newest = null;
-        for (long turn : turns) {
-            try {
-                readBase(disk, folder, turn, identity, (name, content) -> {});
-                return turn;
-            } catch (RefusedFolderException e) {
-                newest = newest == null ? e : newest;
-            }
-        }
-        if (newest != null) {
-            throw newest;
-        }
-        return 0;
-    }
-
-    private static void readBase(
-            Disk disk, Path folder, long turn, Identity identity, Base.SectionReader reader)
-            throws IOException {
-        Path path = Base.file(folder, turn);
-        try (Disk.File file = disk.open(path)) {
-            new BaseFormat.FileReader(path, file, turn, identity::knows).sections(reader);
-        }
-    }
-
     private static void writeBaseAgain(Disk disk, Path folder, long turn) throws IOException {
         Path path = Base.file(folder, turn);
         Path beside = folder.resolve("again.tmp");
@@ -176,61 +129,13 @@ public final class Recovered {
         disk.forceFolder(folder);
     }
 
-    private static List<SegmentScan> scan(Disk disk, Path folder, List<Long> firstTurns, int from)
-            throws IOException {
-        List<SegmentScan> scans = new ArrayList<>();
-        for (int index = from; index < firstTurns.size(); index++) {
-            long last =
-                    index + 1 < firstTurns.size() ? firstTurns.get(index + 1) - 1 : Long.MAX_VALUE;
-            scans.add(
-                    scan(
-                            disk,
-                            Segment.file(folder, firstTurns.get(index)),
-                            firstTurns.get(index),
-                            last,
-                            (turn, delta) -> {}));
-        }
-        return scans;
-    }
-
-    private static SegmentScan scan(
-            Disk disk, Path file, long firstTurn, long lastTurn, SegmentScan.Visitor visitor)
-            throws IOException {
-        try {
-            SegmentScan scan =
-                    SegmentScan.scan(ByteBuffer.wrap(content(disk, file)), lastTurn, visitor);
-            if (scan.header().firstTurn() != firstTurn) {
-                throw new RefusedFolderException(
-                        file,
-                        SegmentHeader.FIRST_TURN_OFFSET,
-                        "the segment begins with turn "
-                                + scan.header().firstTurn()
-                                + ", not with that of its name; give it its name back");
-            }
-            return scan;
-        } catch (UnreadableSegmentException e) {
-            throw new RefusedFolderException(file, e.offset(), e.getMessage());
-        }
-    }
-
-    private static byte[] content(Disk disk, Path path) throws IOException {
-        try (Disk.File file = disk.open(path)) {
-            ByteBuffer content = ByteBuffer.allocate(Math.toIntExact(file.size()));
-            file.read(content, 0);
-            if (content.hasRemaining()) {
-                throw new IOException(path + " became shorter while it was read");
-            }
-            return content.array();
-        }
-    }
-
     /**
      * Writes the end of the last segment again, as after a failed force it may stand in the page
      * cache alone, and cuts what is torn (K9). Where nothing in the segment is called forced, its
      * name may not be on disk either: then another file takes its place.
      */
     private static void writeAgain(Disk disk, Path path, Decision.GoOn goOn) throws IOException {
-        byte[] content = content(disk, path);
+        byte[] content = Survey.content(disk, path);
         if (goOn.from() == SegmentHeader.BYTES) {
             byte[] valid = new byte[goOn.end()];
             System.arraycopy(content, 0, valid, 0, valid.length);
@@ -272,7 +177,7 @@ public final class Recovered {
                     "the base of turn " + baseTurn + " was replaced by one of " + base.turn());
         }
         if (baseTurn > 0) {
-            readBase(disk, baseFolder, baseTurn, identity, reader);
+            Survey.readBase(disk, baseFolder, baseTurn, identity::knows, reader);
         }
     }
 
@@ -287,7 +192,7 @@ public final class Recovered {
         }
         for (Segment segment : segments) {
             SegmentScan scan =
-                    scan(
+                    Survey.scan(
                             disk,
                             segment.path(),
                             segment.firstTurn(),

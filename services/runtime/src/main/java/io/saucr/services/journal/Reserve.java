@@ -12,7 +12,7 @@ import java.nio.file.Path;
  */
 public final class Reserve {
 
-    private static final String FILE = "reserve";
+    static final String FILE = "reserve";
     private static final int PART_BYTES = 1 << 20;
 
     private final Disk disk;

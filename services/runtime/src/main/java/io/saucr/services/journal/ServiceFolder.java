@@ -21,6 +21,7 @@ public final class ServiceFolder implements AutoCloseable {
     static final String IDENTITY = "identity";
     static final String JOURNAL = "journal";
     static final String BASE = "base";
+    static final String LOCK = "lock";
 
     private static final int LARGEST_IDENTITY_BYTES = 1 << 20;
 
@@ -67,7 +68,7 @@ public final class ServiceFolder implements AutoCloseable {
         disk.makeFolder(path);
         Closeable lock;
         try {
-            lock = disk.lock(path.resolve("lock"), "process " + ProcessHandle.current().pid());
+            lock = disk.lock(path.resolve(LOCK), "process " + ProcessHandle.current().pid());
         } catch (Disk.LockedException e) {
             throw new RefusedFolderException(
                     path,
@@ -145,7 +146,7 @@ public final class ServiceFolder implements AutoCloseable {
         return identity;
     }
 
-    private static Identity decode(Disk disk, Path file) throws IOException {
+    static Identity decode(Disk disk, Path file) throws IOException {
         try (Disk.File opened = disk.open(file)) {
             if (opened.size() > LARGEST_IDENTITY_BYTES) {
                 throw new IllegalArgumentException(

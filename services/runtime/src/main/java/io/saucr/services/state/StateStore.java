@@ -186,6 +186,23 @@ public final class StateStore implements State {
     }
 
     /**
+     * Says what a section of the base holds, such as {@code map, 12 entries}, without knowing its
+     * types.
+     *
+     * @throws UnreadableStateException where it is damaged, or of a newer release
+     */
+    public static String summary(String section, InputStream content) throws IOException {
+        String name = section.substring(SECTION_PREFIX.length());
+        try (JsonParser in = Codec.parser(content)) {
+            Table.Header header = Table.Header.read(name, in);
+            return header.kind().name().toLowerCase(Locale.ROOT)
+                    + ", "
+                    + header.entries()
+                    + (header.entries() == 1 ? " entry" : " entries");
+        }
+    }
+
+    /**
      * Loads one section of the base, each once, before {@link #apply}. It ends declaring.
      *
      * @throws UnreadableStateException where it is damaged, or does not fit what is declared; says
@@ -404,8 +421,8 @@ public final class StateStore implements State {
             throw new IllegalArgumentException(
                     String.format(
                             Locale.ROOT,
-                            "a turn of %s changes more than %,d bytes of its state: do it in several"
-                                    + " turns, by messages to itself",
+                            "a turn of %s changes more than %,d bytes of its state: do it in"
+                                    + " several turns, by messages to itself",
                             service,
                             LARGEST_TURN_BYTES));
         }
