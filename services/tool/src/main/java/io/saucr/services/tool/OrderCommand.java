@@ -1,16 +1,9 @@
 package io.saucr.services.tool;
 
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-
 import io.saucr.services.ServiceStatus;
-
-import picocli.CommandLine.ArgGroup;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
-
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -18,6 +11,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 
 /**
  * Orders to one running service, by its status page. What an order is about is looked up first, so
@@ -28,8 +26,8 @@ abstract class OrderCommand implements Callable<Integer> {
     @Mixin private PageOptions pages;
     @Mixin private Output output;
 
-    /** What is given to the service, one after the other, and how each is told to people. */
-    private record Order(Map<String, String> parameters, String done) {}
+    /** What is given to the service, and how it is told to programs and to people. */
+    private record Order(Map<String, String> parameters, ObjectNode json, String done) {}
 
     private final String name;
 
@@ -44,19 +42,22 @@ abstract class OrderCommand implements Callable<Integer> {
      */
     abstract List<Order> orders(ServiceStatus status) throws FailureException;
 
+    private static ObjectNode node() {
+        return JsonNodeFactory.instance.objectNode();
+    }
+
     @Override
     public Integer call() throws FailureException, InterruptedException {
         Page page = pages.one();
         ServiceStatus status = page.status().status();
-        ObjectNode json = JsonNodeFactory.instance.objectNode();
+        ObjectNode json = node();
         json.put("page", page.address().toString()).put("service", status.service());
-        var done = json.putArray(name);
+        ArrayNode done = json.putArray(name);
         try {
             for (Order order : orders(status)) {
                 page.order(name, order.parameters());
                 if (output.json()) {
-                    ObjectNode row = done.addObject();
-                    order.parameters().forEach(row::put);
+                    done.add(order.json());
                 } else {
                     output.out().println(order.done());
                     output.out().flush();
@@ -128,6 +129,7 @@ abstract class OrderCommand implements Callable<Integer> {
                     orders.add(
                             new Order(
                                     Map.of("parked", Long.toString(it.id())),
+                                    node().put("id", it.id()).put("type", it.type()),
                                     it.id() + ", " + it.type() + " of " + it.channel() + done));
                 }
             }
@@ -150,9 +152,9 @@ abstract class OrderCommand implements Callable<Integer> {
             name = "retry",
             description = {
                 "Has messages tried again that were put aside, as messages of the service to"
-                    + " itself: their senders were told that they did not go through. What fails"
-                    + " again is put aside again, under another id. Exits with 1 if there is no"
-                    + " such message."
+                        + " itself: their senders were told that they did not go through. What fails"
+                        + " again is put aside again, under another id. Exits with 1 if there is no"
+                        + " such message."
             },
             footer = {
                 "",
@@ -190,9 +192,9 @@ abstract class OrderCommand implements Callable<Integer> {
             name = "gone",
             description = {
                 "Tells a service that a birth of a peer never comes back: what that one has not"
-                    + " acked returns to the service's handlers, \"perhaps consumed\", and nothing"
-                    + " of it goes to a successor of the same name. There is no way back. Exits"
-                    + " with 1 if the service has no such peer, or if the peer is connected."
+                        + " acked returns to the service's handlers, \"perhaps consumed\", and nothing"
+                        + " of it goes to a successor of the same name. There is no way back. Exits"
+                        + " with 1 if the service has no such peer, or if the peer is connected."
             },
             footer = {
                 "",
@@ -253,6 +255,7 @@ abstract class OrderCommand implements Callable<Integer> {
             return List.of(
                     new Order(
                             Map.of("service", peer, "birth", birth),
+                            node().put("peer", peer).put("birth", birth).put("unacked", unacked),
                             peer
                                     + " of the birth "
                                     + birth
@@ -298,7 +301,10 @@ abstract class OrderCommand implements Callable<Integer> {
                                 + ". Nothing was changed");
             }
             return List.of(
-                    new Order(Map.of("channel", channel), channel + ": its next message is tried"));
+                    new Order(
+                            Map.of("channel", channel),
+                            node().put("channel", channel),
+                            channel + ": its next message is tried"));
         }
     }
 }

@@ -4,10 +4,8 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-
 import io.saucr.services.ServiceStatus;
 import io.saucr.services.status.StatusPage;
-
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.URI;
@@ -164,6 +162,10 @@ final class Page {
 
     private FailureException noPage(String why, Throwable cause) {
         return new FailureException(
-                address + " is not the status page of a service: " + why, cause);
+                address
+                        + " is not the status page of a service: "
+                        + why
+                        + ". The service's log says where its page is",
+                cause);
     }
 }

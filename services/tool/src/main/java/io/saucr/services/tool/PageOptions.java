@@ -1,13 +1,12 @@
 package io.saucr.services.tool;
 
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
-
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 
 /** Where status pages are. One thread. */
 final class PageOptions {
@@ -24,7 +23,7 @@ final class PageOptions {
             required = true,
             description =
                     "The status page, as the service's statusPage(...) and its log say. A page"
-                        + " without a host of its own is reached from the service's machine alone.")
+                            + " without a host of its own is reached from the service's machine alone.")
     private List<String> urls = List.of();
 
     @Option(

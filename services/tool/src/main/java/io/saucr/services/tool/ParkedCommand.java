@@ -3,15 +3,12 @@ package io.saucr.services.tool;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-
 import io.saucr.services.ServiceStatus;
-
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 
 /** {@code bin/saucr-services parked}. */
 @Command(

@@ -1,5 +1,6 @@
 package io.saucr.services.tool;
 
+import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -9,8 +10,6 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
-
-import java.util.List;
 
 /** {@code bin/saucr-services}: commands for those who run services. */
 @Command(
@@ -24,6 +23,7 @@ import java.util.List;
             OrderCommand.Discard.class,
             OrderCommand.Gone.class,
             OrderCommand.Resume.class,
+            FolderCommand.class,
             DemoCommand.class,
         },
         footer = {

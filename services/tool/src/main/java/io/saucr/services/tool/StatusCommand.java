@@ -3,16 +3,13 @@ package io.saucr.services.tool;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-
 import io.saucr.services.ServiceStatus;
-
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 
 /** {@code bin/saucr-services status}. */
 @Command(
@@ -108,7 +105,7 @@ final class StatusCommand implements Callable<Integer> {
                         .map(
                                 it ->
                                         List.of(
-                                                it.peer(),
+                                                FolderReport.peer(it.peer(), it.outside()),
                                                 it.birth().isEmpty() ? "-" : it.birth(),
                                                 it.connected() ? "yes" : "no",
                                                 Long.toString(it.sent()),
@@ -127,10 +124,11 @@ final class StatusCommand implements Callable<Integer> {
                                         List.of(
                                                 it,
                                                 "stands still: 'resume' has its next message tried"
-                                                    + " again; a release that knows its type takes"
-                                                    + " it, too")));
-        status.waitsFor()
-                .forEach(it -> problems.add(List.of(it, "takes nothing at the moment (K13)")));
+                                                        + " again; a release that knows its type takes"
+                                                        + " it, too")));
+        status.waitsFor().stream()
+                .filter(it -> !status.unreachable().containsKey(it))
+                .forEach(it -> problems.add(List.of(it, "takes nothing at the moment")));
         for (Map.Entry<String, String> it : status.unreachable().entrySet()) {
             problems.add(List.of(it.getKey(), "cannot be reached: " + Output.line(it.getValue())));
         }

@@ -1,0 +1,106 @@
+package io.saucr.services.tool;
+
+import io.saucr.services.journal.RefusedFolderException;
+import io.saucr.services.local.FolderContents;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code bin/saucr-services folder} and {@code folder verify}. */
+@Command(
+        name = "folder",
+        description = {
+            "Reads the folder of a service or client, without its process and without changing a"
+                    + " byte of it: who it is, its files, the newest turn, parked messages, what"
+                    + " waits for whom. Of a folder that runs it shows about one moment.",
+            "Exits with 1 if a start would refuse the folder; says where and what to do."
+        },
+        subcommands = FolderCommand.Verify.class,
+        footer = {
+            "",
+            "Examples:",
+            "  saucr-services folder services/bank",
+            "  saucr-services folder services/bank --json",
+            "  saucr-services folder verify services/bank && echo whole"
+        })
+final class FolderCommand implements Callable<Integer> {
+
+    @Parameters(
+            arity = "0..1",
+            paramLabel = "FOLDER",
+            description = "As the service was given with folder(...). One named verify: ./verify.")
+    private Path folder;
+
+    @Mixin private Output output;
+    @Spec private CommandSpec spec;
+
+    @Override
+    public Integer call() throws FailureException {
+        if (folder == null) {
+            throw new ParameterException(spec.commandLine(), "Which folder?");
+        }
+        FolderContents contents = read(folder);
+        FolderReport report = new FolderReport(contents);
+        if (output.json()) {
+            output.print(report.json());
+        } else {
+            report.print(output);
+        }
+        return contents.files().starts() && contents.unread().isEmpty()
+                ? ServicesCommand.FINE
+                : ServicesCommand.FAILED;
+    }
+
+    private static FolderContents read(Path folder) throws FailureException {
+        try {
+            return FolderContents.read(folder);
+        } catch (RefusedFolderException e) {
+            throw new FailureException(e.getMessage(), e);
+        } catch (IOException e) {
+            throw new FailureException(folder + " cannot be read: " + e, e);
+        } catch (OutOfMemoryError e) {
+            throw new FailureException(
+                    folder
+                            + " needs more memory than this command has, as its service does: set"
+                            + " SAUCR_SERVICES_JVMFLAGS=-Xmx4g, or more",
+                    e);
+        }
+    }
+
+    /** Whether it is whole. */
+    @Command(
+            name = "verify",
+            description = {
+                "Reads a folder from end to end, with every checksum, and changes nothing.",
+                "Exits with 1 if anything is damaged or missing, also if an older base makes up for"
+                        + " it. What a crash leaves behind, such as a torn last record, is no damage."
+            },
+            footer = {"", "Example:", "  saucr-services folder verify services/bank"})
+    static final class Verify implements Callable<Integer> {
+
+        @Parameters(
+                paramLabel = "FOLDER",
+                description = "As the service was given with folder(...).")
+        private Path folder;
+
+        @Mixin private Output output;
+
+        @Override
+        public Integer call() throws FailureException {
+            FolderContents contents = read(folder);
+            FolderReport report = new FolderReport(contents);
+            if (output.json()) {
+                output.print(report.verdict());
+            } else {
+                report.printVerdict(output);
+            }
+            return report.isWhole() ? ServicesCommand.FINE : ServicesCommand.FAILED;
+        }
+    }
+}

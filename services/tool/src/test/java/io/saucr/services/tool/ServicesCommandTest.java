@@ -1,0 +1,329 @@
+package io.saucr.services.tool;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+/** What operators are told where something is wrong, and that nothing was ordered then. */
+class ServicesCommandTest {
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final String BIRTH = "0123456789abcdef0123456789abcdef";
+
+    private final List<String> orders = new ArrayList<>();
+    private HttpServer server;
+    private String out;
+    private String err;
+
+    @AfterEach
+    void stopServer() {
+        if (server != null) {
+            server.stop(0);
+        }
+    }
+
+    private int execute(String... arguments) {
+        StringWriter outText = new StringWriter();
+        StringWriter errText = new StringWriter();
+        CommandLine command = ServicesCommand.commandLine();
+        command.setOut(new PrintWriter(outText, true));
+        command.setErr(new PrintWriter(errText, true));
+        int code = command.execute(arguments);
+        out = outText.toString();
+        err = errText.toString();
+        return code;
+    }
+
+    /** A page that says this, and takes orders with that status. */
+    private String page(int status, String body, int orderStatus) throws IOException {
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext(
+                "/",
+                exchange -> {
+                    boolean order = exchange.getRequestMethod().equals("POST");
+                    if (order) {
+                        orders.add(
+                                exchange.getRequestURI()
+                                        + " "
+                                        + exchange.getRequestHeaders()
+                                                .containsKey("X-Saucr-Services"));
+                    }
+                    byte[] bytes = (order ? "the disk is full" : body).getBytes(UTF_8);
+                    exchange.sendResponseHeaders(order ? orderStatus : status, bytes.length);
+                    exchange.getResponseBody().write(bytes);
+                    exchange.close();
+                });
+        server.start();
+        return "localhost:" + server.getAddress().getPort();
+    }
+
+    /** A service with two parked messages, a peer that is there and one that is not. */
+    private static String status(String parked, String stopped) {
+        String channel =
+                "{'peer':'%s','outside':false,'birth':'%s','connected':%s,'sent':4,'unacked':2,"
+                        + "'oldestUnackedMillis':61000,'consumed':3,'waiting':1}";
+        return ("{'service':'bank','address':'localhost:4000','birth':'"
+                        + "f".repeat(32)
+                        + "','incarnation':2,'turn':9,'finalTurn':8,'bytesNotFinal':1,"
+                        + "'bytesAboveBase':2,'lastForceMicros':300,'duplicates':0,'timers':0,"
+                        + "'outputs':0,'channels':["
+                        + String.format(channel, "shop", BIRTH, "false")
+                        + ","
+                        + String.format(channel, "mint", "e".repeat(32), "true")
+                        + "],'parked':["
+                        + parked
+                        + "],'stopped':["
+                        + stopped
+                        + "],'waitsFor':['mint'],'unreachable':{'shop':'no route'},"
+                        + "'ofALaterRelease':7}")
+                .replace('\'', '"');
+    }
+
+    private static final String PARKED =
+            "{'id':3,'channel':'shop','type':'Order','bytes':18,'reason':'A: one\\nline'},"
+                    + "{'id':5,'channel':'shop','type':'Order','bytes':19,'reason':'B'}";
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "dance | there is no command 'dance'",
+                "'' | Which command?",
+                "status | Missing required option: '--url=HOST:PORT'",
+                "status --url localhost | a status page is HOST:PORT or a URL, such as",
+                "status --url ftp://localhost:1 | a status page is HOST:PORT or a URL",
+                "status --url local host:1 | Unmatched argument",
+                "status --url localhost:1 --timeout 0 | --timeout is from 1 to 3600, not 0",
+                "status --url localhost:1 --timeout x | Invalid value for option '--timeout'",
+                "status --url localhost:1 -o xml | Invalid value for option '--output'",
+                "status --url localhost:1 --kind x | Unknown option",
+                "retry --url localhost:1 | (ID... | --all)",
+                "retry x --url localhost:1 | Invalid value for positional parameter",
+                "retry 1 --url localhost:1,localhost:2 | an order is for one service",
+                "discard --url localhost:1 | (ID... | --all)",
+                "gone shop --url localhost:1 | Missing required parameter: 'BIRTH'",
+                "resume --url localhost:1 | Missing required parameter: 'CHANNEL'",
+                "folder | Which folder?",
+                "folder verify | Missing required parameter: 'FOLDER'",
+                "help dance | there is no command 'dance'"
+            })
+    void wrongUsageIsExplained(String line, String expected) {
+        assertThat(execute(line.isEmpty() ? new String[0] : line.split(" "))).isEqualTo(2);
+        assertThat(err).startsWith("saucr-services: ").contains(expected);
+        assertThat(out).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "status",
+                "parked",
+                "retry",
+                "discard",
+                "gone",
+                "resume",
+                "folder",
+                "folder verify"
+            })
+    void eachCommandHasHelpWithAnExample(String name) {
+        List<String> words = new ArrayList<>(List.of(name.split(" ")));
+        words.add("--help");
+        assertThat(execute(words.toArray(String[]::new))).isZero();
+        assertThat(out).contains("Example").contains("  saucr-services " + name + " ");
+        String shown = out;
+        words.remove("--help");
+        words.add(0, "help");
+        assertThat(execute(words.toArray(String[]::new))).isZero();
+        assertThat(out).isEqualTo(shown);
+    }
+
+    @Test
+    void whereNothingListensIsSaid() throws Exception {
+        String page = page(200, "", 200);
+        server.stop(0);
+        for (String command : List.of("status", "parked", "retry 3", "resume shop")) {
+            List<String> words = new ArrayList<>(List.of(command.split(" ")));
+            words.addAll(List.of("--url", page));
+            assertThat(execute(words.toArray(String[]::new))).isEqualTo(1);
+            assertThat(err).contains("nothing listens at http://" + page + "/", "statusPage(");
+        }
+        assertThat(execute("status", "--json", "--url", page)).isEqualTo(1);
+        assertThat(JSON.readTree(out).get(0).get("problem").asText()).contains("nothing listens");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "404 | there is none | it answered with status 404: there is none",
+                "200 | <html>hello</html> | its status.json is something else: <html>hello",
+                "200 | {\"service\":1} | its status.json is something else",
+                "200 | [] | its status.json is something else",
+                "200 | null | its status.json is something else",
+                "403 | ask by name | it answered with status 403: ask by name"
+            })
+    void whatIsNoPageIsNamed(int status, String body, String expected) throws Exception {
+        String page = page(status, body, 200);
+        assertThat(execute("parked", "--url", page)).isEqualTo(1);
+        assertThat(err)
+                .contains("http://" + page + "/ is not the status page of a service: " + expected);
+        assertThat(execute("discard", "--all", "--url", page)).isEqualTo(1);
+        assertThat(orders).isEmpty();
+    }
+
+    @Test
+    void aServiceThatDoesNotAnswerIsNotWaitedForForEver() throws Exception {
+        String busy = page(503, "bank does not answer", 200);
+        assertThat(execute("status", "--url", busy)).isEqualTo(1);
+        assertThat(err).contains("http://" + busy + "/: bank does not answer");
+        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            String url = "http://localhost:" + silent.getLocalPort();
+            assertThat(execute("status", "--timeout", "1", "--url", url)).isEqualTo(1);
+            assertThat(err).contains(url + "/ did not answer within 1.0 s", "--timeout");
+        }
+    }
+
+    @Test
+    void statusShowsWhatHoldsAServiceUp() throws Exception {
+        String page = page(200, status(PARKED, "'shop'"), 200);
+        assertThat(execute("status", "--url", page)).isEqualTo(1);
+        assertThat(out)
+                .containsPattern("bank +localhost:4000 +f{32} +2 +9 +8 +300 us +4 +2 +1")
+                .containsPattern("shop +" + BIRTH + " +no +4 +2 +1:01 min +3 +1")
+                .containsPattern("shop +stands still: 'resume'")
+                .containsPattern("shop +cannot be reached: no route")
+                .containsPattern("mint +takes nothing at the moment")
+                .contains("Put aside: 2");
+        assertThat(execute("status", "--url", page, "-o", "json")).isEqualTo(1);
+        JsonNode row = JSON.readTree(out).get(0);
+        assertThat(row.at("/status/parked/1/id").asLong()).isEqualTo(5);
+        assertThat(row.at("/status/ofALaterRelease").asLong()).isEqualTo(7);
+    }
+
+    @Test
+    void aServiceThatGoesOnIsFine() throws Exception {
+        String page = page(200, status("", ""), 200);
+        assertThat(execute("status", "--url", page)).isZero();
+        assertThat(execute("parked", "--url", page)).isZero();
+        assertThat(out).isEqualTo("Nothing is put aside." + System.lineSeparator());
+        assertThat(execute("retry", "--all", "--url", page)).isEqualTo(1);
+        assertThat(err).contains("nothing is put aside at bank");
+        assertThat(execute("discard", "4", "--url", page)).isEqualTo(1);
+        assertThat(err).contains("nothing with the id 4", "Nothing else is, either.");
+    }
+
+    @Test
+    void parkedListsThemOnALineEach() throws Exception {
+        String page = page(200, status(PARKED, ""), 200);
+        assertThat(execute("parked", "--url", page)).isEqualTo(1);
+        assertThat(out.lines()).hasSize(3);
+        assertThat(out).containsPattern("bank +3 +shop +Order +18 +A: one line");
+        assertThat(execute("parked", "--json", "--url", page)).isEqualTo(1);
+        assertThat(JSON.readTree(out).at("/0/parked/0/bytes").asInt()).isEqualTo(18);
+    }
+
+    @Test
+    void anUnknownIdStopsTheWholeOrder() throws Exception {
+        String page = page(200, status(PARKED, ""), 200);
+        assertThat(execute("retry", "3", "4", "--url", page)).isEqualTo(1);
+        assertThat(err)
+                .contains(
+                        "nothing with the id 4 is put aside at bank",
+                        "These are: 3 (Order), 5 (Order)",
+                        "Nothing was changed");
+        assertThat(orders).isEmpty();
+        assertThat(execute("retry", "5", "3", "5", "--url", page)).isZero();
+        assertThat(orders).containsExactly("/retry?parked=3 true", "/retry?parked=5 true");
+        orders.clear();
+        assertThat(execute("discard", "--all", "--json", "--url", page)).isZero();
+        assertThat(orders).containsExactly("/discard?parked=3 true", "/discard?parked=5 true");
+        assertThat(JSON.readTree(out).at("/discard/1/id").asLong()).isEqualTo(5);
+    }
+
+    @Test
+    void onlyWhoIsKnownAndAwayIsDeclaredGone() throws Exception {
+        String page = page(200, status("", ""), 200);
+        assertThat(execute("gone", "shop", "e".repeat(32), "--url", page)).isEqualTo(1);
+        assertThat(err).contains("has met no service shop", "shop " + BIRTH, "--force");
+        assertThat(execute("gone", "mint", "e".repeat(32), "--url", page)).isEqualTo(1);
+        assertThat(err).contains("mint is connected");
+        assertThat(orders).isEmpty();
+        assertThat(execute("gone", "shop", BIRTH, "--url", page)).isZero();
+        assertThat(out).contains("messages that return to bank: 2");
+        assertThat(execute("gone", "mint", "e".repeat(32), "--force", "--url", page)).isZero();
+        assertThat(execute("gone", "never", BIRTH, "--force", "--url", page)).isZero();
+        assertThat(orders).hasSize(3).allMatch(it -> it.startsWith("/gone?"));
+    }
+
+    @Test
+    void onlyWhatWaitsIsResumed() throws Exception {
+        String page = page(200, status("", "'shop','a client#7'"), 200);
+        assertThat(execute("resume", "mint", "--url", page)).isEqualTo(1);
+        assertThat(err)
+                .contains("no channel mint of bank waits", "these do: shop, a client#7")
+                .contains("Nothing was changed");
+        assertThat(orders).isEmpty();
+        assertThat(execute("resume", "a client#7", "--url", page)).isZero();
+        assertThat(orders).containsExactly("/resume?channel=a%20client%237 true");
+    }
+
+    @Test
+    void whatTheServiceRefusesIsPassedOn() throws Exception {
+        String page = page(200, status(PARKED, ""), 503);
+        assertThat(execute("retry", "--all", "--url", page)).isEqualTo(1);
+        assertThat(err).contains("refused: the disk is full");
+        assertThat(execute("retry", "--all", "--json", "--url", page)).isEqualTo(1);
+        assertThat(JSON.readTree(out).get("problem").asText()).contains("the disk is full");
+    }
+
+    @Test
+    void anOrderThatAPageDoesNotKnowIsOfALaterRelease() throws Exception {
+        String page = page(200, status(PARKED, ""), 404);
+        assertThat(execute("retry", "3", "--url", page)).isEqualTo(1);
+        assertThat(err).contains("knows no order retry", "older release");
+    }
+
+    @Test
+    void whatIsNoFolderIsRefused(@TempDir Path folder) throws Exception {
+        Path file = Files.writeString(folder.resolve("notes"), "mine");
+        assertThat(execute("folder", folder.resolve("nowhere").toString())).isEqualTo(1);
+        assertThat(err).contains("there is no such folder");
+        assertThat(execute("folder", file.toString())).isEqualTo(1);
+        assertThat(err).contains("this is a file");
+        assertThat(execute("folder", "verify", folder.toString(), "--json")).isEqualTo(1);
+        assertThat(err).contains("this is not the folder of a service or client");
+        assertThat(folder.toFile().list()).containsExactly("notes");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 0 B", "1023, 1023 B", "1024, 1.0 KiB", "67108864, 64.0 MiB"})
+    void bytesAreForPeople(long bytes, String expected) {
+        assertThat(Output.bytes(bytes)).isEqualTo(expected);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"999, 999 ms", "2500, 2.5 s", "125000, 2:05 min", "7500000, 2:05 h"})
+    void timesAreForPeople(long millis, String expected) {
+        assertThat(Output.millis(millis)).isEqualTo(expected);
+    }
+}
