@@ -48,6 +48,11 @@ public final class OnceCampaign implements Callable<Integer> {
     @Option(names = "--server-kills", description = "one at a time; preset: ${DEFAULT-VALUE}")
     private int serverKills;
 
+    @Option(
+            names = "--minutes",
+            description = "after which a run that has not ended fails; preset: ${DEFAULT-VALUE}")
+    private int minutes = 10;
+
     @Option(names = "--seed", description = "of the first run; preset: ${DEFAULT-VALUE}")
     private long seed = 1;
 
@@ -115,7 +120,7 @@ public final class OnceCampaign implements Callable<Integer> {
             }
             run.start();
             killer.start();
-            run.awaitDone();
+            run.awaitDone(Duration.ofMinutes(minutes));
             over.set(true);
             killer.join();
             servers.awaitServing(PATIENCE);

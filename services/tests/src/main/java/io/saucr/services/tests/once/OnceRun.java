@@ -102,7 +102,12 @@ final class OnceRun implements AutoCloseable {
      * @throws IllegalStateException if a client ends otherwise or does not end
      */
     void awaitDone() throws IOException {
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        awaitDone(PATIENCE);
+    }
+
+    /** The same, for at most this long. */
+    void awaitDone(Duration patience) throws IOException {
+        long deadline = System.nanoTime() + patience.toNanos();
         for (int client = 0; client < processes.size(); client++) {
             WriterProcess process = processes.get(client);
             while (process.exitStatus().isEmpty() || process.exitStatus().getAsInt() != 0) {
