@@ -1,5 +1,6 @@
 package io.saucr.services.bench;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Locale;
@@ -48,6 +49,34 @@ enum Contender {
         Contestant open(Path folder, int pairs) throws Exception {
             return new PekkoPersistence(folder, pairs);
         }
+    },
+    DBOS("DBOS on PostgreSQL, a workflow of one step for each turn") {
+        @Override
+        Contestant open(Path folder, int pairs) throws Exception {
+            return new Dbos(folder, pairs);
+        }
+    },
+    RESTATE("Restate, two virtual objects for each pair that send a number to and fro") {
+        @Override
+        Contestant open(Path folder, int pairs) throws Exception {
+            return new Restate(folder, pairs);
+        }
+
+        @Override
+        void prepare() throws IOException, InterruptedException {
+            RestateServer.install();
+        }
+
+        @Override
+        boolean forcesAreSeen() {
+            return false;
+        }
+    },
+    KAFKA_STREAMS("Kafka Streams, exactly once: a record in, a counter, a record out") {
+        @Override
+        Contestant open(Path folder, int pairs) throws Exception {
+            return new KafkaStreamsTurns(folder, pairs);
+        }
     };
 
     private final String description;
@@ -63,6 +92,20 @@ enum Contender {
      * @param pairs how many counters there are, from 1
      */
     abstract Contestant open(Path folder, int pairs) throws Exception;
+
+    /**
+     * Fetches what no library brings, before anything is measured.
+     *
+     * @throws IOException where that can't be had; the message says what to do
+     */
+    void prepare() throws IOException, InterruptedException {}
+
+    /**
+     * Whether forces can be counted and delayed: not those of a program that is linked statically.
+     */
+    boolean forcesAreSeen() {
+        return true;
+    }
 
     String description() {
         return description;

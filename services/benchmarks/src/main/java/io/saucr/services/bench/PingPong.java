@@ -19,7 +19,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * Whole services: for each pair two of them, over sockets of this machine, which send a number to
@@ -44,34 +43,6 @@ final class PingPong implements Contestant {
 
     /** The answer. */
     record Made(long number) {}
-
-    /** How many hops of a pair are durable; the turn threads of its services move it. */
-    private static final class Progress {
-        private volatile long durable;
-        private volatile Thread waiting;
-
-        void durable(long hop) {
-            durable = hop;
-            Thread thread = waiting;
-            if (thread != null) {
-                LockSupport.unpark(thread);
-            }
-        }
-
-        void await(long hop) throws InterruptedException {
-            if (durable >= hop) {
-                return;
-            }
-            waiting = Thread.currentThread();
-            while (durable < hop) {
-                LockSupport.park(this);
-                if (Thread.interrupted()) {
-                    throw new InterruptedException();
-                }
-            }
-            waiting = null;
-        }
-    }
 
     /** One of a pair. */
     private final class Player implements Service {
@@ -188,7 +159,7 @@ final class PingPong implements Contestant {
 
     @Override
     public long reached(int pair, long asked) {
-        return Math.max(asked, pairs.get(pair).progress.durable);
+        return Math.max(asked, pairs.get(pair).progress.durable());
     }
 
     @Override

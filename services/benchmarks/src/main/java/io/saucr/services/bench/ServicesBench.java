@@ -96,6 +96,14 @@ public final class ServicesBench implements Callable<Integer> {
 
     /** Ends the process: 0, 1 if a contender failed, 2 if the command line is wrong. */
     public static void main(String[] arguments) {
+        // Who stops this program stops what it started.
+        Runtime.getRuntime()
+                .addShutdownHook(
+                        new Thread(
+                                () ->
+                                        ProcessHandle.current()
+                                                .descendants()
+                                                .forEach(ProcessHandle::destroyForcibly)));
         System.exit(commandLine().execute(arguments));
     }
 
@@ -127,6 +135,14 @@ public final class ServicesBench implements Callable<Integer> {
                         ? List.of(Contender.values())
                         : contenders.stream().map(Contender::of).toList();
         check();
+        if (forces.stream().anyMatch(force -> !takesPart(who.get(0), force))) {
+            throw new IllegalArgumentException(
+                    "--contenders: "
+                            + who.get(0)
+                            + " cannot be the first, whom the others are compared with, where"
+                            + " forces take longer, as its own cannot be delayed; name another"
+                            + " first, or --force 0");
+        }
         Path parent = work != null ? work : Path.of(System.getProperty("java.io.tmpdir"));
         Files.createDirectories(parent);
         List<Sample> samples = new ArrayList<>();
@@ -135,12 +151,27 @@ public final class ServicesBench implements Callable<Integer> {
                         parent,
                         Duration.ofNanos(Math.round(warmUp * 1e9)),
                         Duration.ofNanos(Math.round(seconds * 1e9)));
-        int slices = rounds * forces.size() * pairs.size() * who.size();
+        for (Contender contender : who) {
+            contender.prepare();
+        }
+        long slices =
+                (long) rounds
+                        * pairs.size()
+                        * forces.stream()
+                                .mapToLong(
+                                        force ->
+                                                who.stream()
+                                                        .filter(it -> takesPart(it, force))
+                                                        .count())
+                                .sum();
         for (int round = 0; round < rounds; round++) {
             for (double force : forces) {
                 for (int count : pairs) {
                     for (int place = 0; place < who.size(); place++) {
                         Contender contender = who.get((place + round) % who.size());
+                        if (!takesPart(contender, force)) {
+                            continue;
+                        }
                         Measured result = process.run(contender, count, force);
                         samples.add(new Sample(contender.toString(), count, force, round, result));
                         System.err.printf(
@@ -170,6 +201,11 @@ public final class ServicesBench implements Callable<Integer> {
         report.write(folder);
         System.out.println("Results are in " + folder);
         return 0;
+    }
+
+    /** Not where its forces would be the only ones that take no longer. */
+    static boolean takesPart(Contender contender, double forceMillis) {
+        return forceMillis == 0 || contender.forcesAreSeen();
     }
 
     private void check() {

@@ -88,6 +88,9 @@ final class ServicesReport {
             for (int count : pairs) {
                 for (Contender contender : contenders) {
                     List<Measured> own = of(contender, count, force);
+                    if (own.isEmpty()) {
+                        continue;
+                    }
                     table.row(
                             Numbers.number(force),
                             String.valueOf(count),
@@ -121,6 +124,9 @@ final class ServicesReport {
                 List<Measured> first = of(contenders.get(0), count, force);
                 for (Contender contender : contenders.subList(1, contenders.size())) {
                     List<Measured> own = of(contender, count, force);
+                    if (own.isEmpty()) {
+                        continue;
+                    }
                     PairedRatio rate = ratio(own, first, m -> m.slice().turnsPerSecond());
                     PairedRatio mean = ratio(own, first, m -> m.slice().meanMicros());
                     PairedRatio cpu = ratio(own, first, m -> m.slice().cpuMicrosPerTurn());
@@ -148,6 +154,11 @@ final class ServicesReport {
                 .sorted(Comparator.comparingInt(Sample::round))
                 .map(Sample::result)
                 .toList();
+    }
+
+    /** Median of the means, or nothing to be drawn where it did not take part. */
+    private static Double meanMillis(List<Measured> own) {
+        return own.isEmpty() ? null : all(own, m -> m.slice().meanMicros() / 1000).median();
     }
 
     private static Spread all(List<Measured> results, ToDoubleFunction<Measured> figure) {
@@ -232,14 +243,7 @@ final class ServicesReport {
             chart.addSeries(
                     contender.toString(),
                     names,
-                    forces.stream()
-                            .map(
-                                    f ->
-                                            all(
-                                                            of(contender, count, f),
-                                                            m -> m.slice().meanMicros() / 1000)
-                                                    .median())
-                            .toList());
+                    forces.stream().map(f -> meanMillis(of(contender, count, f))).toList());
         }
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         VectorGraphicsEncoder.saveVectorGraphic(chart, bytes, VectorGraphicsFormat.SVG);

@@ -67,21 +67,35 @@ final class Slice {
     }
 
     /** Arguments: contender, pairs, warm-up and length in milliseconds, folder. */
-    public static void main(String[] arguments) throws Exception {
-        Result result =
-                run(
-                        Contender.of(arguments[0]),
-                        Integer.parseInt(arguments[1]),
-                        Duration.ofMillis(Long.parseLong(arguments[2])),
-                        Duration.ofMillis(Long.parseLong(arguments[3])),
-                        Path.of(arguments[4]),
-                        () -> {
-                            System.out.println(WARM);
-                            if (System.in.read() < 0) {
-                                throw new IOException("nobody waits for this slice");
-                            }
-                        });
-        System.out.println(new ObjectMapper().writeValueAsString(result));
+    @SuppressWarnings("CatchAndPrintStackTrace") // Who started this process reads it.
+    public static void main(String[] arguments) {
+        // A peer's processes must not stay, whatever happened to it.
+        Runtime.getRuntime()
+                .addShutdownHook(
+                        new Thread(
+                                () ->
+                                        ProcessHandle.current()
+                                                .descendants()
+                                                .forEach(ProcessHandle::destroyForcibly)));
+        try {
+            Result result =
+                    run(
+                            Contender.of(arguments[0]),
+                            Integer.parseInt(arguments[1]),
+                            Duration.ofMillis(Long.parseLong(arguments[2])),
+                            Duration.ofMillis(Long.parseLong(arguments[3])),
+                            Path.of(arguments[4]),
+                            () -> {
+                                System.out.println(WARM);
+                                if (System.in.read() < 0) {
+                                    throw new IOException("nobody waits for this slice");
+                                }
+                            });
+            System.out.println(new ObjectMapper().writeValueAsString(result));
+        } catch (Exception e) {
+            e.printStackTrace();
+            System.exit(1);
+        }
         // A peer's threads must not keep the process.
         System.exit(0);
     }

@@ -40,8 +40,8 @@ final class SliceProcess {
      * A slice and what its disk was asked for.
      *
      * @param slice what the process measured
-     * @param forces of files, of the whole process from its start; -1 where there is no C compiler
-     *     to count with
+     * @param forces of files, of the whole process from its start; -1 where they can't be counted:
+     *     without a C compiler, or by {@link Contender#forcesAreSeen}
      */
     record Measured(Slice.Result slice, long forces) {
 
@@ -71,6 +71,7 @@ final class SliceProcess {
                             "-XX:+UseSerialGC",
                             "-Xshare:auto",
                             "-Dlogback.configurationFile=io/saucr/bench/logback.xml",
+                            "-D" + RestateServer.FOLDER + "=" + RestateServer.folder(),
                             "-cp",
                             System.getProperty("java.class.path"),
                             Slice.class.getName(),
@@ -108,7 +109,7 @@ final class SliceProcess {
             String[] lines = said.toString().strip().split("\n");
             return new Measured(
                     new ObjectMapper().readValue(lines[lines.length - 1], Slice.Result.class),
-                    shim == null ? -1 : shim.forces().total());
+                    shim == null || !contender.forcesAreSeen() ? -1 : shim.forces().total());
         } finally {
             remove(folder);
         }

@@ -15,8 +15,11 @@ class ContenderTest {
 
     @TempDir private Path parent;
 
+    /** The peers that take long to start, or must be fetched, are for runs of the command. */
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(
+            mode = EnumSource.Mode.EXCLUDE,
+            names = {"DBOS", "RESTATE", "KAFKA_STREAMS"})
     void everyTurnIsForced(Contender contender) throws Exception {
         SliceProcess process =
                 new SliceProcess(parent, Duration.ofMillis(100), Duration.ofMillis(300));
@@ -27,6 +30,13 @@ class ContenderTest {
         long least = contender == Contender.POSTGRES_ARTEMIS ? 2 : 1;
         assertThat(measured.forces()).isGreaterThanOrEqualTo(least * measured.slice().allTurns());
         assertThat(parent).isEmptyDirectory();
+    }
+
+    @Test
+    void whoseForcesCannotBeDelayedTakesPartOnlyWithoutDelay() {
+        assertThat(ServicesBench.takesPart(Contender.RESTATE, 0)).isTrue();
+        assertThat(ServicesBench.takesPart(Contender.RESTATE, 1)).isFalse();
+        assertThat(ServicesBench.takesPart(Contender.DBOS, 1)).isTrue();
     }
 
     @Test

@@ -57,12 +57,14 @@ class ServicesBenchTest {
         assertThat(run("--pairs", "0")).isEqualTo(2);
         assertThat(run("--force", "-1")).isEqualTo(2);
         assertThat(run("--rounds", "0")).isEqualTo(2);
+        assertThat(run("--contenders", "restate,service", "--force", "0,1")).isEqualTo(2);
         assertThat(errors.toString())
                 .contains(
                         "unknown contender 'mysql'",
                         "--pairs: allowed are 1 to 1000, not [0]",
                         "--force: allowed are 0 to 1000 ms, not [-1.0]",
-                        "allowed: one round or more");
+                        "allowed: one round or more",
+                        "--contenders: restate cannot be the first");
         assertThat(folder).isEmptyDirectory();
     }
 
