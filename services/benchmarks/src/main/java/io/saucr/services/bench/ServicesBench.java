@@ -27,7 +27,12 @@ import picocli.CommandLine.Option;
         description =
                 "Measures what a durable turn of a service costs (a counter and a message, saved together) beside"
                         + " a raw append and what people use today, round by round, each slice in a fresh JVM.",
-        subcommands = OnceBench.class,
+        subcommands = {
+            OnceBench.class,
+            IndependentSetBench.class,
+            DhtBench.class,
+            AuctionBench.class
+        },
         mixinStandardHelpOptions = true)
 public final class ServicesBench implements Callable<Integer> {
 

@@ -1,0 +1,123 @@
+package io.saucr.services.bench;
+
+import io.saucr.services.bench.Rounds.Measurement;
+import io.saucr.services.bench.RoundsReport.Figure;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalDateTime;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Stream;
+import picocli.CommandLine.Option;
+
+/**
+ * The options that commands share which run whole applications in rounds, and what they leave: a
+ * report. Each run gets an empty folder, which is removed after it.
+ */
+final class RoundsOptions {
+
+    private static final DateTimeFormatter STAMP =
+            DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss", Locale.ROOT);
+
+    @Option(
+            names = "--rounds",
+            paramLabel = "N",
+            defaultValue = "3",
+            description = "Rounds (default: ${DEFAULT-VALUE}).")
+    private int rounds;
+
+    @Option(
+            names = "--work",
+            paramLabel = "FOLDER",
+            description = "For all that the processes keep (default: a temporary folder).")
+    private Path work;
+
+    @Option(
+            names = "--out",
+            paramLabel = "FOLDER",
+            description =
+                    "Where table.txt, report.html and result.json go (default: a new folder in bench-results).")
+    private Path out;
+
+    /** Runs an application once, in a folder of its own. */
+    interface Trial {
+        Map<String, Double> run(Path folder) throws Exception;
+    }
+
+    /**
+     * Fails where the options are not allowed.
+     *
+     * @throws IllegalArgumentException then; the message says what is allowed
+     */
+    void check() {
+        if (rounds < 1 || rounds > 1000) {
+            throw new IllegalArgumentException("--rounds: allowed are 1 to 1000, not " + rounds);
+        }
+    }
+
+    /**
+     * Runs all in rounds.
+     *
+     * @param trials by the contenders' names, in the order of the first round
+     */
+    List<Measurement> measure(Map<String, Trial> trials) throws Exception {
+        Path parent = work != null ? work : Path.of(System.getProperty("java.io.tmpdir"));
+        Files.createDirectories(parent);
+        Map<String, Rounds.Trial> inFolders = new LinkedHashMap<>();
+        trials.forEach(
+                (name, trial) ->
+                        inFolders.put(
+                                name,
+                                round -> {
+                                    Path folder =
+                                            Files.createTempDirectory(
+                                                    parent, "saucr-bench-" + name + "-");
+                                    Map<String, Double> figures = trial.run(folder);
+                                    // What failed stays, with the logs.
+                                    remove(folder);
+                                    return figures;
+                                }));
+        return new Rounds(System.err).run(inFolders, rounds);
+    }
+
+    /** Prints the report, and writes it. */
+    void report(
+            PrintWriter print,
+            String name,
+            String title,
+            Map<String, String> contenders,
+            String first,
+            List<Figure> figures,
+            List<Measurement> measured)
+            throws IOException {
+        RoundsReport report = new RoundsReport(title, contenders, first, figures, measured);
+        print.println(report.text());
+        Path folder =
+                out != null
+                        ? out
+                        : Path.of(
+                                "bench-results",
+                                "services-"
+                                        + name
+                                        + "-"
+                                        + LocalDateTime.now(ZoneId.systemDefault()).format(STAMP));
+        report.write(folder);
+        print.println("Results are in " + folder);
+        print.flush();
+    }
+
+    static void remove(Path folder) throws IOException {
+        try (Stream<Path> paths = Files.walk(folder)) {
+            for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(path);
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+package io.saucr.services.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The commands that run the paper's applications: what they refuse, and a run of the shortest. */
+class ApplicationsBenchTest {
+
+    @TempDir private Path folder;
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter errors = new StringWriter();
+
+    private int run(String... arguments) {
+        return ServicesBench.commandLine()
+                .setOut(new PrintWriter(out))
+                .setErr(new PrintWriter(errors))
+                .execute(arguments);
+    }
+
+    @Test
+    void theSameSetIsFoundWithDurabilityAndWithout() {
+        int code =
+                run(
+                        "set",
+                        "--vertices=2000",
+                        "--edges=3",
+                        "--parts=2",
+                        "--rounds=1",
+                        "--work=" + folder.resolve("work"),
+                        "--out=" + folder.resolve("out"));
+
+        assertThat(code).as(errors.toString()).isZero();
+        assertThat(out.toString()).contains("memory", "services-killed", "contender / memory");
+        assertThat(folder.resolve("work")).isEmptyDirectory();
+        assertThat(folder.resolve("out").resolve("result.json")).isNotEmptyFile();
+    }
+
+    @Test
+    void wrongOptionsAreRefused() {
+        assertThat(run("set", "--parts", "0")).isEqualTo(2);
+        assertThat(run("set", "--vertices", "0")).isEqualTo(2);
+        assertThat(run("auction", "--seconds", "1")).isEqualTo(2);
+        assertThat(run("auction", "--rounds", "0")).isEqualTo(2);
+        assertThat(run("dht", "--processes", "1")).isEqualTo(2);
+        assertThat(run("dht", "--hop", "-1")).isEqualTo(2);
+        assertThat(errors.toString())
+                .contains(
+                        "--parts: allowed are 1 to 16, not 0",
+                        "a graph has 1 to",
+                        "--seconds: allowed are 5 to 3600, not 1",
+                        "--rounds: allowed are 1 to 1000, not 0",
+                        "--processes: allowed are 2 to 16, not 1",
+                        "--hop: allowed are 0 to 1000, not -1");
+    }
+}
