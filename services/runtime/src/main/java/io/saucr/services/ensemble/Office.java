@@ -288,12 +288,14 @@ public final class Office implements AutoCloseable {
 
     /**
      * The start that holds the head may still run, if this folder is a copy that was made
-     * meanwhile: whoever answers at its address does.
+     * meanwhile: whoever answers at its address does. At an address that is this start's own nobody
+     * else answers: a service that always listens at the same port was killed, and the session of
+     * its last start is not over yet.
      */
     private void takeUnlessAnotherRuns(Decision.Take take)
             throws KeeperException, InterruptedException {
         Optional<String> at = otherAddress();
-        if (at.isPresent() && isAnswered(at.get())) {
+        if (at.isPresent() && !at.equals(place.address()) && isAnswered(at.get())) {
             refuse(
                     place.path()
                             + " runs at "

@@ -8,6 +8,8 @@ import static org.awaitility.Awaitility.await;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.head.Head;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -57,11 +59,16 @@ class OfficeTest {
     }
 
     private Office office(Duration timeout, String path, long confirmed, Incarnation... known) {
+        return office("127.0.0.1:" + (7000 + known.length), timeout, path, confirmed, known);
+    }
+
+    private Office office(
+            String address, Duration timeout, String path, long confirmed, Incarnation... known) {
         return new Office(
                 new Office.Place(
                         server.connect(),
                         path,
-                        Optional.of("127.0.0.1:" + (7000 + known.length)),
+                        Optional.of(address),
                         timeout,
                         Optional.empty(),
                         ZooDefs.Ids.OPEN_ACL_UNSAFE),
@@ -106,6 +113,28 @@ class OfficeTest {
             assertThat(holder()).isEqualTo(SECOND);
             await().untilAsserted(() -> assertThat(lost).hasSize(1));
             assertThat(lost.get(0)).contains("/apps/bank was taken by incarnation 2");
+        }
+    }
+
+    /** As a service does that always listens at the same port, killed a moment ago. */
+    @Test
+    void aStartAtTheAddressOfTheLastOneIsNotTakenForAnother() throws Exception {
+        try (ServerSocket socket = new ServerSocket(0, 8, InetAddress.getLoopbackAddress())) {
+            String address = "127.0.0.1:" + socket.getLocalPort();
+            Duration timeout = Duration.ofSeconds(10);
+            Office dead = office(address, timeout, "/apps/bank", 0, FIRST);
+            dead.take();
+            await().untilAsserted(() -> assertThat(address()).isEqualTo(address));
+
+            Office elsewhere = office("/apps/bank", 1, FIRST, SECOND);
+            assertThatThrownBy(elsewhere::take)
+                    .isInstanceOf(Office.RefusedException.class)
+                    .hasMessageContaining("runs at " + address);
+            try (Office next = office(address, timeout, "/apps/bank", 1, FIRST, SECOND)) {
+                next.take();
+                assertThat(holder()).isEqualTo(SECOND);
+            }
+            dead.close();
         }
     }
 
