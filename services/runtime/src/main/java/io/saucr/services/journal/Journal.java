@@ -18,9 +18,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Says which turns are on disk (K4, K8). Turns are appended by one thread, the turn thread, and
- * forced by a thread of the journal's own, one force at a time, each of which covers every turn
- * appended before it began. Turns may run ahead of the force. After a failed write or force the
- * journal is dead.
+ * forced by a thread of the journal's own, or by the turn thread where it has nothing else to do
+ * ({@link #forceHere}): one force at a time, each of which covers every turn appended before it
+ * began. Turns may run ahead of the force. After a failed write or force the journal is dead.
  *
  * <p>What a turn did, its delta, is bytes to the journal. Turns are numbered without gaps; a once
  * client's turns are its records.
@@ -65,6 +65,13 @@ public final class Journal implements AutoCloseable {
     private long foldedBytes;
     private long folded;
     private long forcing;
+
+    /** Up to this turn the force thread is to force. */
+    private long wanted;
+
+    /** Who forces, or tells what it forced, or null: numbers are told in their order. */
+    private Thread forcer;
+
     private long waitingSinceNanos;
     private long forces;
     private long unnamedFiles;
@@ -110,6 +117,7 @@ public final class Journal implements AutoCloseable {
         forced = lastTurn;
         onDisk = lastTurn;
         forcing = lastTurn;
+        wanted = lastTurn;
         forcedBytes = appendedBytes;
         forceThread = thread("force", this::forceUntilClosed);
         tidyThread = thread("tidy", this::tidyUntilClosed);
@@ -127,8 +135,23 @@ public final class Journal implements AutoCloseable {
     }
 
     /**
-     * Appends a turn. Returns when it is written, not when it is forced; never waits for a force.
-     * Turn thread.
+     * Appends a turn, which the force thread forces as soon as it can. Returns when it is written,
+     * not when it is forced; never waits for a force. Turn thread.
+     *
+     * @param turn the one after {@link #appended}
+     * @param delta as {@link #write} takes it
+     * @throws IllegalArgumentException as {@link #write} does
+     * @throws DeadJournalException where the journal is dead, or dies of this
+     * @throws IllegalStateException where it is closed
+     */
+    public void append(long turn, ByteBuffer delta) {
+        write(turn, delta);
+        forceBeside();
+    }
+
+    /**
+     * Appends a turn, which is forced with the next that is, or by {@link #forceBeside}, {@link
+     * #forceHere} or {@link #close}. Never waits for a force. Turn thread.
      *
      * @param turn the one after {@link #appended}
      * @param delta what the turn did, from position to limit, at most {@link #LARGEST_DELTA_BYTES};
@@ -138,7 +161,7 @@ public final class Journal implements AutoCloseable {
      * @throws DeadJournalException where the journal is dead, or dies of this
      * @throws IllegalStateException where it is closed
      */
-    public void append(long turn, ByteBuffer delta) {
+    public void write(long turn, ByteBuffer delta) {
         if (turn != appended + 1) {
             throw new IllegalArgumentException(
                     "turn " + (appended + 1) + " is to be appended next, not " + turn);
@@ -188,10 +211,58 @@ public final class Journal implements AutoCloseable {
                 spareWanted = true;
                 tidy.signal();
             }
-            work.signal();
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Lets the force thread force all that was appended. Does not wait. Any thread. */
+    public void forceBeside() {
+        lock.lock();
+        try {
+            if (wanted < appended) {
+                wanted = appended;
+                // Who is in a force looks again behind it.
+                if (forcer == null) {
+                    work.signal();
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Forces all that was appended on the thread that calls, which saves two changes of threads,
+     * and tells the listener. Where a force is under way already, or turns wait for others as
+     * {@link ForceMode.Group} says, the force thread forces instead. Turn thread.
+     *
+     * @return whether it forced; else nothing was waited for
+     * @throws DeadJournalException where the force failed: the listener has heard so
+     */
+    public boolean forceHere() {
+        Batch batch;
+        lock.lock();
+        try {
+            if (dead != null || closing || appended == forced) {
+                return false;
+            }
+            batch =
+                    forcer != null || options.force() instanceof ForceMode.Group
+                            ? null
+                            : beginForce();
+        } finally {
+            lock.unlock();
+        }
+        if (batch == null) {
+            forceBeside();
+            return false;
+        }
+        IOException failure = forceAndTell(batch);
+        if (failure != null) {
+            throw new DeadJournalException(failure);
+        }
+        return true;
     }
 
     /** Goes on in a new segment; the force thread names it once the one before is on disk. */
@@ -258,53 +329,91 @@ public final class Journal implements AutoCloseable {
         listener.failed(cause);
     }
 
+    /** What one force covers. */
+    private record Batch(long turn, long bytes, List<Segment> segments) {}
+
+    /** From now on this is the thread that forces. Holds the lock. */
+    private Batch beginForce() {
+        forcer = Thread.currentThread();
+        forcing = appended;
+        return new Batch(appended, appendedBytes, new ArrayList<>(filling));
+    }
+
     private void forceUntilClosed() {
-        try {
-            while (true) {
-                long batch;
-                long batchBytes;
-                List<Segment> segments;
-                lock.lock();
-                try {
-                    if (!awaitTurns()) {
-                        return;
-                    }
-                    batch = appended;
-                    batchBytes = appendedBytes;
-                    forcing = batch;
-                    segments = new ArrayList<>(filling);
-                } finally {
-                    lock.unlock();
+        IOException failure = null;
+        while (failure == null) {
+            Batch batch;
+            lock.lock();
+            try {
+                if (!awaitTurns()) {
+                    return;
                 }
-                long begun = System.nanoTime();
-                boolean newestForced = force(segments);
-                lastForceMicros = Math.max(1, (System.nanoTime() - begun) / 1_000);
-                lock.lock();
-                try {
-                    if (dead != null) {
-                        return;
-                    }
-                    while (filling.peekFirst() != segments.get(segments.size() - 1)) {
-                        Segment full = filling.removeFirst();
-                        full.close();
-                        sealed.add(full);
-                        onDisk = full.lastTurn();
-                    }
-                    onDisk = newestForced ? batch : onDisk;
-                    forced = batch;
-                    forcedBytes = batchBytes;
-                    forces += newestForced ? 1 : 0;
-                    tidy.signal();
-                } finally {
-                    lock.unlock();
-                }
-                listener.forced(batch);
+                batch = beginForce();
+            } finally {
+                lock.unlock();
             }
+            failure = forceAndTell(batch);
+        }
+    }
+
+    /**
+     * Forces and tells; one thread at a time, the one that has begun.
+     *
+     * @return why the journal is dead now, or null
+     */
+    private IOException forceAndTell(Batch batch) {
+        try {
+            long begun = System.nanoTime();
+            boolean newestForced = force(batch.segments());
+            lastForceMicros = Math.max(1, (System.nanoTime() - begun) / 1_000);
+            if (!isForced(batch, newestForced)) {
+                return dead;
+            }
+            listener.forced(batch.turn());
+            lock.lock();
+            try {
+                forcer = null;
+                // The force thread ends behind this, or has turns that were appended meanwhile.
+                if (wanted > forced || closing) {
+                    work.signal();
+                }
+            } finally {
+                lock.unlock();
+            }
+            return null;
         } catch (IOException e) {
             die(e);
         } catch (RuntimeException | Error e) {
             // A listener that did not hear of a turn would wait for ever.
-            die(new IOException("the force thread failed: " + e, e));
+            die(new IOException("a force, or what listens to it, failed: " + e, e));
+        }
+        return dead;
+    }
+
+    /** Notes what was forced, unless the journal has died meanwhile. */
+    private boolean isForced(Batch batch, boolean newestForced) throws IOException {
+        List<Segment> segments = batch.segments();
+        lock.lock();
+        try {
+            if (dead != null) {
+                return false;
+            }
+            while (filling.peekFirst() != segments.get(segments.size() - 1)) {
+                Segment full = filling.removeFirst();
+                full.close();
+                sealed.add(full);
+                onDisk = full.lastTurn();
+            }
+            onDisk = newestForced ? batch.turn() : onDisk;
+            forced = batch.turn();
+            forcedBytes = batch.bytes();
+            forces += newestForced ? 1 : 0;
+            if (isCovered(sealed.peekFirst())) {
+                tidy.signal();
+            }
+            return true;
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -314,7 +423,7 @@ public final class Journal implements AutoCloseable {
      * @return false where there will be none any more
      */
     private boolean awaitTurns() {
-        while (dead == null && appended == forced && !closing) {
+        while (dead == null && (forcer != null || (wanted <= forced && !closing))) {
             work.awaitUninterruptibly();
         }
         if (options.force() instanceof ForceMode.Group group) {
@@ -509,19 +618,21 @@ public final class Journal implements AutoCloseable {
 
     /**
      * Forces what was appended, reports it, and ends the journal's threads. Waits for the disk,
-     * except on the force thread, where it only says that this is the end.
+     * except in a call of the listener, where it only says that this is the end.
      */
     @Override
     public void close() {
+        boolean withinForce;
         lock.lock();
         try {
+            withinForce = forcer == Thread.currentThread();
             closing = true;
             work.signalAll();
             tidy.signalAll();
         } finally {
             lock.unlock();
         }
-        if (Thread.currentThread() == forceThread) {
+        if (withinForce || Thread.currentThread() == forceThread) {
             return;
         }
         join(forceThread);

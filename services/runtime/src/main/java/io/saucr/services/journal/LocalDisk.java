@@ -4,6 +4,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousFileChannel;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.charset.StandardCharsets;
@@ -74,12 +75,26 @@ final class LocalDisk implements Disk {
 
     @Override
     public File open(Path file) throws IOException {
-        return new LocalFile(new RandomAccessFile(file.toFile(), "rw"));
+        return open(file, "rw", StandardOpenOption.WRITE);
     }
 
     /** Opens a file that is there, for reading alone. */
     static File openToRead(Path file) throws IOException {
-        return new LocalFile(new RandomAccessFile(file.toFile(), "r"));
+        return open(file, "r", StandardOpenOption.READ);
+    }
+
+    private static File open(Path file, String mode, StandardOpenOption forced) throws IOException {
+        RandomAccessFile plain = new RandomAccessFile(file.toFile(), mode);
+        boolean opened = false;
+        try {
+            LocalFile both = new LocalFile(plain, AsynchronousFileChannel.open(file, forced));
+            opened = true;
+            return both;
+        } finally {
+            if (!opened) {
+                plain.close();
+            }
+        }
     }
 
     @Override
@@ -181,17 +196,18 @@ final class LocalDisk implements Disk {
     }
 
     /**
-     * Written through a stream's calls, which an interrupt of the turn thread does not turn into a
-     * closed file, as it does a channel's.
+     * Written through a stream's calls, and forced through an asynchronous channel's: an interrupt
+     * of the turn thread does not turn these into a closed file, as it does another channel's. A
+     * stream's own force writes times of the file, too.
      */
     private static final class LocalFile implements File {
 
         private final RandomAccessFile file;
-        private final FileChannel channel;
+        private final AsynchronousFileChannel forced;
 
-        LocalFile(RandomAccessFile file) {
+        LocalFile(RandomAccessFile file, AsynchronousFileChannel forced) {
             this.file = file;
-            this.channel = file.getChannel();
+            this.forced = forced;
         }
 
         @Override
@@ -228,12 +244,16 @@ final class LocalDisk implements Disk {
 
         @Override
         public void force() throws IOException {
-            channel.force(false);
+            forced.force(false);
         }
 
         @Override
         public void close() throws IOException {
-            file.close();
+            try {
+                forced.close();
+            } finally {
+                file.close();
+            }
         }
     }
 }

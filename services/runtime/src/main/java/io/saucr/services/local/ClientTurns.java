@@ -194,7 +194,11 @@ public final class ClientTurns implements Endpoint {
         Moment at = clock.get();
         recording.perform(core.tick(at));
         Optional<Input> next = core.next(at);
-        next.ifPresent(this::take);
+        next.ifPresent(
+                it -> {
+                    recording.another();
+                    take(it);
+                });
         if (!core.hasInputs()) {
             // What came before an ack may say that the message was put aside.
             tellConsumed();
@@ -238,6 +242,11 @@ public final class ClientTurns implements Endpoint {
                 List.of(),
                 core.newestTimer(),
                 false);
+    }
+
+    @Override
+    public boolean go(boolean idle) {
+        return recording.go(idle);
     }
 
     @Override

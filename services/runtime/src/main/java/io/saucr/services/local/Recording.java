@@ -31,6 +31,15 @@ final class Recording {
     /** The section of a base that holds channels, timers and outputs. */
     private static final String SECTION = "service";
 
+    /** So many turns at most become final together where more inputs wait. */
+    private static final int TOGETHER = 32;
+
+    /** Where a turn takes longer, those before it do not wait for its end. */
+    private static final long LONG_TURN_NANOS = 200_000;
+
+    /** With more turns at once, others are likely to come: they run while these become final. */
+    private static final int FEW = 4;
+
     private final String name;
     private final ServiceCore core;
     private final Finality finality;
@@ -45,6 +54,14 @@ final class Recording {
     private long finalTurn;
     private long folded;
     private long foldAtBytes;
+
+    /** Turns that were done since they were last let go. */
+    private int held;
+
+    private long begunNanos;
+
+    /** How long a turn takes, rather too much than too little. */
+    private long turnNanos;
 
     /** A base that waits for its turn to be final, or is being written. */
     private record Fold(long turn, Delta core, Base.Sections state) {}
@@ -128,6 +145,28 @@ final class Recording {
             throw new UncheckedIOException(e);
         }
         finality.done(delta.turn(), ByteBuffer.wrap(record.toByteArray()));
+        held++;
+        turnNanos = Math.max(System.nanoTime() - begunNanos, turnNanos - turnNanos / 8);
+    }
+
+    /** An input is about to run: those before it wait only where that is not for long. */
+    void another() {
+        if (held >= TOGETHER || (held > 0 && turnNanos > LONG_TURN_NANOS)) {
+            go(false);
+        }
+        begunNanos = System.nanoTime();
+    }
+
+    /**
+     * Lets the turns become final which were done.
+     *
+     * @param idle whether this thread may be used for it
+     * @return whether it was
+     */
+    boolean go(boolean idle) {
+        boolean few = held <= FEW;
+        held = 0;
+        return finality.go(idle && few);
     }
 
     /** Every turn up to this one is final: what they caused leaves, and a base may be due. */
