@@ -190,6 +190,11 @@ final class BirthClient implements Client {
         }
 
         @Override
+        public void flush() {
+            links.flush();
+        }
+
+        @Override
         public void close(Link link, String reason) {
             links.close(link, reason);
         }

@@ -279,6 +279,11 @@ final class DoorRequests {
             }
 
             @Override
+            public void flush() {
+                border.flush();
+            }
+
+            @Override
             public void close(Link link, String reason) {
                 if (!isRequest(link)) {
                     border.close(link, reason);

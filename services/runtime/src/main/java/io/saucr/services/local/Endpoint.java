@@ -15,8 +15,13 @@ public interface Endpoint extends TurnLoop.Steps {
     /** Where that goes which leaves. On the endpoint's thread; must not block. */
     interface Border {
 
-        /** Sends, or drops where the link is gone. */
+        /** Sends, at the latest with {@link #flush}, or drops where the link is gone. */
         void send(Link link, Frame frame);
+
+        /**
+         * All that was sent leaves, together where that is possible; follows each {@link #send}.
+         */
+        default void flush() {}
 
         /** Closes, and tells people why. */
         void close(Link link, String reason);

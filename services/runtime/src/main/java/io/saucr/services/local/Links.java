@@ -7,8 +7,10 @@ import io.saucr.services.ensemble.Names;
 import io.saucr.services.net.Connection;
 import io.saucr.services.net.LinkListener;
 import io.saucr.services.net.Peers;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -27,6 +29,7 @@ final class Links implements LinkListener {
     private final Optional<Names> names;
     private final Map<Long, Connection> connections = new HashMap<>();
     private final Map<Long, Link> links = new HashMap<>();
+    private final List<Connection> queued = new ArrayList<>();
     private final Set<String> reached = new HashSet<>();
     private volatile Peers peers;
 
@@ -78,15 +81,25 @@ final class Links implements LinkListener {
             return;
         }
         try {
-            connection.send(frame);
+            if (connection.queue(frame)) {
+                queued.add(connection);
+            }
         } catch (IllegalArgumentException e) {
             // What an earlier start allowed, with larger frames, must not end each start after it.
             LOG.error("{} cannot send to {}: {}", place.name(), link.peer(), e.getMessage());
+            flush();
             connection.close(e.getMessage());
         }
     }
 
+    /** Lets out what was sent since the last time. */
+    void flush() {
+        queued.forEach(Connection::flush);
+        queued.clear();
+    }
+
     void close(Link link, String reason) {
+        flush();
         Connection connection = connections.remove(link.id());
         links.remove(link.id());
         if (connection != null) {

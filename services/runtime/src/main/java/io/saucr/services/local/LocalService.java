@@ -461,6 +461,11 @@ final class LocalService implements RunningService {
         }
 
         @Override
+        public void flush() {
+            links.flush();
+        }
+
+        @Override
         public void close(Link link, String reason) {
             links.close(link, reason);
         }

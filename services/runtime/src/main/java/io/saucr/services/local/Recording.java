@@ -120,11 +120,13 @@ final class Recording {
 
     /** Does what the core wants done. */
     void perform(List<Action> actions) {
+        boolean sent = false;
         for (Action action : actions) {
             if (action instanceof Action.Append it) {
                 append(it.delta());
             } else if (action instanceof Action.Send it) {
                 border.send(it.link(), it.frame());
+                sent = true;
             } else if (action instanceof Action.Close it) {
                 border.close(it.link(), it.reason());
             } else if (action instanceof Action.Reach it) {
@@ -134,6 +136,9 @@ final class Recording {
             } else if (action instanceof Action.Halt it) {
                 border.halt(it.reason());
             }
+        }
+        if (sent) {
+            border.flush();
         }
     }
 

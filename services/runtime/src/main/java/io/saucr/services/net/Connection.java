@@ -21,6 +21,8 @@ import java.security.cert.CertificateExpiredException;
 import java.security.cert.CertificateNotYetValidException;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Executor;
@@ -61,6 +63,14 @@ public final class Connection {
     private static final AtomicLong IDS = new AtomicLong();
 
     private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
+
+    /** Behind so many bytes no frame is queued: large ones are not copied. */
+    private static final int QUEUED_BYTES = 16 << 10;
+
+    /** What an ack and a small message take. */
+    private static final int FIRST_BYTES = 256;
+
+    private static final int TOLD_TOGETHER = 64;
 
     /** What a frame costs in memory beside its bytes, roughly: a flood of tiny ones counts, too. */
     private static final int OBJECT_BYTES = 64;
@@ -108,6 +118,12 @@ public final class Connection {
     private volatile String peer;
     private volatile boolean outside;
     private volatile boolean nameless;
+
+    /** Of who queues, one thread at a time: frames that wait for {@link #flush}, or null. */
+    private ByteBuf queued;
+
+    /** Frames of the read that is under way. */
+    private List<Signal.Arrived> arrived = new ArrayList<>();
 
     private boolean begun;
     private boolean prefaceSent;
@@ -210,20 +226,76 @@ public final class Connection {
             return;
         }
         ByteBuf bytes = codec.write(frame, channel.alloc());
-        int length = bytes.readableBytes();
-        long waiting = unsent.addAndGet(length);
-        if (waiting > options.unsentBytes()) {
-            unsent.addAndGet(-length);
+        if (counted(bytes.readableBytes())) {
+            writeSent(bytes);
+        } else {
             bytes.release();
-            close(
-                    who()
-                            + " takes too little: "
-                            + (waiting - length)
-                            + " bytes wait for the network, and unsentBytes is "
-                            + options.unsentBytes());
-            return;
         }
+    }
+
+    /** Counts what is to be sent; where that is too much the connection ends. */
+    private boolean counted(int length) {
+        long waiting = unsent.addAndGet(length);
+        if (waiting <= options.unsentBytes()) {
+            return true;
+        }
+        unsent.addAndGet(-length);
+        close(
+                who()
+                        + " takes too little: "
+                        + (waiting - length)
+                        + " bytes wait for the network, and unsentBytes is "
+                        + options.unsentBytes());
+        return false;
+    }
+
+    private void writeSent(ByteBuf bytes) {
+        int length = bytes.readableBytes();
         write(bytes, () -> sent(length));
+    }
+
+    /**
+     * As {@link #send}, but with all that is queued before the next {@link #flush}, which has to
+     * follow: one write for many frames, and one hand-over to the event loop. Only where all of
+     * this side is sent so, by one thread at a time.
+     *
+     * @return whether nothing was queued before
+     * @throws IllegalArgumentException as {@link #send}
+     */
+    public boolean queue(Frame frame) {
+        if (over) {
+            return false;
+        }
+        if (queued != null && queued.readableBytes() >= QUEUED_BYTES) {
+            flush();
+        }
+        boolean first = queued == null;
+        ByteBuf bytes = first ? channel.alloc().buffer(FIRST_BYTES) : queued;
+        // Until it is counted it is nobody's: what throws leaves the others as they were.
+        int before = bytes.writerIndex();
+        boolean taken = false;
+        try {
+            codec.append(frame, bytes);
+            taken = counted(bytes.writerIndex() - before);
+        } finally {
+            if (taken) {
+                queued = bytes;
+            } else if (first) {
+                bytes.release();
+            } else {
+                bytes.writerIndex(before);
+            }
+        }
+        return first && taken;
+    }
+
+    /** Sends what was queued. */
+    public void flush() {
+        ByteBuf bytes = queued;
+        if (bytes != null) {
+            queued = null;
+            writeSent(bytes);
+        }
     }
 
     /**
@@ -289,6 +361,11 @@ public final class Connection {
             @Override
             public void channelRead(ChannelHandlerContext context, Object message) {
                 read(message);
+            }
+
+            @Override
+            public void channelReadComplete(ChannelHandlerContext context) {
+                tellArrived();
             }
 
             @Override
@@ -479,11 +556,11 @@ public final class Connection {
         tell(() -> listener.up(this));
     }
 
-    private void arrived(Signal.Arrived arrived) {
-        if (arrived.frame() instanceof Frame.Hello hello) {
+    private void arrived(Signal.Arrived frame) {
+        if (frame.frame() instanceof Frame.Hello hello) {
             said(hello.name());
         } else if (!up) {
-            if (outside && arrived.frame() instanceof Frame.Ask) {
+            if (outside && frame.frame() instanceof Frame.Ask) {
                 beginNameless();
             } else {
                 end(
@@ -497,21 +574,38 @@ public final class Connection {
         if (over) {
             return;
         }
-        int bytes = arrived.bytes() + OBJECT_BYTES;
+        int bytes = frame.bytes() + OBJECT_BYTES;
         if (untaken.addAndGet(bytes) > options.untakenBytes()) {
             paused = true;
             channel.config().setAutoRead(false);
             // What was taken meanwhile may have been the last: then nobody would go on reading.
             resume();
         }
-        tell(
-                () -> {
-                    try {
-                        listener.frame(this, arrived.frame());
-                    } finally {
-                        taken(bytes);
-                    }
-                });
+        arrived.add(frame);
+        if (arrived.size() >= TOLD_TOGETHER) {
+            tellArrived();
+        }
+    }
+
+    /** Hands over what one read brought, at once. */
+    private void tellArrived() {
+        if (!arrived.isEmpty()) {
+            List<Signal.Arrived> frames = arrived;
+            arrived = new ArrayList<>();
+            tell(() -> take(frames));
+        }
+    }
+
+    private void take(List<Signal.Arrived> frames) {
+        int bytes = 0;
+        try {
+            for (Signal.Arrived frame : frames) {
+                bytes += frame.bytes() + OBJECT_BYTES;
+                listener.frame(this, frame.frame());
+            }
+        } finally {
+            taken(bytes);
+        }
     }
 
     /** The peer said who it is. */
@@ -684,6 +778,7 @@ public final class Connection {
         if (helloDue != null) {
             helloDue.cancel(false);
         }
+        tellArrived();
         if (up) {
             tell(() -> listener.down(this, reason));
         }

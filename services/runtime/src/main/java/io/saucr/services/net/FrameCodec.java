@@ -92,12 +92,12 @@ final class FrameCodec {
     }
 
     ByteBuf keepAlive(ByteBufAllocator alloc) {
-        return begin(KEEPALIVE, 0, alloc);
+        return begin(KEEPALIVE, 0, bytes -> alloc.buffer(bytes));
     }
 
     ByteBuf goodbye(String reason, ByteBufAllocator alloc) {
         byte[] text = textBytes(reason);
-        ByteBuf out = begin(GOODBYE, 2 + text.length, alloc);
+        ByteBuf out = begin(GOODBYE, 2 + text.length, bytes -> alloc.buffer(bytes));
         writeText(out, text);
         return out;
     }
@@ -109,38 +109,56 @@ final class FrameCodec {
      *     printable
      */
     ByteBuf write(Frame frame, ByteBufAllocator alloc) {
+        return write(frame, bytes -> alloc.buffer(bytes));
+    }
+
+    /**
+     * Writes a frame behind others; where it throws, nothing of it is there.
+     *
+     * @throws IllegalArgumentException as {@link #write(Frame, ByteBufAllocator)}
+     */
+    void append(Frame frame, ByteBuf out) {
+        ByteBuf unused = write(frame, bytes -> out.ensureWritable(bytes));
+    }
+
+    /** Where bytes go of which is known how many they are. */
+    private interface Room {
+        ByteBuf of(int bytes);
+    }
+
+    private ByteBuf write(Frame frame, Room room) {
         if (frame instanceof Frame.Hello hello) {
-            return write(hello, alloc);
+            return write(hello, room);
         } else if (frame instanceof Frame.Msg msg) {
-            return write(msg, alloc);
+            return write(msg, room);
         } else if (frame instanceof Frame.Ack ack) {
-            return begin(ACK, 8 + 4, alloc).writeLong(ack.number()).writeInt(ack.credit());
+            return begin(ACK, 8 + 4, room).writeLong(ack.number()).writeInt(ack.credit());
         } else if (frame instanceof Frame.Refused refused) {
             byte[] text = textBytes(refused.reason());
-            ByteBuf out = begin(REFUSED, 8 + 2 + text.length, alloc).writeLong(refused.request());
+            ByteBuf out = begin(REFUSED, 8 + 2 + text.length, room).writeLong(refused.request());
             writeText(out, text);
             return out;
         } else if (frame instanceof Frame.Gone gone) {
-            ByteBuf out = begin(GONE, BIRTH_BYTES, alloc);
+            ByteBuf out = begin(GONE, BIRTH_BYTES, room);
             writeBirth(out, gone.birth());
             return out;
         } else if (frame instanceof Frame.Ask ask) {
             byte[] type = nameBytes("type", ask.body().type());
-            ByteBuf out = begin(ASK, 8 + 2 + type.length, ask.body(), alloc);
+            ByteBuf out = begin(ASK, 8 + 2 + type.length, ask.body(), room);
             out.writeLong(ask.request());
             writeBody(out, type, ask.body());
             return out;
         } else if (frame instanceof Frame.Answer answer) {
-            return write(answer, alloc);
+            return write(answer, room);
         }
         throw new IllegalArgumentException("no kind of frame: " + frame);
     }
 
-    private ByteBuf write(Frame.Hello hello, ByteBufAllocator alloc) {
+    private ByteBuf write(Frame.Hello hello, Room room) {
         byte[] name = nameBytes("service", hello.name());
         int birth = hello.to().isPresent() ? BIRTH_BYTES : 0;
         ByteBuf out =
-                begin(HELLO, 2 + name.length + BIRTH_BYTES + 16 + 1 + birth + 1 + 3 * 24, alloc);
+                begin(HELLO, 2 + name.length + BIRTH_BYTES + 16 + 1 + birth + 1 + 3 * 24, room);
         writeName(out, name);
         writeBirth(out, hello.from().birth());
         out.writeLong(hello.from().number());
@@ -159,11 +177,11 @@ final class FrameCodec {
         return out;
     }
 
-    private ByteBuf write(Frame.Msg msg, ByteBufAllocator alloc) {
+    private ByteBuf write(Frame.Msg msg, Room room) {
         byte[] type = nameBytes("type", msg.body().type());
         byte[] refusal = msg.refusal().map(FrameCodec::textBytes).orElse(null);
         int fields = 8 + 8 + 1 + (refusal == null ? 0 : 2 + refusal.length) + 2 + type.length;
-        ByteBuf out = begin(MSG, fields, msg.body(), alloc);
+        ByteBuf out = begin(MSG, fields, msg.body(), room);
         out.writeLong(msg.number());
         out.writeLong(msg.answers());
         out.writeByte(refusal == null ? 0 : 1);
@@ -174,20 +192,20 @@ final class FrameCodec {
         return out;
     }
 
-    private ByteBuf write(Frame.Answer answer, ByteBufAllocator alloc) {
+    private ByteBuf write(Frame.Answer answer, Room room) {
         if (answer.body().isEmpty()) {
-            return begin(ANSWER, 8 + 1, alloc).writeLong(answer.request()).writeByte(0);
+            return begin(ANSWER, 8 + 1, room).writeLong(answer.request()).writeByte(0);
         }
         Body body = answer.body().get();
         byte[] type = nameBytes("type", body.type());
-        ByteBuf out = begin(ANSWER, 8 + 1 + 2 + type.length, body, alloc);
+        ByteBuf out = begin(ANSWER, 8 + 1 + 2 + type.length, body, room);
         out.writeLong(answer.request());
         out.writeByte(1);
         writeBody(out, type, body);
         return out;
     }
 
-    private ByteBuf begin(int kind, int fields, Body body, ByteBufAllocator alloc) {
+    private ByteBuf begin(int kind, int fields, Body body, Room room) {
         if (body.bytes().length > frameBytes - 1 - fields) {
             throw new IllegalArgumentException(
                     "a message of type "
@@ -198,11 +216,11 @@ final class FrameCodec {
                             + (frameBytes - 1 - fields)
                             + ": send less, or raise frameBytes on both sides");
         }
-        return begin(kind, fields + body.bytes().length, alloc);
+        return begin(kind, fields + body.bytes().length, room);
     }
 
-    private static ByteBuf begin(int kind, int fields, ByteBufAllocator alloc) {
-        ByteBuf out = alloc.buffer(LENGTH_BYTES + 1 + fields);
+    private static ByteBuf begin(int kind, int fields, Room room) {
+        ByteBuf out = room.of(LENGTH_BYTES + 1 + fields);
         out.writeInt(1 + fields);
         out.writeByte(kind);
         return out;

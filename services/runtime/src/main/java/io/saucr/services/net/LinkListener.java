@@ -18,8 +18,8 @@ public interface LinkListener {
     void up(Connection link);
 
     /**
-     * A frame arrived. Each HELLO bears the name {@link Connection#peer}. Until this returns the
-     * frame counts against {@link NetOptions#untakenBytes}.
+     * A frame arrived. Each HELLO bears the name {@link Connection#peer}. Until this has returned
+     * for all that one read brought, they count against {@link NetOptions#untakenBytes}.
      */
     void frame(Connection link, Frame frame);
 

@@ -1,6 +1,7 @@
 package io.saucr.services.net;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -43,10 +44,12 @@ class ConnectionTest {
         private RuntimeException failure;
         private boolean takesNothing;
         private final List<ByteBuf> waiting = new ArrayList<>();
+        private int writes;
 
         @Override
         public void write(ChannelHandlerContext context, Object message, ChannelPromise done) {
             ByteBuf bytes = (ByteBuf) message;
+            writes++;
             if (takesNothing) {
                 waiting.add(bytes);
                 return;
@@ -117,6 +120,50 @@ class ConnectionTest {
         connection.send(new Frame.Ack(2, 1));
         channel.finishAndReleaseAll();
         assertThat(memory.metric().usedHeapMemory()).isZero();
+    }
+
+    @Test
+    void whatIsQueuedLeavesByOneWrite() {
+        greet();
+        network.writes = 0;
+        assertThat(connection.queue(new Frame.Ack(1, 1))).isTrue();
+        assertThat(connection.queue(Side.message(1, 10))).isFalse();
+        assertThat(network.writes).isZero();
+        connection.flush();
+        connection.flush();
+        assertThat(network.writes).isEqualTo(1);
+        // Behind a large one nothing is queued, as it would be copied.
+        Frame.Msg large = Side.message(2, 60 << 10);
+        assertThat(connection.queue(large)).isTrue();
+        assertThat(connection.queue(large)).isTrue();
+        assertThat(network.writes).isEqualTo(2);
+        Frame.Msg tooLarge = Side.message(3, options.frameBytes());
+        assertThatThrownBy(() -> connection.queue(tooLarge))
+                .isInstanceOf(IllegalArgumentException.class);
+        connection.flush();
+        assertThat(network.writes).isEqualTo(3);
+        assertThatThrownBy(() -> connection.queue(tooLarge))
+                .isInstanceOf(IllegalArgumentException.class);
+        connection.flush();
+        assertThat(network.writes).isEqualTo(3);
+        channel.finishAndReleaseAll();
+        assertThat(memory.metric().usedHeapMemory()).isZero();
+    }
+
+    @Test
+    void whatCameBeforeABadFrameIsTold() {
+        greet();
+        ByteBuf read = memory.buffer();
+        for (int number = 1; number <= 100; number++) {
+            ByteBuf one = codec.write(new Frame.Ack(number, 1), memory);
+            read.writeBytes(one);
+            one.release();
+        }
+        read.writeInt(1).writeByte(99);
+        channel.writeInbound(read);
+        assertThat(told.subList(2, told.size() - 1)).hasSize(100).containsOnly("Ack");
+        assertThat(told.get(told.size() - 1)).contains("no frame of kind 99");
+        channel.finishAndReleaseAll();
     }
 
     @Test
