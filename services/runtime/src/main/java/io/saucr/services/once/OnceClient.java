@@ -44,6 +44,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Op;
@@ -77,6 +78,9 @@ public final class OnceClient implements AutoCloseable {
     /** What the marker and the frame of a request take of jute.maxbuffer. */
     static final int SHARE_BYTES = 32 << 10;
 
+    /** So many events at most are handled before what they accepted is sent. */
+    private static final int EVENTS_TOGETHER = 256;
+
     private static final int LONGEST_KEY = 1024;
     private static final int SEGMENT_BYTES = 1 << 20;
     private static final long FOLD_BYTES = 16 << 20;
@@ -108,6 +112,14 @@ public final class OnceClient implements AutoCloseable {
     private final Deque<Waiting> waiting = new ArrayDeque<>();
 
     private record Waiting(long record, Runnable then) {}
+
+    /** Without a folder: what follows the event that runs. */
+    private final Deque<Runnable> next = new ArrayDeque<>();
+
+    /** The newest operation that is forced, and the one of which the chain knows so. */
+    private long forcedUpTo;
+
+    private long toldForced;
 
     /** The thread that waits for the ensemble. */
     private final ExecutorService looks;
@@ -381,7 +393,8 @@ public final class OnceClient implements AutoCloseable {
                         last = each.number();
                     }
                     if (last > 0) {
-                        act(chain.forced(last));
+                        forcedUpTo = last;
+                        tellForced();
                     }
                     act(chain.start());
                 });
@@ -607,8 +620,18 @@ public final class OnceClient implements AutoCloseable {
     private void run() {
         try {
             while (!isStopped()) {
-                events.take().run();
+                Runnable event = events.take();
+                for (int count = 1; event != null && !isStopped(); count++) {
+                    event.run();
+                    afterEvent();
+                    event = count < EVENTS_TOGETHER ? events.poll() : null;
+                }
                 if (!isStopped()) {
+                    tellForced();
+                    if (journal != null) {
+                        // One force for all that these events wrote.
+                        journal.forceBeside();
+                    }
                     ephemerals.keep(chain.parentVersion());
                 }
             }
@@ -637,6 +660,22 @@ public final class OnceClient implements AutoCloseable {
             } catch (IOException e) {
                 LOG.warn("{}: {}", settings.folder, e.getMessage());
             }
+        }
+    }
+
+    /** What needs no force follows at once, but not within what led to it. */
+    private void afterEvent() {
+        for (Runnable then = next.poll(); then != null && !isStopped(); then = next.poll()) {
+            then.run();
+        }
+    }
+
+    /** Lets the chain send what was accepted since, so that it goes together (E2). */
+    private void tellForced() {
+        if (forcedUpTo > toldForced) {
+            toldForced = forcedUpTo;
+            act(chain.forced(forcedUpTo));
+            afterEvent();
         }
     }
 
@@ -705,14 +744,14 @@ public final class OnceClient implements AutoCloseable {
             openKeys.put(key, accepted.number());
         }
         long number = accepted.number();
-        append(OnceRecords.accepted(accepted), () -> act(chain.forced(number)));
+        append(() -> OnceRecords.accepted(accepted), () -> forcedUpTo = number);
         act(chain.submitted(number, isSequential(accepted), operation.bytes()));
     }
 
     private void accept(Ephemeral ephemeral, CompletableFuture<Void> held) {
         ephemerals.expect(held);
         records.take(ephemeral);
-        append(OnceRecords.declared(ephemeral), () -> ephemerals.declare(ephemeral, held));
+        append(() -> OnceRecords.declared(ephemeral), () -> ephemerals.declare(ephemeral, held));
     }
 
     private void acceptWithdrawal(String path, CompletableFuture<Void> gone) {
@@ -722,18 +761,18 @@ public final class OnceClient implements AutoCloseable {
             return;
         }
         ephemerals.expect(gone);
-        append(OnceRecords.withdrawn(path), () -> ephemerals.withdraw(path, gone));
+        append(() -> OnceRecords.withdrawn(path), () -> ephemerals.withdraw(path, gone));
     }
 
     /** Writes a record; what follows it runs once it is forced. */
-    private void append(ByteBuffer record, Runnable then) {
+    private void append(Supplier<ByteBuffer> record, Runnable then) {
         if (journal == null) {
-            events.add(then);
+            next.add(then);
             return;
         }
         appended++;
         waiting.add(new Waiting(appended, then));
-        journal.append(appended, record);
+        journal.write(appended, record.get());
     }
 
     private void afterForce(long record) {
@@ -841,7 +880,7 @@ public final class OnceClient implements AutoCloseable {
         if (!reading.markers().isEmpty() && !records.markerMade) {
             // Nothing is sent before the folder knows that there is a marker to be missed (E9).
             records.markerMade = true;
-            append(OnceRecords.markerMade(), () -> act(chain.read(reading)));
+            append(() -> OnceRecords.markerMade(), () -> act(chain.read(reading)));
         } else {
             act(chain.read(reading));
         }
@@ -905,7 +944,7 @@ public final class OnceClient implements AutoCloseable {
         // Who submits when it is told has room.
         room.release();
         complete(futures.remove(number), operation, decided, own);
-        append(OnceRecords.decided(decided), () -> act(chain.confirmed(number)));
+        append(() -> OnceRecords.decided(decided), () -> act(chain.confirmed(number)));
     }
 
     private List<OpResult> resultsOf(Step.Outcome.Done done, long number) {

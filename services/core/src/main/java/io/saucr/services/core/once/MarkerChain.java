@@ -45,6 +45,13 @@ public class MarkerChain {
     public static final int GAVE_UP = Integer.MIN_VALUE;
 
     /**
+     * With so many requests under way the next waits until it is full or one of them is answered:
+     * what is given meanwhile shares its marker (E2). One would leave the ensemble idle while the
+     * answer travels.
+     */
+    private static final int REQUESTS = 4;
+
+    /**
      * Limits of one client.
      *
      * @param window operations under way at most, from 1
@@ -626,7 +633,7 @@ public class MarkerChain {
                 break;
             }
             long last = batchFrom(next);
-            if (last < next.number) {
+            if (last < next.number || waits(next, last)) {
                 break;
             }
             MarkerContent then = newest().with(self, last).without(this::isReported);
@@ -691,6 +698,14 @@ public class MarkerChain {
             last++;
         }
         return last;
+    }
+
+    /** Whether a request from this operation to that one is held back, as others may join it. */
+    private boolean waits(Operation first, long last) {
+        return underWay.size() >= REQUESTS
+                && last >= forced
+                && first.number > aloneUpTo
+                && last - first.number + 1 < limits.batchOperations();
     }
 
     private List<Step> stop(String reason) {
