@@ -14,6 +14,7 @@ import java.util.Map;
  * @param finalTurn up to which nothing can undo turns any more
  * @param bytesNotFinal of the turns behind that
  * @param bytesAboveBase of the turns that the next start would read behind its base
+ * @param bytesInFiles of messages that wait for peers on the disk and not in memory (K13)
  * @param lastForceMicros how long the last force took; 0 before the first
  * @param duplicates messages that came again and were dropped, since the start
  * @param timers that are set
@@ -33,6 +34,7 @@ public record ServiceStatus(
         long finalTurn,
         long bytesNotFinal,
         long bytesAboveBase,
+        long bytesInFiles,
         long lastForceMicros,
         long duplicates,
         int timers,
@@ -60,6 +62,7 @@ public record ServiceStatus(
      * @param connected whether it is there
      * @param sent messages that were sent to it, over all its births
      * @param unacked those of them that it has not acked
+     * @param inFiles those of them that lie on the disk and not in memory
      * @param oldestUnackedMillis for how long the oldest of these has waited; 0 without one
      * @param consumed the number of the last message that was consumed from it
      * @param waiting messages from it that wait for their turn
@@ -71,6 +74,7 @@ public record ServiceStatus(
             boolean connected,
             long sent,
             long unacked,
+            long inFiles,
             long oldestUnackedMillis,
             long consumed,
             int waiting) {}

@@ -98,6 +98,14 @@ public final class Services {
     }
 
     /**
+     * How many bytes of messages may wait for peers in files before inputs of clients wait, too;
+     * preset 8 GiB (K13). Other services' messages are still taken.
+     */
+    public Services outboxBytes(long bytes) {
+        return new Services(place.withOptions(place.options().outboxBytes(bytes)));
+    }
+
+    /**
      * The size of the journal's files, from 4 KiB to 1 GiB; preset 64 MiB. Twice as many bytes are
      * kept in reserve on the disk, so that acks and folding go on when it is full (K13).
      */

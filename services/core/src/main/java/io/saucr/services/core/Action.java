@@ -24,6 +24,19 @@ public sealed interface Action {
      */
     record Call(long output, String id, Body body) implements Action {}
 
+    /**
+     * Read messages that were {@link ServiceCore#stored}, and give them to {@link
+     * ServiceCore#fetched} (K13).
+     *
+     * @param after the messages behind this count, in their order
+     * @param most so many at most
+     * @param bytes of bodies, at most; but one message at least
+     */
+    record Fetch(long stream, long after, int most, long bytes) implements Action {}
+
+    /** Nobody needs the messages of this stream up to this count any more: make room (K13). */
+    record Release(long stream, long upTo) implements Action {}
+
     /** Stop at once; nothing more may leave (K14). */
     record Halt(String reason) implements Action {}
 }

@@ -94,6 +94,44 @@ public sealed interface Change {
     record Unacked(
             long incarnation, long sentMillis, long answers, Optional<String> refusal, Body body) {}
 
+    /**
+     * So many of a peer's messages, behind those that {@link PeerIs} has, lie in a file (K13).
+     *
+     * @param stream the file's number
+     * @param sinceMillis when the first of them was sent
+     * @param refusals which of them are refusals, by count
+     * @param starts under which they were sent: each from one count on
+     */
+    record InFiles(
+            String peer,
+            long stream,
+            long messages,
+            long sinceMillis,
+            List<Long> refusals,
+            List<Start> starts)
+            implements Change {}
+
+    /** From this count on messages were sent under that start. */
+    record Start(long count, long incarnation) {}
+
+    /** Messages that come back and lie in a file: from, exclusive, to, inclusive (K13, K15). */
+    record ReturningIs(long stream, long id, String service, long from, long to, String reason)
+            implements Change {
+
+        long lastId() {
+            return id + to - from - 1;
+        }
+
+        long countOf(long which) {
+            return from + 1 + which - id;
+        }
+
+        /** Those behind this id. */
+        ReturningIs behind(long which) {
+            return new ReturningIs(stream, which + 1, service, countOf(which), to, reason);
+        }
+    }
+
     /** The largest numbers given. */
     record NumbersUpTo(long output, long returned, long parked) implements Change {}
 

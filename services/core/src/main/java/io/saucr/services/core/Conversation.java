@@ -120,7 +120,9 @@ final class Conversation {
     }
 
     private void transmit(Peer peer, List<Action> out) {
-        long last = Math.min(peer.countOf(lastCredited), sentFinal);
+        peer.mayFetch();
+        long inHeap = peer.sent - peer.inFiles;
+        long last = Math.min(Math.min(peer.countOf(lastCredited), sentFinal), inHeap);
         for (long count = Math.max(transmitted, peer.floor()) + 1; count <= last; count++) {
             Change.Unacked message = peer.unacked.get(count).message();
             out.add(

@@ -11,6 +11,10 @@ package io.saucr.services.core;
  * @param lastRetryMillis the longest of these pauses
  * @param outsideRequests how many requests without a number wait for their turn, from 1
  * @param outsideSilenceMillis after which the pair with an outside client goes (K11)
+ * @param outboxMessages so many messages at most that one peer has not acked are in memory, from 1;
+ *     those behind them are in a file (K13)
+ * @param outboxBytes so many bytes of them at most, from 1 KiB, and four times as many of all
+ *     peers; a larger message comes alone
  */
 public record Limits(
         int window,
@@ -19,7 +23,9 @@ public record Limits(
         long firstRetryMillis,
         long lastRetryMillis,
         int outsideRequests,
-        long outsideSilenceMillis) {
+        long outsideSilenceMillis,
+        int outboxMessages,
+        long outboxBytes) {
 
     private static final long DAY_MILLIS = 24L * 60 * 60 * 1000;
 
@@ -30,6 +36,43 @@ public record Limits(
         check("lastRetryMillis", lastRetryMillis, firstRetryMillis, DAY_MILLIS);
         check("outsideRequests", outsideRequests, 1, 1_000_000);
         check("outsideSilenceMillis", outsideSilenceMillis, 1_000, 36_500 * DAY_MILLIS);
+        check("outboxMessages", outboxMessages, 1, 1_000_000);
+        check("outboxBytes", outboxBytes, 1 << 10, 1L << 40);
+    }
+
+    /** With 1,024 messages of 4 MiB of each peer in memory. */
+    public Limits(
+            int window,
+            int attempts,
+            boolean parks,
+            long firstRetryMillis,
+            long lastRetryMillis,
+            int outsideRequests,
+            long outsideSilenceMillis) {
+        this(
+                window,
+                attempts,
+                parks,
+                firstRetryMillis,
+                lastRetryMillis,
+                outsideRequests,
+                outsideSilenceMillis,
+                1_024,
+                4L << 20);
+    }
+
+    /** These with an outbox in memory of another size. */
+    public Limits outbox(int messages, long bytes) {
+        return new Limits(
+                window,
+                attempts,
+                parks,
+                firstRetryMillis,
+                lastRetryMillis,
+                outsideRequests,
+                outsideSilenceMillis,
+                messages,
+                bytes);
     }
 
     /** What is used where nothing else is said. */

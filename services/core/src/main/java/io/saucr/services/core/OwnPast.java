@@ -42,15 +42,15 @@ final class OwnPast {
         if (unknown.isPresent()) {
             return unknown;
         }
-        Peer.Waiting given = peer.unacked.get(peer.countOf(says.consumed().number()));
-        if (given != null && given.message().incarnation() > says.consumed().incarnation()) {
+        long start = peer.startOf(peer.countOf(says.consumed().number())).orElse(0L);
+        if (start > says.consumed().incarnation()) {
             return Optional.of(
                     "it consumed number "
                             + says.consumed().number()
                             + " of start "
                             + says.consumed().incarnation()
                             + ", and this service's folder gave it only in start "
-                            + given.message().incarnation());
+                            + start);
         }
         return Optional.empty();
     }

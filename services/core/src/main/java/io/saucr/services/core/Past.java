@@ -30,6 +30,7 @@ final class Past {
     record Attempt(String input, int times) {}
 
     private final String name;
+    final Outboxes outboxes;
     final Map<String, Peer> peers = new TreeMap<>();
     final TreeMap<Due, Body> timers = new TreeMap<>();
     final Map<Long, Due> dueOf = new HashMap<>();
@@ -46,8 +47,9 @@ final class Past {
     long newestReturn;
     long newestParked;
 
-    Past(String name) {
+    Past(String name, Limits limits) {
         this.name = name;
+        outboxes = new Outboxes(limits);
     }
 
     void apply(Delta delta) {
@@ -63,7 +65,7 @@ final class Past {
     }
 
     private Peer peer(String key, boolean outside) {
-        return peers.computeIfAbsent(key, it -> new Peer(it, outside));
+        return peers.computeIfAbsent(key, it -> new Peer(it, outside, outboxes));
     }
 
     /** Applies what is recorded with a later turn, as it may be lost (K6). */
@@ -88,8 +90,7 @@ final class Past {
             peer.heardMillis = nowMillis;
         } else if (change instanceof Change.Sent it) {
             Peer peer = peer(it.peer(), false);
-            peer.unacked.put(
-                    ++peer.sent,
+            peer.send(
                     new Peer.Waiting(
                             turn,
                             new Unacked(
@@ -117,6 +118,7 @@ final class Past {
             outputs.remove(it.output());
         } else if (change instanceof Change.ReturnTaken it) {
             returned.remove(it.id());
+            outboxes.taken(it.id());
         } else if (change instanceof Change.Tried it) {
             if (it.times() == 0) {
                 tried.remove(it.channel());
@@ -133,7 +135,11 @@ final class Past {
         } else if (change instanceof Change.Answered it) {
             answer(it);
         } else if (change instanceof Change.PeerIs it) {
-            peers.put(it.peer(), Peer.of(it, turn));
+            peers.put(it.peer(), Peer.of(it, turn, outboxes));
+        } else if (change instanceof Change.InFiles it) {
+            peers.get(it.peer()).holds(it);
+        } else if (change instanceof Change.ReturningIs it) {
+            outboxes.returning(it);
         } else if (change instanceof Change.NumbersUpTo it) {
             newestOutput = it.output();
             newestReturn = it.returned();
@@ -171,12 +177,14 @@ final class Past {
         Peer peer = peer(over.peer(), false);
         if (peer.outside) {
             peers.remove(over.peer());
+            peer.drop();
             waiting.remove(over.peer());
             return;
         }
         if (over.birth().equals(peer.birth)) {
             long count = peer.floor();
-            for (Unacked message : peer.end()) {
+            long before = newestReturn;
+            for (Unacked message : peer.perhapsConsumed()) {
                 count++;
                 if (message.refusal().isEmpty()) {
                     returned.put(
@@ -185,6 +193,10 @@ final class Past {
                                     over.peer(), count, true, over.reason(), message.body()));
                 }
             }
+            if (peer.known) {
+                newestReturn = outboxes.drain(peer, before, newestReturn, over.reason());
+            }
+            peer.end();
             waiting.remove(over.peer());
         }
         if (!peer.gone.contains(over.birth())) {
@@ -195,13 +207,17 @@ final class Past {
     /** Everything as changes that, applied to nothing, lead here (K10). */
     Delta snapshot(long incarnation) {
         List<Change> all = new ArrayList<>();
-        peers.values().forEach(peer -> all.add(peer.snapshot()));
+        for (Peer peer : peers.values()) {
+            all.add(peer.snapshot());
+            peer.inFiles().ifPresent(all::add);
+        }
         timers.forEach((due, body) -> all.add(new Change.TimerSet(due.id(), due.millis(), body)));
         all.add(new Change.TimersUpTo(newestTimer));
         all.addAll(repeats.values());
         all.add(new Change.NumbersUpTo(newestOutput, newestReturn, newestParked));
         outputs.forEach((output, body) -> all.add(new Change.OutputIs(output, body)));
         returned.forEach((id, it) -> all.add(new Change.ReturnIs(id, it)));
+        all.addAll(outboxes.returning());
         all.addAll(parked.values());
         tried.forEach((at, it) -> all.add(new Change.Tried(at, it.input(), it.times())));
         waiting.forEach(

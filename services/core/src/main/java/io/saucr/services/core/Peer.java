@@ -7,12 +7,15 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * What this service has recorded of a peer: the pair of births (K11), what it consumed of the
- * other, and its outbox (K6). Messages of a name are counted for ever; in a pair they are numbered
- * from 1, behind {@link #numbersAfter}. What is sent before the pair is known waits with a count
- * and no number. Changed by {@link Past} alone.
+ * other, and its outbox (K6), of which a beginning is in the heap and the rest in a file (K13).
+ * Messages of a name are counted for ever; in a pair they are numbered from 1, behind {@link
+ * #numbersAfter}. What is sent before the pair is known waits with a count and no number. Changed
+ * by {@link Past} alone.
  */
 final class Peer {
 
@@ -39,19 +42,121 @@ final class Peer {
     long heardMillis;
     final List<Birth> gone = new ArrayList<>();
     final List<Range> returned = new ArrayList<>();
+
+    /** The outbox's beginning, which is in the heap; by count. */
     final Map<Long, Waiting> unacked = new HashMap<>();
+
+    private final Outboxes outboxes;
+    long heapBytes;
+
+    /** How many messages behind the beginning are in the file, and of which stream (K13). */
+    long inFiles;
+
+    long stream;
+    long lastInFile;
+    private long inFilesSince;
+
+    /** Refusals in the file, and where another start began to send, both by count. */
+    final TreeSet<Long> refusals = new TreeSet<>();
+
+    private final TreeMap<Long, Long> starts = new TreeMap<>();
+
+    /** Whether some were asked for that are not there yet. */
+    boolean asked;
 
     /** A message in the outbox, and the turn that sent it. */
     record Waiting(long turn, Unacked message) {}
 
-    Peer(String key, boolean outside) {
+    Peer(String key, boolean outside, Outboxes outboxes) {
         this.key = key;
         this.outside = outside;
+        this.outboxes = outboxes;
     }
 
     /** The count of the last message that is not in the outbox any more. */
     long floor() {
-        return sent - unacked.size();
+        return sent - inFiles - unacked.size();
+    }
+
+    /** It is there, and takes what has room. */
+    void mayFetch() {
+        outboxes.mayFetch(this);
+    }
+
+    boolean isWaitedFor() {
+        return floor() < sent;
+    }
+
+    /** The first message that is not acked, if it is in the heap. */
+    Optional<Waiting> first() {
+        return Optional.ofNullable(unacked.get(floor() + 1));
+    }
+
+    /** When the oldest that is not acked was sent; 0 without one. */
+    long oldestMillis() {
+        return first().map(it -> it.message().sentMillis())
+                .orElse(isWaitedFor() ? inFilesSince : 0L);
+    }
+
+    /** Under which start a message of the outbox was sent, if it is there. */
+    Optional<Long> startOf(long count) {
+        if (count > sent - inFiles && count <= sent) {
+            return Optional.ofNullable(starts.floorEntry(count)).map(Map.Entry::getValue);
+        }
+        return Optional.ofNullable(unacked.get(count)).map(it -> it.message().incarnation());
+    }
+
+    void send(Waiting waiting) {
+        Unacked message = waiting.message();
+        sent++;
+        if (outboxes.hasRoom(this, message)) {
+            unacked.put(sent, waiting);
+            took(message);
+            return;
+        }
+        if (inFiles == 0) {
+            inFilesSince = message.sentMillis();
+        }
+        if (starts.isEmpty() || starts.lastEntry().getValue() != message.incarnation()) {
+            starts.put(sent, message.incarnation());
+        }
+        if (message.refusal().isPresent()) {
+            refusals.add(sent);
+        }
+        inFiles++;
+        lastInFile = sent;
+        outboxes.store(this, sent, message);
+    }
+
+    /** The first message of the file is in the heap now. */
+    void fetched(Unacked message, long turn) {
+        if (inFiles > 0) {
+            unacked.put(sent - inFiles + 1, new Waiting(turn, message));
+            took(message);
+            inFilesSince = message.sentMillis();
+            noLongerInFile();
+        }
+    }
+
+    private void took(Unacked message) {
+        heapBytes += Outboxes.bytes(message);
+        outboxes.tookHeap(Outboxes.bytes(message));
+    }
+
+    private void noLongerInFile() {
+        inFiles--;
+        refusals.remove(sent - inFiles);
+        if (inFiles == 0) {
+            starts.clear();
+        }
+    }
+
+    /** Nothing of it is there any more. */
+    void drop() {
+        outboxes.tookHeap(-heapBytes);
+        heapBytes = 0;
+        unacked.clear();
+        outboxes.let(this);
     }
 
     /** Where a number of the pair is in the count of all messages to this name. */
@@ -77,9 +182,17 @@ final class Peer {
     }
 
     void ack(Count last) {
-        for (long count = floor() + 1; count <= countOf(last.number()); count++) {
-            unacked.remove(count);
+        long end = Math.min(countOf(last.number()), sent);
+        for (long count = floor() + 1; count <= end; count++) {
+            Waiting waiting = unacked.remove(count);
+            if (waiting == null) {
+                noLongerInFile();
+            } else {
+                heapBytes -= Outboxes.bytes(waiting.message());
+                outboxes.tookHeap(-Outboxes.bytes(waiting.message()));
+            }
         }
+        outboxes.acked(this);
         acked = last;
         saw(last);
     }
@@ -90,25 +203,31 @@ final class Peer {
         }
     }
 
-    /** The pair is over; says what had numbers and was not acked, in its order (K15). */
-    List<Unacked> end() {
-        List<Unacked> perhapsConsumed = new ArrayList<>();
+    /** What has numbers, was not acked and is in the heap, in its order. */
+    List<Unacked> perhapsConsumed() {
+        List<Unacked> all = new ArrayList<>();
+        for (long count = floor() + 1; known && count <= sent - inFiles; count++) {
+            all.add(unacked.get(count).message());
+        }
+        return all;
+    }
+
+    /** The pair is over; what it had comes back (K15). What has no number yet stays. */
+    void end() {
         if (known) {
-            long floor = floor();
-            for (long count = floor + 1; count <= sent; count++) {
-                perhapsConsumed.add(unacked.get(count).message());
+            if (isWaitedFor()) {
+                returned.add(new Range(floor(), sent));
             }
-            if (floor < sent) {
-                returned.add(new Range(floor, sent));
-            }
-            unacked.clear();
+            inFiles = 0;
+            refusals.clear();
+            starts.clear();
+            drop();
         }
         birth = null;
         known = false;
         seen = Count.NONE;
         consumed = Count.NONE;
         acked = Count.NONE;
-        return perhapsConsumed;
     }
 
     boolean isAcked(long count) {
@@ -118,7 +237,7 @@ final class Peer {
 
     Change.PeerIs snapshot() {
         List<Unacked> messages = new ArrayList<>(unacked.size());
-        for (long count = floor() + 1; count <= sent; count++) {
+        for (long count = floor() + 1; count <= sent - inFiles; count++) {
             messages.add(unacked.get(count).message());
         }
         return new Change.PeerIs(
@@ -137,21 +256,47 @@ final class Peer {
                 messages);
     }
 
-    static Peer of(Change.PeerIs is, long turn) {
-        Peer peer = new Peer(is.peer(), is.outside());
+    /** What of the outbox is in the file; the base's next line about this peer. */
+    Optional<Change.InFiles> inFiles() {
+        if (inFiles == 0) {
+            return Optional.empty();
+        }
+        List<Change.Start> from = new ArrayList<>();
+        starts.forEach((count, start) -> from.add(new Change.Start(count, start)));
+        return Optional.of(
+                new Change.InFiles(
+                        key, stream, inFiles, inFilesSince, List.copyOf(refusals), from));
+    }
+
+    /** A base says that the last messages are in a file. */
+    void holds(Change.InFiles is) {
+        Map<Long, Waiting> before = new HashMap<>(unacked);
+        unacked.clear();
+        before.forEach((count, waiting) -> unacked.put(count - is.messages(), waiting));
+        inFiles = is.messages();
+        lastInFile = sent;
+        inFilesSince = is.sinceMillis();
+        refusals.addAll(is.refusals());
+        is.starts().forEach(it -> starts.put(it.count(), it.incarnation()));
+        outboxes.holds(this, is.stream());
+    }
+
+    static Peer of(Change.PeerIs is, long turn, Outboxes outboxes) {
+        Peer peer = new Peer(is.peer(), is.outside(), outboxes);
         peer.birth = is.birth().orElse(null);
         peer.known = is.known();
         peer.seen = is.seen();
         peer.consumed = is.consumed();
         peer.acked = is.acked();
         peer.numbersAfter = is.numbersAfter();
-        peer.sent = is.sent();
+        peer.sent = is.sent() - is.unacked().size();
         peer.heardMillis = is.heardMillis();
         peer.gone.addAll(is.gone());
         peer.returned.addAll(is.returned());
-        long count = peer.sent - is.unacked().size();
         for (Unacked message : is.unacked()) {
-            peer.unacked.put(++count, new Waiting(turn, message));
+            // All that a base has in it was in the heap.
+            peer.unacked.put(++peer.sent, new Waiting(turn, message));
+            peer.took(message);
         }
         return peer;
     }

@@ -114,7 +114,7 @@ public final class ServiceCore {
         }
         this.limits = limits;
         this.ownPast = new OwnPast(starts);
-        this.past = new Past(name);
+        this.past = new Past(name, limits);
         this.attempts = new Attempts(limits);
     }
 
@@ -170,6 +170,8 @@ public final class ServiceCore {
             attempts.distrust(RETURNED);
         }
         past.outputs.forEach((output, body) -> out.add(call(output, body)));
+        past.outboxes.begin(Optional.ofNullable(past.peers.get(name)));
+        out.addAll(past.outboxes.over());
         look(name);
         look(RETURNED);
         beginRepeats(repeated, out);
@@ -214,10 +216,52 @@ public final class ServiceCore {
             forgetAtMillis = now + FORGET_EVERY_MILLIS;
             forgetSilentClients(now, out);
         }
+        if (past.outboxes.anyOver() && !newAcks.isEmpty()) {
+            // Else room would be made only with the next turn, whenever that is.
+            own(List.of(), out);
+        }
+        past.outboxes.fetch(!isFirstReturnedHere(), out);
         if (attempts.anyUnproven()) {
             tryFirsts(at, out);
         }
         return out;
+    }
+
+    private boolean isFirstReturnedHere() {
+        return !past.returned.isEmpty()
+                && past.returned.firstKey() < past.outboxes.firstReturning();
+    }
+
+    /**
+     * Messages beyond their windows, of all turns that were recovered or recorded since this was
+     * asked before: each is to be kept in a file, until {@link Action.Release} (K13). Before a base
+     * names them the files are forced; a start cuts off what its base does not name, as it is told
+     * of that again. Ask before {@link Action.Fetch} is done.
+     */
+    public List<Stored> stored() {
+        return past.outboxes.stored();
+    }
+
+    /**
+     * What was asked for by {@link Action.Fetch}, without gaps.
+     *
+     * @param messages at least one
+     */
+    public List<Action> fetched(long stream, long after, List<Change.Unacked> messages) {
+        expectIdle();
+        Optional<Peer> peer = past.outboxes.fetched(stream, after, messages, past.turn);
+        List<Action> out = new ArrayList<>();
+        if (peer.isEmpty()) {
+            for (Change.ReturnIs back : past.outboxes.back(stream, after, messages)) {
+                past.returned.put(back.id(), back.returned());
+            }
+            look(RETURNED);
+        } else if (peer.get().key.equals(name)) {
+            look(name);
+        } else {
+            conversation(peer.get().key).say(peer.get(), finalTurn, out);
+        }
+        return halted ? new ArrayList<>() : out;
     }
 
     private void tryFirsts(Moment at, List<Action> out) {
@@ -311,7 +355,7 @@ public final class ServiceCore {
         return switch (channel) {
             case TIMERS -> nextDue() <= clock.nowMillis();
             case RESULTS -> !results.isEmpty();
-            case RETURNED -> !past.returned.isEmpty();
+            case RETURNED -> isFirstReturnedHere();
             case OUTSIDE -> !asks.isEmpty();
             default -> {
                 Peer peer = past.peers.get(channel);
@@ -319,7 +363,7 @@ public final class ServiceCore {
                     yield false;
                 }
                 yield channel.equals(name)
-                        ? !peer.unacked.isEmpty()
+                        ? peer.first().isPresent()
                         : conversation(channel).held.containsKey(peer.consumed.number() + 1);
             }
         };
@@ -372,7 +416,7 @@ public final class ServiceCore {
         if (peer.key.equals(name)) {
             number = peer.floor() + 1;
             birth = self.birth();
-            Change.Unacked own = peer.unacked.get(number).message();
+            Change.Unacked own = peer.first().orElseThrow().message();
             msg = new Frame.Msg(number, own.answers(), own.refusal(), own.body());
         } else {
             number = peer.consumed.number() + 1;
@@ -725,6 +769,9 @@ public final class ServiceCore {
                 new Delta(past.turn + 1, self.number(), clock.nowMillis(), state, List.copyOf(all));
         long outputsBefore = past.newestOutput;
         past.apply(delta);
+        for (Action.Release release : past.outboxes.over()) {
+            later.add(new Later(delta.turn(), () -> leaving.add(release)));
+        }
         for (Change change : delta.changes()) {
             if (change instanceof Change.Consumed it && !it.peer().equals(name)) {
                 Birth birth = past.peers.get(it.peer()).birth;
@@ -851,7 +898,7 @@ public final class ServiceCore {
     private void reach(Peer peer, List<Action> out) {
         if (!peer.outside
                 && !peer.key.equals(name)
-                && !peer.unacked.isEmpty()
+                && peer.isWaitedFor()
                 && conversation(peer.key).link().isEmpty()) {
             out.add(new Action.Reach(peer.key));
         }
@@ -1436,6 +1483,7 @@ public final class ServiceCore {
      * @param linked whether the peer is there
      * @param sent how many messages were sent to that name
      * @param unacked how many of them were not acked
+     * @param inFiles how many of these are in a file, not in memory (K13)
      * @param oldestMillis when the oldest of these was sent, since 1970; 0 without one
      * @param consumed the number of the last message that was consumed from it
      * @param held messages that wait for their turn
@@ -1447,6 +1495,7 @@ public final class ServiceCore {
             boolean linked,
             long sent,
             long unacked,
+            long inFiles,
             long oldestMillis,
             long consumed,
             int held) {}
@@ -1456,7 +1505,6 @@ public final class ServiceCore {
         List<Channel> all = new ArrayList<>();
         for (Peer peer : past.peers.values()) {
             Conversation conversation = conversations.get(peer.key);
-            Peer.Waiting oldest = peer.unacked.get(peer.floor() + 1);
             all.add(
                     new Channel(
                             peer.key,
@@ -1464,8 +1512,9 @@ public final class ServiceCore {
                             Optional.ofNullable(peer.birth),
                             conversation != null && conversation.link().isPresent(),
                             peer.sent,
-                            peer.unacked.size(),
-                            oldest == null ? 0 : oldest.message().sentMillis(),
+                            peer.sent - peer.floor(),
+                            peer.inFiles,
+                            peer.oldestMillis(),
                             peer.consumed.number(),
                             conversation == null ? 0 : conversation.held.size()));
         }
@@ -1485,7 +1534,7 @@ public final class ServiceCore {
     /** Services that have not acked all that was sent to them, for who waits on whom (K13). */
     public List<String> waitsFor() {
         return past.peers.values().stream()
-                .filter(it -> !it.outside && !it.key.equals(name) && !it.unacked.isEmpty())
+                .filter(it -> !it.outside && !it.key.equals(name) && it.isWaitedFor())
                 .map(it -> it.key)
                 .toList();
     }

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -54,6 +55,10 @@ final class ServiceWorld {
         K9_HANDLERS_REPLAYED,
         /** The base lacks the outbox. */
         K10_BASE_WITHOUT_OUTBOX,
+        /** The base names a file of which not all is forced. */
+        K10_FILE_NOT_FORCED,
+        /** Messages go from a file when they are read, not when they are acked. */
+        K10_FILE_GOES_EARLY,
         /** Number 1 leaves before both know the pair. */
         K11_PAIR_NOT_FORCED,
         /** Who is made anew keeps its birth. */
@@ -62,6 +67,12 @@ final class ServiceWorld {
         K12_SENDER_NOT_TOLD,
         /** That an input is tried is not recorded before. */
         K12_TRIED_FORGOTTEN,
+        /** A message that is read from a file gets lost. */
+        K13_LOST_IN_FILE,
+        /** Messages come back from a file in another order. */
+        K13_ORDER_BROKEN,
+        /** A file stays when its messages are acked. */
+        K13_SPACE_KEPT,
         /** Who is behind its own past is not told. */
         K14_HELLO_SAYS_NOTHING,
         /** What a gone birth has not acked is dropped. */
@@ -217,7 +228,8 @@ final class ServiceWorld {
         this.broken = broken;
         this.tracing = tracing;
         boolean parks = random.nextInt(8) > 0;
-        limits = new Limits(WINDOW, ATTEMPTS, parks, 10, 40, 4, SILENCE_MILLIS);
+        Limits common = new Limits(WINDOW, ATTEMPTS, parks, 10, 40, 4, SILENCE_MILLIS);
+        limits = random.nextInt(3) == 0 ? common : common.outbox(1 + random.nextInt(3), 1 << 10);
         copies = random.nextInt(5) < 2;
         int count = 2 + random.nextInt(random.nextInt(3) == 0 ? 3 : 2);
         for (int i = 0; i < count; i++) {
@@ -237,11 +249,16 @@ final class ServiceWorld {
     /**
      * A base, and what it stands for.
      *
+     * @param files which it names, and up to which count
      * @param all the turns that it holds; empty where it holds acks and results, too, that were
      *     heard and would have been recorded with the next turn
      */
     private record Folded(
-            Delta delta, long nowMillis, Map<Line, Long> log, Optional<List<Delta>> all) {}
+            Delta delta,
+            Map<Long, Long> files,
+            long nowMillis,
+            Map<Line, Long> log,
+            Optional<List<Delta>> all) {}
 
     /** A service or client: its disk, and its process while that is up. */
     private final class Node {
@@ -256,6 +273,7 @@ final class ServiceWorld {
         Folded base;
         List<Written> written = new ArrayList<>();
         int forced;
+        SimulatedOutbox files = new SimulatedOutbox();
 
         /** From which turn on nothing is on disk, whatever is forced, where a rule is broken. */
         int lacksFrom = Integer.MAX_VALUE;
@@ -278,6 +296,7 @@ final class ServiceWorld {
         final Map<String, Long> lastFrom = new HashMap<>();
         final Map<String, Birth> pairs = new HashMap<>();
         final List<Waiting> waiting = new ArrayList<>();
+        final List<Action.Fetch> fetches = new ArrayList<>();
         final Map<Long, Action.Call> calls = new LinkedHashMap<>();
         final Set<String> reached = new LinkedHashSet<>();
         final Set<Long> failedOnce = new HashSet<>();
@@ -325,6 +344,7 @@ final class ServiceWorld {
             failedOnce.clear();
             timerStarts.clear();
             questions.clear();
+            files.cutTo(base == null ? Map.of() : base.files());
             if (base != null) {
                 core.recover(base.delta());
                 base.log().forEach(this::note);
@@ -332,6 +352,7 @@ final class ServiceWorld {
             }
             for (Written each : written) {
                 core.recover(each.delta());
+                files.store(core.stored());
                 for (Line line : each.lines()) {
                     note(line, each.delta().turn());
                 }
@@ -411,6 +432,7 @@ final class ServiceWorld {
 
         private void stop(int kept) {
             core = null;
+            fetches.clear();
             calls.clear();
             reached.clear();
             written = new ArrayList<>(written.subList(0, kept));
@@ -447,10 +469,15 @@ final class ServiceWorld {
                     delta = withoutOutbox(delta);
                 }
                 Optional<List<Delta>> all = allDeltas();
-                if (all.isPresent() && !recover(this, all.get()).equals(text(core.snapshot()))) {
+                if (all.isPresent()
+                        && !recover(this, all.get(), Optional.empty()).equals(text(core, files))) {
                     all = Optional.empty();
                 }
-                waitingBase = new Folded(delta, nowMillis, new LinkedHashMap<>(log), all);
+                Map<Long, Long> named = files.names(delta);
+                if (broken == Broken.K10_FILE_NOT_FORCED) {
+                    named.replaceAll((stream, last) -> last - random.nextInt(2));
+                }
+                waitingBase = new Folded(delta, named, nowMillis, new LinkedHashMap<>(log), all);
                 fold();
             }
         }
@@ -500,6 +527,12 @@ final class ServiceWorld {
                     reached.add(it.service());
                 } else if (action instanceof Action.Call it) {
                     call(it);
+                } else if (action instanceof Action.Fetch it) {
+                    fetches.add(it);
+                } else if (action instanceof Action.Release it) {
+                    if (broken != Broken.K13_SPACE_KEPT) {
+                        files.release(it.stream(), it.upTo());
+                    }
                 } else if (action instanceof Action.Halt it) {
                     halted = it.reason();
                     halt();
@@ -509,6 +542,25 @@ final class ServiceWorld {
                     crash();
                 }
             }
+        }
+
+        void fetched(Action.Fetch fetch) {
+            fetches.remove(fetch);
+            Optional<List<Change.Unacked>> read = files.read(fetch);
+            // A shell halts then.
+            check(read.isPresent(), "%s misses %s in its files", name, fetch);
+            List<Change.Unacked> all = new ArrayList<>(read.orElse(List.of()));
+            if (broken == Broken.K10_FILE_GOES_EARLY) {
+                files.release(fetch.stream(), fetch.after() + all.size());
+            } else if (broken == Broken.K13_ORDER_BROKEN) {
+                Collections.reverse(all);
+            } else if (broken == Broken.K13_LOST_IN_FILE && all.size() > 1) {
+                all.remove(0);
+            }
+            if (tracing) {
+                say("%s fetched %s: %s", name, fetch, all);
+            }
+            perform(core.fetched(fetch.stream(), fetch.after(), all));
         }
 
         private void close(Action.Close it) {
@@ -693,6 +745,7 @@ final class ServiceWorld {
                 note(line, delta.turn());
             }
             written.add(new Written(recorded(delta), delta.nowMillis(), lines));
+            files.store(core.stored());
             if (broken == Broken.K4_LEAVES_BEFORE_THE_FORCE
                     || (broken == Broken.K11_PAIR_NOT_FORCED
                             && delta.changes().stream()
@@ -727,13 +780,14 @@ final class ServiceWorld {
         boolean turn() {
             Moment at = moment();
             long before = newest();
+            int fetching = fetches.size();
             perform(core.tick(at));
             if (core == null) {
                 return true;
             }
             Optional<Input> input = core.next(at);
             if (input.isEmpty()) {
-                return newest() > before;
+                return newest() > before || fetches.size() > fetching;
             }
             check(
                     intake == ServiceCore.Intake.ALL
@@ -995,20 +1049,7 @@ final class ServiceWorld {
         for (Change change : delta.changes()) {
             changes.add(
                     change instanceof Change.PeerIs it
-                            ? new Change.PeerIs(
-                                    it.peer(),
-                                    it.outside(),
-                                    it.birth(),
-                                    it.known(),
-                                    it.seen(),
-                                    it.consumed(),
-                                    it.acked(),
-                                    it.numbersAfter(),
-                                    it.sent(),
-                                    it.heardMillis(),
-                                    it.gone(),
-                                    it.returned(),
-                                    List.of())
+                            ? SimulatedOutbox.with(it, it.heardMillis(), List.of())
                             : change);
         }
         return new Delta(
@@ -1162,6 +1203,7 @@ final class ServiceWorld {
         private final List<Incarnation> starts;
         private final Folded base;
         private final List<Written> written;
+        private final SimulatedOutbox files;
         private Copy newer;
         private boolean running;
 
@@ -1170,6 +1212,7 @@ final class ServiceWorld {
             starts = new ArrayList<>(node.starts);
             base = node.base;
             written = new ArrayList<>(node.written.subList(0, node.forced));
+            files = node.files.copy();
         }
 
         /** In place of what the node has now. */
@@ -1190,6 +1233,7 @@ final class ServiceWorld {
             node.base = of.base;
             node.written = new ArrayList<>(of.written);
             node.forced = of.written.size();
+            node.files = of.files.copy();
         }
     }
 
@@ -1521,6 +1565,7 @@ final class ServiceWorld {
         node.base = null;
         node.written = new ArrayList<>();
         node.forced = 0;
+        node.files = new SimulatedOutbox();
         node.copy = null;
         node.number = 0;
         node.start();
@@ -1552,6 +1597,9 @@ final class ServiceWorld {
             }
             if (node.client && !healing && random.nextInt(3) == 0) {
                 possible.add(() -> did(node::submit));
+            }
+            for (Action.Fetch fetch : node.fetches) {
+                possible.add(() -> did(() -> node.fetched(fetch)));
             }
             for (String to : node.reached) {
                 possible.add(() -> reach(node, to));
@@ -1855,14 +1903,27 @@ final class ServiceWorld {
         }
         // Acks are recorded with the next turn, whichever that is.
         node.perform(node.core.declareGone("nobody", new Birth(0, 1), "so that a turn is there"));
-        String now = text(node.core.snapshot());
+        node.forced = node.written.size();
+        node.perform(node.core.finalUpTo(node.newest()));
+        check(
+                node.files.isEmpty()
+                        ? node.core.channels().stream().allMatch(it -> it.inFiles() == 0)
+                        : node.core.channels().stream().anyMatch(it -> it.unacked() > 0),
+                "%s has files that nobody needs, or lacks some",
+                node.name);
+        String now = text(node.core, node.files);
         List<Delta> recovered = new ArrayList<>();
         if (node.base != null) {
             recovered.add(node.base.delta());
         }
         node.written.forEach(it -> recovered.add(it.delta()));
-        for (List<Delta> each : List.of(recovered, node.allDeltas().orElse(recovered))) {
-            String then = recover(node, each);
+        Optional<List<Delta>> all = node.allDeltas();
+        for (boolean ofBase : new boolean[] {true, all.isEmpty()}) {
+            String then =
+                    recover(
+                            node,
+                            ofBase ? recovered : all.get(),
+                            Optional.ofNullable(ofBase ? node.base : null));
             // Where a rule is broken its consequence is to be noticed, not what the record lacks.
             check(
                     broken != Broken.NOTHING || then.equals(now),
@@ -1879,32 +1940,25 @@ final class ServiceWorld {
         return birth >= 0 && lostLogs.containsKey(Birth.parse(key.substring(birth + 1)));
     }
 
-    private String recover(Node node, List<Delta> deltas) {
+    private String recover(Node node, List<Delta> deltas, Optional<Folded> base) {
         ServiceCore other = new ServiceCore(node.name, node.starts, limits);
-        deltas.forEach(other::recover);
-        return text(other.snapshot());
+        SimulatedOutbox files = node.files.copy();
+        files.cutTo(base.map(Folded::files).orElse(Map.of()));
+        for (Delta delta : deltas) {
+            other.recover(delta);
+            files.store(other.stored());
+        }
+        return text(other, files);
     }
 
-    private static String text(Delta delta) {
+    private static String text(ServiceCore core, SimulatedOutbox files) {
+        Delta delta = core.snapshot();
         // When a peer was heard last is recorded with the next turn, so it may be a bit later.
         List<Change> changes = new ArrayList<>();
-        for (Change change : delta.changes()) {
+        for (Change change : files.expand(delta.changes())) {
             changes.add(
                     change instanceof Change.PeerIs it
-                            ? new Change.PeerIs(
-                                    it.peer(),
-                                    it.outside(),
-                                    it.birth(),
-                                    it.known(),
-                                    it.seen(),
-                                    it.consumed(),
-                                    it.acked(),
-                                    it.numbersAfter(),
-                                    it.sent(),
-                                    0,
-                                    it.gone(),
-                                    it.returned(),
-                                    it.unacked())
+                            ? SimulatedOutbox.with(it, 0, it.unacked())
                             : change);
         }
         return delta.turn() + " " + delta.nowMillis() + " " + changes;

@@ -53,6 +53,11 @@ public final class Reserve {
         return disk.usableBytes(folder) < bytes;
     }
 
+    /** Whether the disk has less room left than three times the reserve: let clients wait. */
+    public boolean isScarce() throws IOException {
+        return disk.usableBytes(folder) / 3 < bytes;
+    }
+
     /**
      * Takes the bytes from the disk, where they are not held and there is room for twice as many,
      * so that holding them is not what fills the disk.

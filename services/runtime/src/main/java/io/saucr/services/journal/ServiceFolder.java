@@ -220,6 +220,15 @@ public final class ServiceFolder implements AutoCloseable {
     }
 
     /**
+     * The files of messages beyond what memory holds (K13), of which the base's sections tell.
+     *
+     * @param fileBytes about so many bytes a file has
+     */
+    public OutboxFiles outbox(int fileBytes) {
+        return new OutboxFiles(disk, path, incarnation(), identity::knows, fileBytes);
+    }
+
+    /**
      * Reads what survived, cuts what was torn and writes again what may not be on disk (K9). Once.
      *
      * @throws RefusedFolderException where something is damaged that was on disk, or is missing;

@@ -81,6 +81,7 @@ public final class ClientTurns implements Endpoint {
                         options.foldBytes(),
                         surroundings);
         long unused = finality.recover(this::load, this::apply);
+        recording.recovered();
     }
 
     /**

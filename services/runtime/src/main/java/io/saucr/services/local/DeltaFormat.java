@@ -11,6 +11,7 @@ import io.saucr.services.core.Change;
 import io.saucr.services.core.Count;
 import io.saucr.services.core.Delta;
 import io.saucr.services.core.Input;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -63,6 +64,8 @@ final class DeltaFormat {
     private static final int OUTPUT_IS = 22;
     private static final int RETURN_IS = 23;
     private static final int PARKED_IS = 24;
+    private static final int IN_FILES = 25;
+    private static final int RETURNING_IS = 26;
 
     private DeltaFormat() {}
 
@@ -252,6 +255,16 @@ final class DeltaFormat {
             out.writeString(it.channel());
             out.writeString(it.reason());
             write(it.body(), out);
+        } else if (change instanceof Change.InFiles it) {
+            write(it, out);
+        } else if (change instanceof Change.ReturningIs it) {
+            begin(out, RETURNING_IS);
+            out.writeNumber(it.stream());
+            out.writeNumber(it.id());
+            out.writeString(it.service());
+            out.writeNumber(it.from());
+            out.writeNumber(it.to());
+            out.writeString(it.reason());
         } else {
             throw new IllegalStateException("no bytes for " + change);
         }
@@ -283,11 +296,59 @@ final class DeltaFormat {
         }
         out.writeNumber(peer.unacked().size());
         for (Change.Unacked message : peer.unacked()) {
-            out.writeNumber(message.incarnation());
-            out.writeNumber(message.sentMillis());
-            out.writeNumber(message.answers());
-            write(message.refusal(), out);
-            write(message.body(), out);
+            write(message, out);
+        }
+    }
+
+    private static void write(Change.Unacked message, JsonGenerator out) throws IOException {
+        out.writeNumber(message.incarnation());
+        out.writeNumber(message.sentMillis());
+        out.writeNumber(message.answers());
+        write(message.refusal(), out);
+        write(message.body(), out);
+    }
+
+    private static void write(Change.InFiles files, JsonGenerator out) throws IOException {
+        begin(out, IN_FILES);
+        out.writeString(files.peer());
+        out.writeNumber(files.stream());
+        out.writeNumber(files.messages());
+        out.writeNumber(files.sinceMillis());
+        out.writeNumber(files.refusals().size());
+        for (long count : files.refusals()) {
+            out.writeNumber(count);
+        }
+        out.writeNumber(files.starts().size());
+        for (Change.Start start : files.starts()) {
+            out.writeNumber(start.count());
+            out.writeNumber(start.incarnation());
+        }
+    }
+
+    /** The bytes of a message that lies in a file (K13). */
+    static byte[] message(Change.Unacked message) throws IOException {
+        ByteArrayOutputStream bytes =
+                new ByteArrayOutputStream(message.body().bytes().length + 128);
+        try (JsonGenerator out = FACTORY.createGenerator(bytes)) {
+            out.writeStartArray();
+            write(message, out);
+            out.writeEndArray();
+        }
+        return bytes.toByteArray();
+    }
+
+    /**
+     * Reads what {@link #message} gave.
+     *
+     * @throws IOException where it is none
+     */
+    static Change.Unacked message(byte[] bytes) throws IOException {
+        try (JsonParser in = FACTORY.createParser(bytes)) {
+            expect(in.nextToken() == JsonToken.START_ARRAY, 0, in);
+            Fields fields = new Fields(0, in);
+            Change.Unacked message = fields.unacked();
+            fields.end();
+            return message;
         }
     }
 
@@ -346,6 +407,15 @@ final class DeltaFormat {
                             in.number(),
                             new Input.Returned(
                                     in.text(), in.number(), in.truth(), in.text(), in.body()));
+            case IN_FILES -> inFiles(in);
+            case RETURNING_IS ->
+                    new Change.ReturningIs(
+                            in.number(),
+                            in.number(),
+                            in.text(),
+                            in.number(),
+                            in.number(),
+                            in.text());
             case PARKED_IS -> new Change.ParkedIs(in.number(), in.text(), in.text(), in.body());
             default ->
                     throw new IOException(
@@ -356,6 +426,22 @@ final class DeltaFormat {
                                     + ", which this release does not know: start the release that"
                                     + " wrote it");
         };
+    }
+
+    private static Change inFiles(Fields in) throws IOException {
+        String peer = in.text();
+        long stream = in.number();
+        long messages = in.number();
+        long sinceMillis = in.number();
+        List<Long> refusals = new ArrayList<>();
+        for (int left = in.size(); left > 0; left--) {
+            refusals.add(in.number());
+        }
+        List<Change.Start> starts = new ArrayList<>();
+        for (int left = in.size(); left > 0; left--) {
+            starts.add(new Change.Start(in.number(), in.number()));
+        }
+        return new Change.InFiles(peer, stream, messages, sinceMillis, refusals, starts);
     }
 
     private static Change peer(Fields in) throws IOException {
@@ -379,9 +465,7 @@ final class DeltaFormat {
         }
         List<Change.Unacked> unacked = new ArrayList<>();
         for (int left = in.size(); left > 0; left--) {
-            unacked.add(
-                    new Change.Unacked(
-                            in.number(), in.number(), in.number(), in.optional(), in.body()));
+            unacked.add(in.unacked());
         }
         return new Change.PeerIs(
                 name,
@@ -456,6 +540,10 @@ final class DeltaFormat {
 
         Body body() throws IOException {
             return new Body(text(), bytes());
+        }
+
+        Change.Unacked unacked() throws IOException {
+            return new Change.Unacked(number(), number(), number(), optional(), body());
         }
 
         /** The end of a change; fields that a later release appended are skipped. */

@@ -2,6 +2,8 @@ package io.saucr.services.local;
 
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.journal.Base;
+import io.saucr.services.journal.DeadJournalException;
+import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.journal.Recovered;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -79,6 +81,12 @@ public interface Finality extends AutoCloseable {
      */
     boolean hasRoom() throws IOException;
 
+    /**
+     * Whether there is so little room that inputs of outside clients wait, before {@link #hasRoom}
+     * says that none are taken (K13). One thread at a time, not the turn thread.
+     */
+    boolean isScarce() throws IOException;
+
     /** How long the last time took in which turns became final, in microseconds. Any thread. */
     long lastForceMicros();
 
@@ -88,14 +96,19 @@ public interface Finality extends AutoCloseable {
     /** Bytes of turns behind the newest base, for deciding when to fold. Any thread. */
     long bytesAboveBase();
 
+    /** The files of outboxes, in the state that {@link #recover} found (K13). */
+    OutboxFiles outbox();
+
     /**
      * Replaces the base and lets the records go that it covers (K10). One at a time, any thread,
      * while turns go on.
      *
      * @param turn whose state the sections hold, final
-     * @throws IOException where it failed; the older base stands
+     * @param files of the outbox that it names; on disk before it is
+     * @throws DeadJournalException where the files cannot be put on disk: the process has to halt
+     * @throws IOException where it failed otherwise; the older base stands
      */
-    void fold(long turn, Base.Sections sections) throws IOException;
+    void fold(long turn, OutboxFiles.Names files, Base.Sections sections) throws IOException;
 
     /** Ends it; what was taken becomes final first. */
     @Override

@@ -49,14 +49,18 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A service of this process: its threads, its folder, its connections and its place in the
- * ensemble. One thread runs its turns, two look after its disk, two make calls to the world and
- * tend the folder; those that move frames are the process's.
+ * ensemble. One thread runs its turns, two look after its journal and two after its bases and
+ * files, two make calls to the world and tend the folder; those that move frames are the process's.
  */
 final class LocalService implements RunningService {
 
     private static final Logger LOG = LoggerFactory.getLogger(LocalService.class);
 
     private static final int CALLING_THREADS = 2;
+
+    /** One writes a base, which may take long, and one reads what waits in files meanwhile. */
+    private static final int FOLDING_THREADS = 2;
+
     private static final long TENDED_EVERY_MILLIS = 1_000;
 
     /** A turn may take long, but who looks on wants to know. */
@@ -79,6 +83,7 @@ final class LocalService implements RunningService {
     private StatusPage page;
     private HttpDoor door;
     private boolean hadRoom = true;
+    private boolean wasScarce;
     private volatile Measures measures = Measures.NONE;
 
     private LocalService(Place place) {
@@ -113,7 +118,7 @@ final class LocalService implements RunningService {
                         new JournalOptions(force, place.segmentBytes()),
                         random);
         opened.push(finality);
-        ScheduledExecutorService folding = threads(1, "folding " + name);
+        ScheduledExecutorService folding = threads(FOLDING_THREADS, "folding " + name);
         opened.push(folding::shutdown);
         turns =
                 Turns.open(
@@ -251,6 +256,17 @@ final class LocalService implements RunningService {
         try {
             boolean room = finality.hasRoom();
             turns.room(room);
+            boolean scarce = finality.isScarce();
+            turns.scarce(scarce);
+            if (scarce != wasScarce) {
+                wasScarce = scarce;
+                LOG.warn(
+                        "{}: the disk of {} has {}: inputs of clients {}",
+                        place.name(),
+                        place.folder(),
+                        scarce ? "little room" : "room again",
+                        scarce ? "wait" : "are taken");
+            }
             if (room != hadRoom) {
                 hadRoom = room;
                 if (room) {
@@ -366,6 +382,7 @@ final class LocalService implements RunningService {
                 core.finalTurn(),
                 finality.bytesNotFinal(),
                 finality.bytesAboveBase(),
+                finality.outbox().bytes(),
                 finality.lastForceMicros(),
                 core.duplicates(),
                 core.timers(),
@@ -394,6 +411,7 @@ final class LocalService implements RunningService {
                 channel.linked(),
                 channel.sent(),
                 channel.unacked(),
+                channel.inFiles(),
                 channel.oldestMillis() == 0 ? 0 : Math.max(0, now - channel.oldestMillis()),
                 channel.consumed(),
                 channel.held());

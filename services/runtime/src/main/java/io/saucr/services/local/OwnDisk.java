@@ -2,11 +2,13 @@ package io.saucr.services.local;
 
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.journal.Base;
+import io.saucr.services.journal.DeadJournalException;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.ForceMode;
 import io.saucr.services.journal.Journal;
 import io.saucr.services.journal.JournalListener;
 import io.saucr.services.journal.JournalOptions;
+import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.journal.Recovered;
 import io.saucr.services.journal.Reserve;
 import io.saucr.services.journal.ServiceFolder;
@@ -31,12 +33,14 @@ public final class OwnDisk implements Finality {
     private final ServiceFolder folder;
     private final JournalOptions options;
     private final Reserve reserve;
+    private final OutboxFiles outbox;
     private Recovered recovered;
     private Journal journal;
 
     private OwnDisk(ServiceFolder folder, JournalOptions options) {
         this.folder = folder;
         this.options = options;
+        this.outbox = folder.outbox(options.segmentBytes());
         this.reserve = folder.reserve(2L * options.segmentBytes());
     }
 
@@ -80,7 +84,8 @@ public final class OwnDisk implements Finality {
     @Override
     public long recover(Base.SectionReader base, Recovered.TurnReader turns) throws IOException {
         recovered = folder.recover(options);
-        recovered.sections(base);
+        recovered.sections(outbox.beside(base));
+        outbox.cut();
         recovered.turns(turns);
         return recovered.lastTurn();
     }
@@ -126,6 +131,11 @@ public final class OwnDisk implements Finality {
     }
 
     @Override
+    public boolean isScarce() throws IOException {
+        return reserve.isScarce();
+    }
+
+    @Override
     public long lastForceMicros() {
         return journal.lastForceMicros();
     }
@@ -141,8 +151,19 @@ public final class OwnDisk implements Finality {
     }
 
     @Override
-    public void fold(long turn, Base.Sections sections) throws IOException {
-        recovered.base().write(turn, sections);
+    public OutboxFiles outbox() {
+        return outbox;
+    }
+
+    @Override
+    public void fold(long turn, OutboxFiles.Names files, Base.Sections sections)
+            throws IOException {
+        try {
+            outbox.force(files);
+        } catch (IOException e) {
+            throw new DeadJournalException(e);
+        }
+        recovered.base().write(turn, OutboxFiles.with(files, sections));
         journal.folded(turn);
     }
 
@@ -152,6 +173,7 @@ public final class OwnDisk implements Finality {
             if (journal != null) {
                 journal.close();
             }
+            outbox.close();
         } finally {
             folder.close();
         }

@@ -1,9 +1,13 @@
 package io.saucr.services.local;
 
 import io.saucr.services.core.Action;
+import io.saucr.services.core.Change;
 import io.saucr.services.core.Delta;
 import io.saucr.services.core.ServiceCore;
+import io.saucr.services.core.Stored;
 import io.saucr.services.journal.Base;
+import io.saucr.services.journal.DeadJournalException;
+import io.saucr.services.journal.OutboxFiles;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.FilterOutputStream;
@@ -12,7 +16,10 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -27,6 +34,9 @@ import org.slf4j.LoggerFactory;
 final class Recording {
 
     private static final Logger LOG = LoggerFactory.getLogger(Recording.class);
+
+    /** So many files of the outbox at most are open and not forced. */
+    private static final int MOST_DIRTY_FILES = 64;
 
     /** The section of a base that holds channels, timers and outputs. */
     private static final String SECTION = "service";
@@ -47,6 +57,7 @@ final class Recording {
     private final long leastFoldBytes;
     private final Executor folding;
     private final Consumer<Runnable> between;
+    private final OutboxFiles outbox;
     private final ByteArrayOutputStream record = new ByteArrayOutputStream();
     private Endpoint.Border border;
     private Fold fold;
@@ -64,7 +75,7 @@ final class Recording {
     private long turnNanos;
 
     /** A base that waits for its turn to be final, or is being written. */
-    private record Fold(long turn, Delta core, Base.Sections state) {}
+    private record Fold(long turn, Delta core, OutboxFiles.Names files, Base.Sections state) {}
 
     /**
      * Records.
@@ -82,6 +93,7 @@ final class Recording {
         this.name = name;
         this.core = core;
         this.finality = finality;
+        this.outbox = finality.outbox();
         this.state = state;
         this.leastFoldBytes = leastFoldBytes;
         this.folding = surroundings.folding();
@@ -106,6 +118,7 @@ final class Recording {
         folded = ByteBuffer.wrap(turn).getLong();
         finalTurn = folded;
         core.recover(DeltaFormat.read(folded, content));
+        store();
     }
 
     /** The next turn above the base; says what it was. */
@@ -114,8 +127,34 @@ final class Recording {
         bytes.get(copy);
         Delta delta = DeltaFormat.read(turn, new ByteArrayInputStream(copy));
         core.recover(delta);
+        store();
         finalTurn = turn;
         return delta;
+    }
+
+    /**
+     * All that survived was read.
+     *
+     * @throws IOException where messages in files are not there
+     */
+    void recovered() throws IOException {
+        long sent = 0;
+        for (Change change : core.snapshot().changes()) {
+            if (change instanceof Change.PeerIs it) {
+                sent = it.sent();
+            } else if (change instanceof Change.InFiles it) {
+                outbox.expect(it.stream(), sent - it.messages());
+            } else if (change instanceof Change.ReturningIs it) {
+                outbox.expect(it.stream(), it.from());
+            }
+        }
+    }
+
+    /** Messages beyond what memory holds go to files (K13). */
+    private void store() throws IOException {
+        for (Stored each : core.stored()) {
+            outbox.append(each.stream(), each.count(), DeltaFormat.message(each.message()));
+        }
     }
 
     /** Does what the core wants done. */
@@ -133,6 +172,10 @@ final class Recording {
                 border.reach(it.service());
             } else if (action instanceof Action.Call it) {
                 border.call(it.output(), it.id(), it.body());
+            } else if (action instanceof Action.Fetch it) {
+                folding.execute(() -> fetch(it));
+            } else if (action instanceof Action.Release it) {
+                folding.execute(() -> release(it));
             } else if (action instanceof Action.Halt it) {
                 border.halt(it.reason());
             }
@@ -150,6 +193,11 @@ final class Recording {
             throw new UncheckedIOException(e);
         }
         finality.done(delta.turn(), ByteBuffer.wrap(record.toByteArray()));
+        try {
+            store();
+        } catch (IOException e) {
+            throw new DeadJournalException(e);
+        }
         held++;
         turnNanos = Math.max(System.nanoTime() - begunNanos, turnNanos - turnNanos / 8);
     }
@@ -174,11 +222,42 @@ final class Recording {
         return finality.go(idle && few);
     }
 
+    private void fetch(Action.Fetch fetch) {
+        List<Change.Unacked> messages = new ArrayList<>();
+        try {
+            for (byte[] each :
+                    outbox.read(fetch.stream(), fetch.after(), fetch.most(), fetch.bytes())) {
+                messages.add(DeltaFormat.message(each));
+            }
+        } catch (IOException e) {
+            dies(e);
+            return;
+        }
+        between.accept(() -> perform(core.fetched(fetch.stream(), fetch.after(), messages)));
+    }
+
+    private void release(Action.Release release) {
+        try {
+            outbox.release(release.stream(), release.upTo());
+        } catch (IOException e) {
+            // The files take room, and do no harm: a start deletes what no base names.
+            LOG.warn("{}: files of its outbox could not be deleted", name, e);
+        }
+    }
+
+    /** Nothing of this start may be relied on any more. */
+    private void dies(IOException e) {
+        between.accept(
+                () -> {
+                    throw new DeadJournalException(e);
+                });
+    }
+
     /** Every turn up to this one is final: what they caused leaves, and a base may be due. */
     void finalUpTo(long turn) {
         finalTurn = turn;
         perform(core.finalUpTo(turn));
-        if (finality.bytesAboveBase() >= foldAtBytes) {
+        if (finality.bytesAboveBase() >= foldAtBytes || outbox.dirty() > MOST_DIRTY_FILES) {
             fold();
         }
         writeIfFinal();
@@ -187,9 +266,22 @@ final class Recording {
     /** Writes a base of the newest turn once that is final; nothing where one is under way. */
     void fold() {
         if (fold == null && core.newestTurn() > folded) {
-            fold = new Fold(core.newestTurn(), core.snapshot(), state.get());
+            Delta all = core.snapshot();
+            fold = new Fold(core.newestTurn(), all, outbox.names(streams(all)), state.get());
         }
         writeIfFinal();
+    }
+
+    private static Set<Long> streams(Delta all) {
+        Set<Long> streams = new TreeSet<>();
+        for (Change change : all.changes()) {
+            if (change instanceof Change.InFiles it) {
+                streams.add(it.stream());
+            } else if (change instanceof Change.ReturningIs it) {
+                streams.add(it.stream());
+            }
+        }
+        return streams;
     }
 
     private void writeIfFinal() {
@@ -204,8 +296,11 @@ final class Recording {
         long[] written = new long[1];
         boolean done = false;
         try {
-            finality.fold(now.turn(), writer -> writeSections(now, writer, written));
+            finality.fold(now.turn(), now.files(), writer -> writeSections(now, writer, written));
             done = true;
+        } catch (DeadJournalException e) {
+            dies(e.getCause());
+            return;
         } catch (IOException | RuntimeException e) {
             LOG.warn(
                     "{}: no base of turn {} could be written; the one before stands, and another is"

@@ -15,6 +15,8 @@ import java.util.Set;
  *     that is larger counts instead, so that folding costs a part of the writing (K10)
  * @param unforcedBytes of turns that are not final at which no inputs of outside clients are taken,
  *     from 64 KiB; at four times as many none at all (K13)
+ * @param outboxBytes of messages that wait for peers in files at which no inputs of outside clients
+ *     are taken, from 64 KiB (K13)
  * @param checksValues whether every value that a turn saw is looked at for changes in place: for
  *     tests (C12)
  * @param noEnsemble why turns cannot write to the ensemble, or null where they can
@@ -25,6 +27,7 @@ public record TurnOptions(
         int largestMessageBytes,
         long foldBytes,
         long unforcedBytes,
+        long outboxBytes,
         boolean checksValues,
         Map<String, Set<String>> allowed,
         String noEnsemble) {
@@ -36,13 +39,37 @@ public record TurnOptions(
         check("largestMessageBytes", largestMessageBytes, 1 << 10, LARGEST_MESSAGE_BYTES);
         check("foldBytes", foldBytes, 1 << 10, Long.MAX_VALUE);
         check("unforcedBytes", unforcedBytes, 64 << 10, Long.MAX_VALUE / 4);
+        check("outboxBytes", outboxBytes, 64 << 10, Long.MAX_VALUE);
         allowed = Map.copyOf(allowed);
     }
 
-    /** Messages of just under 1 MiB, a base each 64 MiB, 16 MiB that are not final. */
+    /**
+     * Messages of just under 1 MiB, a base each 64 MiB, 16 MiB that are not final, 8 GiB that wait
+     * in files.
+     */
     public static TurnOptions standard() {
         return new TurnOptions(
-                Limits.standard(), (1 << 20) - 2048, 64L << 20, 16L << 20, false, Map.of(), null);
+                Limits.standard(),
+                (1 << 20) - 2048,
+                64L << 20,
+                16L << 20,
+                8L << 30,
+                false,
+                Map.of(),
+                null);
+    }
+
+    /** These with another size of what waits in files. */
+    public TurnOptions outboxBytes(long bytes) {
+        return new TurnOptions(
+                limits,
+                largestMessageBytes,
+                foldBytes,
+                unforcedBytes,
+                bytes,
+                checksValues,
+                allowed,
+                noEnsemble);
     }
 
     /** These with other limits. */
@@ -52,6 +79,7 @@ public record TurnOptions(
                 largestMessageBytes,
                 foldBytes,
                 unforcedBytes,
+                outboxBytes,
                 checksValues,
                 allowed,
                 noEnsemble);
@@ -64,6 +92,7 @@ public record TurnOptions(
                 largestMessageBytes,
                 bytes,
                 unforcedBytes,
+                outboxBytes,
                 checksValues,
                 allowed,
                 noEnsemble);
@@ -72,13 +101,27 @@ public record TurnOptions(
     /** These with messages of another size. */
     public TurnOptions largestMessageBytes(int bytes) {
         return new TurnOptions(
-                limits, bytes, foldBytes, unforcedBytes, checksValues, allowed, noEnsemble);
+                limits,
+                bytes,
+                foldBytes,
+                unforcedBytes,
+                outboxBytes,
+                checksValues,
+                allowed,
+                noEnsemble);
     }
 
     /** These, and values are looked at. */
     public TurnOptions checkingValues() {
         return new TurnOptions(
-                limits, largestMessageBytes, foldBytes, unforcedBytes, true, allowed, noEnsemble);
+                limits,
+                largestMessageBytes,
+                foldBytes,
+                unforcedBytes,
+                outboxBytes,
+                true,
+                allowed,
+                noEnsemble);
     }
 
     /** These, where messages of a type come from these services alone. */
@@ -90,6 +133,7 @@ public record TurnOptions(
                 largestMessageBytes,
                 foldBytes,
                 unforcedBytes,
+                outboxBytes,
                 checksValues,
                 more,
                 noEnsemble);
@@ -102,6 +146,7 @@ public record TurnOptions(
                 largestMessageBytes,
                 foldBytes,
                 unforcedBytes,
+                outboxBytes,
                 checksValues,
                 allowed,
                 reason);

@@ -72,6 +72,7 @@ public final class Turns implements Endpoint {
     private final long recovered;
     private final TreeMap<Long, List<Runnable>> whenFinal = new TreeMap<>();
     private volatile boolean noRoom;
+    private volatile boolean scarce;
     private volatile Measures measures = Measures.NONE;
 
     /** When turns began that are not final, where somebody measures. */
@@ -84,7 +85,7 @@ public final class Turns implements Endpoint {
      *
      * @param clock of the machine
      * @param random for handlers
-     * @param folding runs one write of a base at a time
+     * @param folding writes one base at a time, and reads what waits in files
      * @param between runs something on the endpoint's thread, between turns
      */
     public record Surroundings(
@@ -125,6 +126,7 @@ public final class Turns implements Endpoint {
                         surroundings);
         requests = new DoorRequests(core, keys, clock, recording::perform);
         recovered = finality.recover(this::load, this::apply);
+        recording.recovered();
     }
 
     /**
@@ -278,6 +280,11 @@ public final class Turns implements Endpoint {
         return handlers.output(callType).isPresent();
     }
 
+    /** Whether the disk has so little room that clients' inputs wait (K13). Any thread. */
+    public void scarce(boolean little) {
+        scarce = little;
+    }
+
     /** Whether the disk has room for more than acks and folding (K13). Any thread. */
     public void room(boolean enough) {
         noRoom = !enough;
@@ -392,6 +399,8 @@ public final class Turns implements Endpoint {
                 noRoom
                         ? Intake.NOTHING
                         : notFinal < options.unforcedBytes()
+                                        && !scarce
+                                        && finality.outbox().bytes() < options.outboxBytes()
                                 ? Intake.ALL
                                 : notFinal < 4 * options.unforcedBytes()
                                         ? Intake.SERVICES

@@ -138,6 +138,11 @@ public final class ServiceMetrics implements MeterBinder, AutoCloseable {
                 "journal.bytes",
                 "Bytes of turns behind the newest base",
                 ServiceStatus::bytesAboveBase);
+        bytes(
+                registry,
+                "outbox.bytes",
+                "Bytes of messages that wait for peers in files",
+                ServiceStatus::bytesInFiles);
         gauge(registry, "parked", "Messages that were put aside", it -> it.parked().size());
         gauge(
                 registry,

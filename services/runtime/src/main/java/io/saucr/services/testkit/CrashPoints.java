@@ -1,5 +1,6 @@
 package io.saucr.services.testkit;
 
+import io.saucr.services.local.TurnOptions;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -38,12 +39,22 @@ public final class CrashPoints {
      * @throws AssertionError with the point, where the scenario throws something
      */
     public static int everywhere(long seed, Consumer<TestWorld> scenario) {
-        TestWorld calm = new TestWorld(seed);
+        return everywhere(seed, TurnOptions.standard(), scenario);
+    }
+
+    /**
+     * The same with other options.
+     *
+     * @param options of all services and clients
+     * @return how many crashes there were
+     */
+    public static int everywhere(long seed, TurnOptions options, Consumer<TestWorld> scenario) {
+        TestWorld calm = new TestWorld(seed, options);
         scenario.accept(calm);
         int crashes = 0;
         for (int node = 0; node < calm.services(); node++) {
             for (long step = 0; step < calm.steps(); step++) {
-                TestWorld world = new TestWorld(seed);
+                TestWorld world = new TestWorld(seed, options);
                 world.plan(new Plan(step, node));
                 try {
                     scenario.accept(world);

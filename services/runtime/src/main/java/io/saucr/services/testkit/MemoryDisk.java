@@ -3,6 +3,7 @@ package io.saucr.services.testkit;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.journal.Base;
+import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.journal.Recovered;
 import io.saucr.services.local.Finality;
 import java.io.ByteArrayInputStream;
@@ -10,6 +11,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -24,8 +26,12 @@ import java.util.random.RandomGenerator;
  */
 final class MemoryDisk {
 
+    /** Small, so that files come and go. */
+    private static final int OUTBOX_FILE_BYTES = 1 << 10;
+
     private final Birth birth;
     private final RandomGenerator random;
+    private final MemoryFiles files;
     private final List<byte[]> turns = new ArrayList<>();
     private Map<String, ByteArrayOutputStream> base = new LinkedHashMap<>();
     private long baseTurn;
@@ -36,6 +42,7 @@ final class MemoryDisk {
 
     MemoryDisk(RandomGenerator random) {
         this.random = random;
+        files = new MemoryFiles(random);
         birth = new Birth(random.nextLong(), random.nextLong());
     }
 
@@ -53,6 +60,7 @@ final class MemoryDisk {
         int unforced = (int) (newest() - forced);
         int lost = unforced == 0 ? 0 : random.nextInt(unforced + 1);
         turns.subList(turns.size() - lost, turns.size()).clear();
+        files.crash();
         current = null;
     }
 
@@ -78,10 +86,14 @@ final class MemoryDisk {
     private final class Start implements Finality {
 
         private final Incarnation mine;
+        private final OutboxFiles outbox;
         private Listener listener;
 
         Start(Incarnation mine) {
             this.mine = mine;
+            outbox =
+                    new OutboxFiles(
+                            files, Path.of("memory"), mine, starts::contains, OUTBOX_FILE_BYTES);
         }
 
         private void throwUnlessCurrent() {
@@ -112,11 +124,13 @@ final class MemoryDisk {
         public long recover(Base.SectionReader sections, Recovered.TurnReader reader)
                 throws IOException {
             throwUnlessCurrent();
+            Base.SectionReader all = outbox.beside(sections);
             for (Map.Entry<String, ByteArrayOutputStream> section : base.entrySet()) {
-                sections.section(
+                all.section(
                         section.getKey(),
                         new ByteArrayInputStream(section.getValue().toByteArray()));
             }
+            outbox.cut();
             for (int index = 0; index < turns.size(); index++) {
                 reader.turn(
                         baseTurn + 1 + index, ByteBuffer.wrap(turns.get(index)).asReadOnlyBuffer());
@@ -147,6 +161,11 @@ final class MemoryDisk {
         }
 
         @Override
+        public boolean isScarce() {
+            return false;
+        }
+
+        @Override
         public long lastForceMicros() {
             return 0;
         }
@@ -170,7 +189,13 @@ final class MemoryDisk {
         }
 
         @Override
-        public void fold(long turn, Base.Sections sections) throws IOException {
+        public OutboxFiles outbox() {
+            return outbox;
+        }
+
+        @Override
+        public void fold(long turn, OutboxFiles.Names named, Base.Sections sections)
+                throws IOException {
             throwUnlessCurrent();
             if (turn <= baseTurn || turn > forced) {
                 throw new IllegalArgumentException(
@@ -182,7 +207,8 @@ final class MemoryDisk {
                                 + turn);
             }
             Map<String, ByteArrayOutputStream> next = new LinkedHashMap<>();
-            sections.writeTo(name -> section(next, name));
+            outbox.force(named);
+            OutboxFiles.with(named, sections).writeTo(name -> section(next, name));
             base = next;
             turns.subList(0, (int) (turn - baseTurn)).clear();
             baseTurn = turn;

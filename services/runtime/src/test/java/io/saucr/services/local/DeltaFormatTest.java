@@ -79,6 +79,14 @@ class DeltaFormatTest {
                             List.of(),
                             List.of(),
                             List.of()),
+                    new Change.InFiles(
+                            "new",
+                            3,
+                            40,
+                            1_000,
+                            List.of(5L, 7L),
+                            List.of(new Change.Start(1, 2), new Change.Start(6, 3))),
+                    new Change.ReturningIs(4, 9, "shop", 6, 8, "gone"),
                     new Change.NumbersUpTo(1, 2, 3),
                     new Change.OutputIs(4, BODY),
                     new Change.ReturnIs(5, new Input.Returned("shop", 6, true, "gone", BODY)),
@@ -106,6 +114,17 @@ class DeltaFormatTest {
         assertThat(again.state()).containsExactly(9, 8);
         assertThat(again.changes()).hasToString(ALL.toString());
         assertThat(bytes(again)).isEqualTo(bytes(delta));
+    }
+
+    @Test
+    void aMessageInAFileIsWrittenAndRead() throws Exception {
+        Change.Unacked message = new Change.Unacked(1, 2_001, 7, WHY, BODY);
+        byte[] bytes = DeltaFormat.message(message);
+        assertThat(DeltaFormat.message(bytes)).hasToString(message.toString());
+        for (int length = 0; length < bytes.length; length++) {
+            byte[] part = Arrays.copyOf(bytes, length);
+            assertThatThrownBy(() -> DeltaFormat.message(part)).isInstanceOf(IOException.class);
+        }
     }
 
     private static long kindsOfChanges() {

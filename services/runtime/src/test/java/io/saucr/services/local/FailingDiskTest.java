@@ -10,6 +10,7 @@ import io.saucr.services.ValueState;
 import io.saucr.services.core.Body;
 import io.saucr.services.core.Frame;
 import io.saucr.services.core.Incarnation;
+import io.saucr.services.core.Limits;
 import io.saucr.services.core.Link;
 import io.saucr.services.core.ServiceCore;
 import io.saucr.services.journal.ForceMode;
@@ -45,6 +46,12 @@ class FailingDiskTest {
     /** Calls of a first start that an old service does not make are among these. */
     private static final int FIRST_START_CALLS = 40;
 
+    /** A start that reads its files, and some bases that name them. */
+    private static final int WITH_FILES_CALLS = 120;
+
+    /** One message of each peer in memory. */
+    private static final Limits SMALL = Limits.standard().outbox(1, 1 << 10);
+
     private static final long WAITED_SECONDS = 20;
 
     /** Add to the sum. */
@@ -57,9 +64,12 @@ class FailingDiskTest {
     private static final class Adder implements Service {
 
         private final ValueState<Total> total;
+        private final boolean tells;
 
-        Adder(State state) {
+        /** Whether it tells each sum to somebody who is away. */
+        Adder(State state, boolean tells) {
             total = state.value("total", Total.class);
+            this.tells = tells;
         }
 
         @Override
@@ -71,6 +81,9 @@ class FailingDiskTest {
                         Total after = new Total(before.count() + 1, before.sum() + add.number());
                         total.update(after);
                         turn.reply(after);
+                        if (tells) {
+                            turn.send("away", new Add(after.sum(), add.filler()));
+                        }
                     });
         }
     }
@@ -106,10 +119,12 @@ class FailingDiskTest {
         private final List<CompletableFuture<Body>> answers = new ArrayList<>();
         private final List<String> wrong = Collections.synchronizedList(new ArrayList<>());
         private final Left left = new Left();
+        private final boolean tells;
         private long links;
         private Start start;
 
-        World(long seed) throws IOException {
+        World(long seed, boolean tells) throws IOException {
+            this.tells = tells;
             disk = new SimulatedDisk(seed);
             disk.readsToo();
             clientDisk =
@@ -162,9 +177,11 @@ class FailingDiskTest {
                     turns =
                             Turns.open(
                                     "adder",
-                                    Adder::new,
+                                    state -> new Adder(state, tells),
                                     finality,
-                                    TurnOptions.standard().foldBytes(2_000),
+                                    TurnOptions.standard()
+                                            .with(tells ? SMALL : Limits.standard())
+                                            .foldBytes(2_000),
                                     new Turns.Surroundings(
                                             Runs::moment, random, Runnable::run, Runnable::run));
                     loop = new TurnLoop("adder", turns, (reason, cause) -> halted.complete(reason));
@@ -328,6 +345,19 @@ class FailingDiskTest {
 
         void checkAnswers() {
             assertThat(wrong).isEmpty();
+            if (tells) {
+                CompletableFuture<List<ServiceCore.Channel>> channels = new CompletableFuture<>();
+                start.loop.post(() -> channels.complete(start.turns.core().channels()));
+                await(channels);
+                assertThat(channels.join())
+                        .filteredOn(it -> it.peer().equals("away"))
+                        .allSatisfy(
+                                it -> {
+                                    assertThat(it.unacked()).isEqualTo(CALLS);
+                                    assertThat(it.inFiles()).isEqualTo(CALLS - 1);
+                                })
+                        .hasSize(1);
+            }
             for (int count = 1; count <= CALLS; count++) {
                 Body body = answers.get(count - 1).join();
                 assertThat(messages.decode("adder", body, Total.class))
@@ -379,11 +409,13 @@ class FailingDiskTest {
         return failed.equals("forceFolder " + journal)
                 || failed.equals("forceFolder " + FOLDER)
                 || failed.contains(FOLDER.resolve("identity").toString())
+                || failed.startsWith("write " + FOLDER.resolve("outbox"))
+                || failed.startsWith("force " + FOLDER.resolve("outbox"))
                 || (ofSegment && (failed.startsWith("write ") || failed.startsWith("force ")));
     }
 
-    private static long calls(int before) throws IOException {
-        World world = new World(1);
+    private static long calls(int before, boolean tells) throws IOException {
+        World world = new World(1, tells);
         if (before > 0) {
             world.start();
             world.callUpTo(before);
@@ -398,12 +430,17 @@ class FailingDiskTest {
     }
 
     private static void everyCallFails(int before, boolean once, int most) throws IOException {
-        long calls = Math.min(calls(before), most);
+        everyCallFails(before, once, most, false);
+    }
+
+    private static void everyCallFails(int before, boolean once, int most, boolean tells)
+            throws IOException {
+        long calls = Math.min(calls(before, tells), most);
         Map<End, Integer> ends = new EnumMap<>(End.class);
         for (long call = 1; call <= calls; call++) {
             // Each call with and without a power cut would take twice as long.
             boolean cut = call % 3 != 0;
-            World world = new World(call);
+            World world = new World(call, tells);
             String failed = "";
             try {
                 if (before > 0) {
@@ -449,6 +486,16 @@ class FailingDiskTest {
     @Test
     void aNewServiceWhoseDiskFailsOnce() throws Exception {
         everyCallFails(0, true, FIRST_START_CALLS);
+    }
+
+    @Test
+    void anOldServiceWithMessagesInFilesWhoseDiskFailsForEver() throws Exception {
+        everyCallFails(10, false, WITH_FILES_CALLS, true);
+    }
+
+    @Test
+    void anOldServiceWithMessagesInFilesWhoseDiskFailsOnce() throws Exception {
+        everyCallFails(10, true, WITH_FILES_CALLS, true);
     }
 
     @Test

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.ForceMode;
+import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.journal.RefusedFolderException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -69,7 +70,10 @@ class OwnDiskTest {
             assertThat(disk.bytesNotFinal()).isZero();
             assertThat(disk.go(true)).isFalse();
             assertThat(disk.bytesAboveBase()).isPositive();
-            disk.fold(1, writer -> writer.section("state").write("A".getBytes(UTF_8)));
+            disk.fold(
+                    1,
+                    OutboxFiles.Names.NONE,
+                    writer -> writer.section("state").write("A".getBytes(UTF_8)));
             disk.done(3, bytes("c"));
         }
         assertThat(newestFinal).hasValue(3);

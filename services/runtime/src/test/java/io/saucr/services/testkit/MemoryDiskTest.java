@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.local.Finality;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -92,12 +93,16 @@ class MemoryDiskTest {
         first.done(1, bytes("a"));
         first.done(2, bytes("b"));
         disk.force();
-        first.fold(1, writer -> writer.section("state").write("A".getBytes(UTF_8)));
+        first.fold(
+                1,
+                OutboxFiles.Names.NONE,
+                writer -> writer.section("state").write("A".getBytes(UTF_8)));
         assertThat(first.bytesAboveBase()).isEqualTo(1);
         assertThat(first.bytesNotFinal()).isZero();
         first.done(3, bytes("cc"));
         assertThat(first.bytesNotFinal()).isEqualTo(2);
-        assertThatThrownBy(() -> first.fold(3, writer -> {})).hasMessageContaining("to 2, not 3");
+        assertThatThrownBy(() -> first.fold(3, OutboxFiles.Names.NONE, writer -> {}))
+                .hasMessageContaining("to 2, not 3");
         disk.force();
         disk.crash();
         List<String> found = new ArrayList<>();
