@@ -171,6 +171,11 @@ public final class OutboxFiles {
 
     // ---- a start
 
+    /** Whether a section of a base is the one that names streams. */
+    public static boolean isSection(String section) {
+        return section.equals(SECTION);
+    }
+
     /** Reads a base's sections, apart from that which names streams; changes nothing. */
     public Base.SectionReader beside(Base.SectionReader others) {
         return (section, content) -> {

@@ -4,7 +4,9 @@ import io.saucr.services.core.Change;
 import io.saucr.services.core.Delta;
 import io.saucr.services.core.Limits;
 import io.saucr.services.core.ServiceCore;
+import io.saucr.services.core.Stored;
 import io.saucr.services.journal.FolderReader;
+import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.state.StateStore;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -89,6 +91,9 @@ public record FolderContents(
         if (Recording.isSection(section)) {
             return "channels, timers, outputs";
         }
+        if (OutboxFiles.isSection(section)) {
+            return "files of messages that wait for peers";
+        }
         return section.equals(ONCE_SECTION) ? "operations" : "of a release that this one is not";
     }
 
@@ -159,6 +164,8 @@ public record FolderContents(
             }
             if (kind == Kind.SERVICE) {
                 core.recover(DeltaFormat.read(turn, new ByteArrayInputStream(bytes)));
+                // Who only looks keeps no messages beyond their windows.
+                List<Stored> unused = core.stored();
             }
         }
     }
