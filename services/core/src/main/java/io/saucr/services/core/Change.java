@@ -59,8 +59,14 @@ public sealed interface Change {
     /** An input was put aside; numbered in their order (K12). */
     record Parked(String channel, String reason, Body body) implements Change {}
 
+    /** A message that came back was put aside; numbered with {@link Parked} (K12). */
+    record ReturnParked(String channel, String reason, Input.Returned returned) implements Change {}
+
     /** A person removed what was put aside. */
     record ParkedGone(long id) implements Change {}
+
+    /** A person has what came back and was put aside come back again. */
+    record ReturnAgain(long id) implements Change {}
 
     /** The sender of this message waits for a later turn's answer. */
     record Waits(String peer, long number) implements Change {}
@@ -143,4 +149,7 @@ public sealed interface Change {
 
     /** What was put aside. */
     record ParkedIs(long id, String channel, String reason, Body body) implements Change {}
+
+    /** That what was put aside had come back, and from where. */
+    record ParkedReturnIs(long id, Input.Returned returned) implements Change {}
 }

@@ -38,6 +38,10 @@ final class Past {
     final Map<Long, Body> outputs = new LinkedHashMap<>();
     final TreeMap<Long, Input.Returned> returned = new TreeMap<>();
     final TreeMap<Long, Change.ParkedIs> parked = new TreeMap<>();
+
+    /** Those among {@link #parked} that came back. */
+    final TreeMap<Long, Input.Returned> parkedReturns = new TreeMap<>();
+
     final Map<String, TreeSet<Long>> waiting = new TreeMap<>();
     final Map<String, Attempt> tried = new TreeMap<>();
     long turn;
@@ -128,8 +132,17 @@ final class Past {
         } else if (change instanceof Change.Parked it) {
             long id = ++newestParked;
             parked.put(id, new Change.ParkedIs(id, it.channel(), it.reason(), it.body()));
+        } else if (change instanceof Change.ReturnParked it) {
+            long id = ++newestParked;
+            Body body = it.returned().body();
+            parked.put(id, new Change.ParkedIs(id, it.channel(), it.reason(), body));
+            parkedReturns.put(id, it.returned());
         } else if (change instanceof Change.ParkedGone it) {
             parked.remove(it.id());
+            parkedReturns.remove(it.id());
+        } else if (change instanceof Change.ReturnAgain it) {
+            parked.remove(it.id());
+            returned.put(++newestReturn, parkedReturns.remove(it.id()));
         } else if (change instanceof Change.Waits it) {
             waiting.computeIfAbsent(it.peer(), key -> new TreeSet<>()).add(it.number());
         } else if (change instanceof Change.Answered it) {
@@ -150,6 +163,8 @@ final class Past {
             returned.put(it.id(), it.returned());
         } else if (change instanceof Change.ParkedIs it) {
             parked.put(it.id(), it);
+        } else if (change instanceof Change.ParkedReturnIs it) {
+            parkedReturns.put(it.id(), it.returned());
         }
     }
 
@@ -219,6 +234,7 @@ final class Past {
         returned.forEach((id, it) -> all.add(new Change.ReturnIs(id, it)));
         all.addAll(outboxes.returning());
         all.addAll(parked.values());
+        parkedReturns.forEach((id, it) -> all.add(new Change.ParkedReturnIs(id, it)));
         tried.forEach((at, it) -> all.add(new Change.Tried(at, it.input(), it.times())));
         waiting.forEach(
                 (peer, numbers) ->

@@ -691,6 +691,39 @@ public final class ServiceCore {
         return out;
     }
 
+    /**
+     * A message came back, and no handler takes it: put aside, as its channel would wait for a
+     * release that nobody may ever write (K12). What this service refused to itself lies aside
+     * already.
+     */
+    public List<Action> unclaimed() {
+        Running ended = expectRunning();
+        Input.Returned returned = (Input.Returned) ended.input();
+        List<Action> out = new ArrayList<>();
+        if (returned.service().equals(name)) {
+            List<Change> changes = new ArrayList<>();
+            consumption(ended, changes);
+            running = null;
+            own(changes, out);
+            over(ended, past.turn);
+            return out;
+        }
+        if (!limits.parks()) {
+            return unknownType();
+        }
+        running = null;
+        park(
+                ended,
+                "it came back from "
+                        + returned.service()
+                        + ", and no handler takes back "
+                        + returned.body().type()
+                        + ": "
+                        + returned.reason(),
+                out);
+        return out;
+    }
+
     private List<Action> refuse(Running ended, Input.Outside ask, String reason) {
         over(ended, past.turn);
         return whenFinal(
@@ -707,7 +740,10 @@ public final class ServiceCore {
     private void park(Running input, String reason, List<Action> out) {
         List<Change> changes = new ArrayList<>();
         consumption(input, changes);
-        changes.add(new Change.Parked(input.channel(), reason, input.input().body()));
+        changes.add(
+                input.input() instanceof Input.Returned returned
+                        ? new Change.ReturnParked(input.channel(), reason, returned)
+                        : new Change.Parked(input.channel(), reason, input.input().body()));
         if (input.input() instanceof Input.Message message) {
             changes.add(
                     new Change.Sent(
@@ -1365,8 +1401,9 @@ public final class ServiceCore {
     }
 
     /**
-     * A person has what was put aside tried again (K12): as a message of this service to itself,
-     * since who sent it was told that it did not go through.
+     * A person has what was put aside tried again (K12): what had come back comes back again; the
+     * rest as a message of this service to itself, since who sent it was told that it did not go
+     * through.
      *
      * @throws IllegalArgumentException where nothing has that id
      */
@@ -1374,12 +1411,18 @@ public final class ServiceCore {
         expectIdle();
         List<Action> out = new ArrayList<>();
         Change.ParkedIs parked = expectParked(id);
-        own(
-                List.of(
-                        new Change.ParkedGone(id),
-                        new Change.Sent(name, 0, Optional.empty(), parked.body())),
-                out);
-        look(name);
+        if (past.parkedReturns.containsKey(id)) {
+            // Its type may have another handler, for others' messages: it must not get there.
+            own(List.of(new Change.ReturnAgain(id)), out);
+            look(RETURNED);
+        } else {
+            own(
+                    List.of(
+                            new Change.ParkedGone(id),
+                            new Change.Sent(name, 0, Optional.empty(), parked.body())),
+                    out);
+            look(name);
+        }
         return out;
     }
 

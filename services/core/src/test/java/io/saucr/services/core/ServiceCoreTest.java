@@ -1,6 +1,7 @@
 package io.saucr.services.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -266,6 +267,88 @@ class ServiceCoreTest {
         bank.startAnew();
         new Joint(shop, bank).settle();
         assertThat(shop.next()).isEmpty();
+    }
+
+    /** A message of shop that bank refused and shop's handler of what comes back, too, if any. */
+    private End shopThatHasPoisonBack() {
+        End bank = new End("bank", false);
+        End shop = new End("shop", false);
+        Joint joint = new Joint(shop, bank);
+        joint.settle();
+        shop.submit("bank", "poison");
+        shop.force();
+        joint.settle();
+        bank.next();
+        bank.perform(bank.core.failed("poison", NOW));
+        bank.submit("shop", "next");
+        bank.force();
+        joint.settle();
+        assertThat(shop.next()).containsInstanceOf(Input.Returned.class);
+        return shop;
+    }
+
+    /** K12: a channel does not wait for a handler that nobody may ever write. */
+    @Test
+    void whatComesBackAndNobodyTakesIsPutAside() {
+        End shop = shopThatHasPoisonBack();
+        shop.perform(shop.core.unclaimed());
+        assertThat(shop.core.parked())
+                .singleElement()
+                .satisfies(it -> assertThat(it.reason()).contains("it came back from bank"));
+        assertThat(type(shop.next())).isEqualTo("next");
+        shop.commit(nothing());
+        assertThat(shop.core.stopped()).isEmpty();
+    }
+
+    /** K12: its type may have a handler that is meant for what others send. */
+    @Test
+    void whatCameBackAndIsTriedAgainComesBackAgain() {
+        for (boolean folded : List.of(false, true)) {
+            End shop = shopThatHasPoisonBack();
+            shop.perform(shop.core.failed("no room", NOW));
+            long id = shop.core.parked().get(0).id();
+            if (folded) {
+                shop.written = new ArrayList<>(List.of(shop.core.snapshot()));
+            }
+            shop.start();
+            shop.perform(shop.core.retryParked(id));
+            shop.start();
+            assertThat(shop.core.parked()).isEmpty();
+            Optional<Input> again = shop.next();
+            assertThat(again)
+                    .get()
+                    .isInstanceOfSatisfying(
+                            Input.Returned.class,
+                            it -> {
+                                assertThat(it.service()).isEqualTo("bank");
+                                assertThat(it.number()).isEqualTo(1);
+                                assertThat(it.reason()).contains("poison");
+                            });
+            shop.perform(shop.core.failed("no room", NOW));
+            assertThat(shop.core.parked()).hasSize(1);
+            shop.perform(shop.core.discardParked(shop.core.parked().get(0).id()));
+            shop.start();
+            assertThat(shop.core.parked()).isEmpty();
+            assertThatThrownBy(() -> shop.core.retryParked(id))
+                    .isInstanceOf(IllegalArgumentException.class);
+        }
+    }
+
+    /** K12: a person may try again as often as he likes. */
+    @Test
+    void whatFailsAgainLiesAsideAgainAndStopsNothing() {
+        End bank = new End("bank", false);
+        bank.submit("bank", "poison");
+        for (int times = 0; times < 3; times++) {
+            assertThat(type(bank.next())).isEqualTo("poison");
+            bank.perform(bank.core.failed("poison", NOW));
+            // The service has its own message back, and no handler for it.
+            assertThat(bank.next()).containsInstanceOf(Input.Returned.class);
+            bank.perform(bank.core.unclaimed());
+            assertThat(bank.core.parked()).hasSize(1);
+            assertThat(bank.core.stopped()).isEmpty();
+            bank.perform(bank.core.retryParked(bank.core.parked().get(0).id()));
+        }
     }
 
     /** K5, K12: to who calls from outside an ack says that all went well. */

@@ -66,6 +66,9 @@ final class DeltaFormat {
     private static final int PARKED_IS = 24;
     private static final int IN_FILES = 25;
     private static final int RETURNING_IS = 26;
+    private static final int RETURN_PARKED = 40;
+    private static final int RETURN_AGAIN = 41;
+    private static final int PARKED_RETURN_IS = 42;
 
     private DeltaFormat() {}
 
@@ -212,8 +215,16 @@ final class DeltaFormat {
             out.writeString(it.channel());
             out.writeString(it.reason());
             write(it.body(), out);
+        } else if (change instanceof Change.ReturnParked it) {
+            begin(out, RETURN_PARKED);
+            out.writeString(it.channel());
+            out.writeString(it.reason());
+            write(it.returned(), out);
         } else if (change instanceof Change.ParkedGone it) {
             begin(out, PARKED_GONE);
+            out.writeNumber(it.id());
+        } else if (change instanceof Change.ReturnAgain it) {
+            begin(out, RETURN_AGAIN);
             out.writeNumber(it.id());
         } else if (change instanceof Change.Waits it) {
             begin(out, WAITS);
@@ -244,11 +255,7 @@ final class DeltaFormat {
         } else if (change instanceof Change.ReturnIs it) {
             begin(out, RETURN_IS);
             out.writeNumber(it.id());
-            out.writeString(it.returned().service());
-            out.writeNumber(it.returned().number());
-            out.writeBoolean(it.returned().perhapsConsumed());
-            out.writeString(it.returned().reason());
-            write(it.returned().body(), out);
+            write(it.returned(), out);
         } else if (change instanceof Change.ParkedIs it) {
             begin(out, PARKED_IS);
             out.writeNumber(it.id());
@@ -265,6 +272,10 @@ final class DeltaFormat {
             out.writeNumber(it.from());
             out.writeNumber(it.to());
             out.writeString(it.reason());
+        } else if (change instanceof Change.ParkedReturnIs it) {
+            begin(out, PARKED_RETURN_IS);
+            out.writeNumber(it.id());
+            write(it.returned(), out);
         } else {
             throw new IllegalStateException("no bytes for " + change);
         }
@@ -352,6 +363,14 @@ final class DeltaFormat {
         }
     }
 
+    private static void write(Input.Returned returned, JsonGenerator out) throws IOException {
+        out.writeString(returned.service());
+        out.writeNumber(returned.number());
+        out.writeBoolean(returned.perhapsConsumed());
+        out.writeString(returned.reason());
+        write(returned.body(), out);
+    }
+
     private static void write(Body body, JsonGenerator out) throws IOException {
         out.writeString(body.type());
         out.writeBinary(body.bytes());
@@ -396,17 +415,14 @@ final class DeltaFormat {
             case RETURN_TAKEN -> new Change.ReturnTaken(in.number());
             case TRIED -> new Change.Tried(in.text(), in.text(), in.size());
             case PARKED -> new Change.Parked(in.text(), in.text(), in.body());
+            case RETURN_PARKED -> new Change.ReturnParked(in.text(), in.text(), returned(in));
+            case RETURN_AGAIN -> new Change.ReturnAgain(in.number());
             case PARKED_GONE -> new Change.ParkedGone(in.number());
             case WAITS -> new Change.Waits(in.text(), in.number());
             case ANSWERED -> new Change.Answered(in.text(), in.number());
             case PEER_IS -> peer(in);
             case NUMBERS_UP_TO -> new Change.NumbersUpTo(in.number(), in.number(), in.number());
             case OUTPUT_IS -> new Change.OutputIs(in.number(), in.body());
-            case RETURN_IS ->
-                    new Change.ReturnIs(
-                            in.number(),
-                            new Input.Returned(
-                                    in.text(), in.number(), in.truth(), in.text(), in.body()));
             case IN_FILES -> inFiles(in);
             case RETURNING_IS ->
                     new Change.ReturningIs(
@@ -416,6 +432,8 @@ final class DeltaFormat {
                             in.number(),
                             in.number(),
                             in.text());
+            case RETURN_IS -> new Change.ReturnIs(in.number(), returned(in));
+            case PARKED_RETURN_IS -> new Change.ParkedReturnIs(in.number(), returned(in));
             case PARKED_IS -> new Change.ParkedIs(in.number(), in.text(), in.text(), in.body());
             default ->
                     throw new IOException(
@@ -442,6 +460,10 @@ final class DeltaFormat {
             starts.add(new Change.Start(in.number(), in.number()));
         }
         return new Change.InFiles(peer, stream, messages, sinceMillis, refusals, starts);
+    }
+
+    private static Input.Returned returned(Fields in) throws IOException {
+        return new Input.Returned(in.text(), in.number(), in.truth(), in.text(), in.body());
     }
 
     private static Change peer(Fields in) throws IOException {

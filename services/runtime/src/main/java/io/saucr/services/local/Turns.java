@@ -459,8 +459,9 @@ public final class Turns implements Endpoint {
                         ? handlers.returned(type).map(it -> returned(it, returned))
                         : handlers.message(type).map(it -> it::take);
         if (taking.isEmpty()) {
-            LOG.warn("{} has no handler for {}", name, type);
-            recording.perform(core.unknownType());
+            boolean cameBack = input instanceof Input.Returned;
+            LOG.warn("{} has no handler for {}{}", name, type, cameBack ? " that came back" : "");
+            recording.perform(cameBack ? core.unclaimed() : core.unknownType());
             return;
         }
         take(input, taking.get());

@@ -26,6 +26,9 @@ class DeltaFormatTest {
     private static final Body BODY = new Body("Transfer", new byte[] {1, 2, 3});
     private static final Optional<String> WHY = Optional.of("wegen Überfüllung");
 
+    private static final Input.Returned BACK =
+            new Input.Returned("bank", 4, true, "declared gone", BODY);
+
     /** Each kind at least once; a kind that is missing here has no bytes. */
     private static final List<Change> ALL =
             List.of(
@@ -46,6 +49,8 @@ class DeltaFormatTest {
                     new Change.ReturnTaken(4),
                     new Change.Tried("shop", "4 Transfer", 2),
                     new Change.Parked("shop", "poison", BODY),
+                    new Change.ReturnParked("shop", "poison", BACK),
+                    new Change.ReturnAgain(9),
                     new Change.ParkedGone(1),
                     new Change.Waits("shop", 6),
                     new Change.Answered("shop", 6),
@@ -90,7 +95,8 @@ class DeltaFormatTest {
                     new Change.NumbersUpTo(1, 2, 3),
                     new Change.OutputIs(4, BODY),
                     new Change.ReturnIs(5, new Input.Returned("shop", 6, true, "gone", BODY)),
-                    new Change.ParkedIs(6, "shop", "poison", BODY));
+                    new Change.ParkedIs(6, "shop", "poison", BODY),
+                    new Change.ParkedReturnIs(6, BACK));
 
     private static byte[] bytes(Delta delta) throws IOException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
