@@ -18,9 +18,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Says which turns are on disk (K4, K8). Turns are appended by one thread, the turn thread, and
- * forced by a thread of the journal's own, or by the turn thread where it has nothing else to do
- * ({@link #forceHere}): one force at a time, each of which covers every turn appended before it
- * began. Turns may run ahead of the force. After a failed write or force the journal is dead.
+ * forced by a thread of the journal's own, one force at a time, each of which covers every turn
+ * appended before it began. Turns may run ahead of the force. After a failed write or force the
+ * journal is dead.
  *
  * <p>What a turn did, its delta, is bytes to the journal. Turns are numbered without gaps; a once
  * client's turns are its records.
@@ -68,9 +68,6 @@ public final class Journal implements AutoCloseable {
 
     /** Up to this turn the force thread is to force. */
     private long wanted;
-
-    /** Who forces, or tells what it forced, or null: numbers are told in their order. */
-    private Thread forcer;
 
     private long waitingSinceNanos;
     private long forces;
@@ -150,8 +147,8 @@ public final class Journal implements AutoCloseable {
     }
 
     /**
-     * Appends a turn, which is forced with the next that is, or by {@link #forceBeside}, {@link
-     * #forceHere} or {@link #close}. Never waits for a force. Turn thread.
+     * Appends a turn, which is forced with the next that is, or by {@link #forceBeside} or {@link
+     * #close}. Never waits for a force. Turn thread.
      *
      * @param turn the one after {@link #appended}
      * @param delta what the turn did, from position to limit, at most {@link #LARGEST_DELTA_BYTES};
@@ -222,47 +219,11 @@ public final class Journal implements AutoCloseable {
         try {
             if (wanted < appended) {
                 wanted = appended;
-                // Who is in a force looks again behind it.
-                if (forcer == null) {
-                    work.signal();
-                }
+                work.signal();
             }
         } finally {
             lock.unlock();
         }
-    }
-
-    /**
-     * Forces all that was appended on the thread that calls, which saves two changes of threads,
-     * and tells the listener. Where a force is under way already, or turns wait for others as
-     * {@link ForceMode.Group} says, the force thread forces instead. Turn thread.
-     *
-     * @return whether it forced; else nothing was waited for
-     * @throws DeadJournalException where the force failed: the listener has heard so
-     */
-    public boolean forceHere() {
-        Batch batch;
-        lock.lock();
-        try {
-            if (dead != null || closing || appended == forced) {
-                return false;
-            }
-            batch =
-                    forcer != null || options.force() instanceof ForceMode.Group
-                            ? null
-                            : beginForce();
-        } finally {
-            lock.unlock();
-        }
-        if (batch == null) {
-            forceBeside();
-            return false;
-        }
-        IOException failure = forceAndTell(batch);
-        if (failure != null) {
-            throw new DeadJournalException(failure);
-        }
-        return true;
     }
 
     /** Goes on in a new segment; the force thread names it once the one before is on disk. */
@@ -332,9 +293,8 @@ public final class Journal implements AutoCloseable {
     /** What one force covers. */
     private record Batch(long turn, long bytes, List<Segment> segments) {}
 
-    /** From now on this is the thread that forces. Holds the lock. */
+    /** All that was appended. Holds the lock. */
     private Batch beginForce() {
-        forcer = Thread.currentThread();
         forcing = appended;
         return new Batch(appended, appendedBytes, new ArrayList<>(filling));
     }
@@ -357,7 +317,7 @@ public final class Journal implements AutoCloseable {
     }
 
     /**
-     * Forces and tells; one thread at a time, the one that has begun.
+     * Forces and tells. Force thread.
      *
      * @return why the journal is dead now, or null
      */
@@ -370,16 +330,6 @@ public final class Journal implements AutoCloseable {
                 return dead;
             }
             listener.forced(batch.turn());
-            lock.lock();
-            try {
-                forcer = null;
-                // The force thread ends behind this, or has turns that were appended meanwhile.
-                if (wanted > forced || closing) {
-                    work.signal();
-                }
-            } finally {
-                lock.unlock();
-            }
             return null;
         } catch (IOException e) {
             die(e);
@@ -423,7 +373,7 @@ public final class Journal implements AutoCloseable {
      * @return false where there will be none any more
      */
     private boolean awaitTurns() {
-        while (dead == null && (forcer != null || (wanted <= forced && !closing))) {
+        while (dead == null && wanted <= forced && !closing) {
             work.awaitUninterruptibly();
         }
         if (options.force() instanceof ForceMode.Group group) {
@@ -618,21 +568,19 @@ public final class Journal implements AutoCloseable {
 
     /**
      * Forces what was appended, reports it, and ends the journal's threads. Waits for the disk,
-     * except in a call of the listener, where it only says that this is the end.
+     * except on the force thread, where it only says that this is the end.
      */
     @Override
     public void close() {
-        boolean withinForce;
         lock.lock();
         try {
-            withinForce = forcer == Thread.currentThread();
             closing = true;
             work.signalAll();
             tidy.signalAll();
         } finally {
             lock.unlock();
         }
-        if (withinForce || Thread.currentThread() == forceThread) {
+        if (Thread.currentThread() == forceThread) {
             return;
         }
         join(forceThread);

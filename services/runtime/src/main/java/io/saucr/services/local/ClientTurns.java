@@ -195,11 +195,7 @@ public final class ClientTurns implements Endpoint {
         Moment at = clock.get();
         recording.perform(core.tick(at));
         Optional<Input> next = core.next(at);
-        next.ifPresent(
-                it -> {
-                    recording.another();
-                    take(it);
-                });
+        next.ifPresent(this::take);
         if (!core.hasInputs()) {
             // What came before an ack may say that the message was put aside.
             tellConsumed();
@@ -243,11 +239,6 @@ public final class ClientTurns implements Endpoint {
                 List.of(),
                 core.newestTimer(),
                 false);
-    }
-
-    @Override
-    public boolean go(boolean idle) {
-        return recording.go(idle);
     }
 
     @Override

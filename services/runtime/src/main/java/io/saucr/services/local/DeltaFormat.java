@@ -127,7 +127,8 @@ final class DeltaFormat {
             return new Delta(turn, incarnation, nowMillis, state, List.copyOf(changes));
         } catch (com.fasterxml.jackson.core.JsonProcessingException e) {
             throw new IOException("turn " + turn + " is damaged: " + e.getOriginalMessage(), e);
-        } catch (IllegalArgumentException e) {
+        } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
+            // The parser counts past its buffer where a length is wild.
             throw new IOException("turn " + turn + " is damaged: " + e.getMessage(), e);
         }
     }

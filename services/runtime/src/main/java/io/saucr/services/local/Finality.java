@@ -50,29 +50,17 @@ public interface Finality extends AutoCloseable {
     /**
      * Begins to take turns.
      *
-     * @param listener hears of them, on a thread of its own or within {@link #go}; must not block
+     * @param listener hears of them, on a thread of its own; must not block
      */
     void begin(Listener listener);
 
     /**
-     * Takes a turn that was executed. Does not wait for it to be final (K8), which nothing may
-     * begin before {@link #go}. Turn thread.
+     * Takes a turn that was executed. Does not wait for it to be final (K8). Turn thread.
      *
      * @param turn the one after the newest
      * @param delta all that it did, in one record (K3); may be reused once this returns
      */
     void done(long turn, ByteBuffer delta);
-
-    /**
-     * Lets all that was taken become final. Turn thread, before it waits for anything.
-     *
-     * @param idle whether the thread has nothing else to do: then it may be used for a time that is
-     *     short as a rule
-     * @return whether the thread was used; else this has waited for nothing
-     */
-    default boolean go(boolean idle) {
-        return false;
-    }
 
     /**
      * Looks whether there is room for more than acks and folding, which have a reserve (K13); where

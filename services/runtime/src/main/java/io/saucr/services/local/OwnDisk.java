@@ -24,12 +24,6 @@ import java.util.List;
  */
 public final class OwnDisk implements Finality {
 
-    /**
-     * Where a force takes longer than this, the turn thread goes on meanwhile: beside such a time
-     * two changes of threads are little, and whoever looks on is to be answered.
-     */
-    private static final long LONGEST_FORCE_HERE_MICROS = 5_000;
-
     private final ServiceFolder folder;
     private final JournalOptions options;
     private final Reserve reserve;
@@ -109,16 +103,7 @@ public final class OwnDisk implements Finality {
 
     @Override
     public void done(long turn, ByteBuffer delta) {
-        journal.write(turn, delta);
-    }
-
-    @Override
-    public boolean go(boolean idle) {
-        if (idle && journal.lastForceMicros() <= LONGEST_FORCE_HERE_MICROS) {
-            return journal.forceHere();
-        }
-        journal.forceBeside();
-        return false;
+        journal.append(turn, delta);
     }
 
     @Override

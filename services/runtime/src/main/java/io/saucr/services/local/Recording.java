@@ -41,15 +41,6 @@ final class Recording {
     /** The section of a base that holds channels, timers and outputs. */
     private static final String SECTION = "service";
 
-    /** So many turns at most become final together where more inputs wait. */
-    private static final int TOGETHER = 32;
-
-    /** Where a turn takes longer, those before it do not wait for its end. */
-    private static final long LONG_TURN_NANOS = 200_000;
-
-    /** With more turns at once, others are likely to come: they run while these become final. */
-    private static final int FEW = 4;
-
     private final String name;
     private final ServiceCore core;
     private final Finality finality;
@@ -65,14 +56,6 @@ final class Recording {
     private long finalTurn;
     private long folded;
     private long foldAtBytes;
-
-    /** Turns that were done since they were last let go. */
-    private int held;
-
-    private long begunNanos;
-
-    /** How long a turn takes, rather too much than too little. */
-    private long turnNanos;
 
     /** A base that waits for its turn to be final, or is being written. */
     private record Fold(long turn, Delta core, OutboxFiles.Names files, Base.Sections state) {}
@@ -198,28 +181,6 @@ final class Recording {
         } catch (IOException e) {
             throw new DeadJournalException(e);
         }
-        held++;
-        turnNanos = Math.max(System.nanoTime() - begunNanos, turnNanos - turnNanos / 8);
-    }
-
-    /** An input is about to run: those before it wait only where that is not for long. */
-    void another() {
-        if (held >= TOGETHER || (held > 0 && turnNanos > LONG_TURN_NANOS)) {
-            go(false);
-        }
-        begunNanos = System.nanoTime();
-    }
-
-    /**
-     * Lets the turns become final which were done.
-     *
-     * @param idle whether this thread may be used for it
-     * @return whether it was
-     */
-    boolean go(boolean idle) {
-        boolean few = held <= FEW;
-        held = 0;
-        return finality.go(idle && few);
     }
 
     private void fetch(Action.Fetch fetch) {

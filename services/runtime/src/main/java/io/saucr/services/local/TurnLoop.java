@@ -7,10 +7,9 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * The one thread on which all of a service happens: its turns, one at a time (K1), what arrives,
- * and what may leave since it is final (K4). Turns run ahead of the force (K8): the thread waits
- * for no peer, and for a disk only where it has nothing else to do, and the disk is quick as a
- * rule. Whatever goes wrong on it halts the service, as a core that failed half way cannot be
- * trusted.
+ * and what may leave since it is final (K4). Turns run ahead of the force: the thread never waits
+ * for a disk or a peer (K8). Whatever goes wrong on it halts the service, as a core that failed
+ * half way cannot be trusted.
  *
  * <p>Other threads hand it events; they are run in the order in which one thread handed them.
  */
@@ -30,14 +29,6 @@ final class TurnLoop implements Finality.Listener {
          * @return whether one ran
          */
         boolean turn();
-
-        /**
-         * Lets what the turns did become final. Called where there is no turn to run.
-         *
-         * @param idle whether no event waits, so that this thread may be used for it
-         * @return whether it was: then something may have become final
-         */
-        boolean go(boolean idle);
 
         /** Lets out what these turns wanted (K4). */
         void finalUpTo(long turn);
@@ -145,7 +136,7 @@ final class TurnLoop implements Finality.Listener {
                     told = moved;
                     steps.finalUpTo(moved);
                 }
-                if (!over && !steps.turn() && !steps.go(events.isEmpty())) {
+                if (!over && !steps.turn()) {
                     park(told);
                 }
             }

@@ -407,15 +407,9 @@ public final class Turns implements Endpoint {
                                         : Intake.NOTHING);
         Optional<Input> next = core.next(at);
         if (next.isPresent()) {
-            recording.another();
             measured(next.get());
         }
         return next.isPresent();
-    }
-
-    @Override
-    public boolean go(boolean idle) {
-        return recording.go(idle);
     }
 
     @Override

@@ -165,19 +165,6 @@ class JournalTest {
     }
 
     @Test
-    void anInterruptedTurnThreadForces() throws Exception {
-        Journal journal = journal(ForceMode.always());
-        journal.write(1, delta("one"));
-        Thread.currentThread().interrupt();
-        assertThat(journal.forceHere()).isTrue();
-        assertThat(Thread.interrupted()).isTrue();
-        assertThat(forced).containsExactly(1L);
-        journal.append(2, delta("two"));
-        await().until(() -> journal.forced() == 2);
-        assertThat(failures).isEmpty();
-    }
-
-    @Test
     void whatIsOnlyWrittenIsForcedWithWhatComesBehindItOrAtTheEnd() throws Exception {
         Gated gate = new Gated();
         Journal journal = journal(gate.disk(), ForceMode.always(), 1 << 20);
@@ -188,8 +175,7 @@ class JournalTest {
         journal.append(3, delta("three"));
         gate.waiting.acquire();
         journal.write(4, delta("four"));
-        // Another force is under way: it is left to the thread that is at it.
-        assertThat(journal.forceHere()).isFalse();
+        journal.forceBeside();
         gate.permits.release();
         gate.waiting.acquire();
         assertThat(forced).containsExactly(3L);
@@ -199,31 +185,6 @@ class JournalTest {
         journal.write(5, delta("five"));
         journal.close();
         assertThat(forced).containsExactly(3L, 4L, 5L);
-    }
-
-    @Test
-    void turnsThatWaitForOthersAreNotForcedByWhoIsIdle() throws Exception {
-        Journal journal = journal(ForceMode.group(Duration.ofMillis(20)));
-        journal.write(1, delta("one"));
-        assertThat(journal.forceHere()).isFalse();
-        await().until(() -> journal.forced() == 1);
-        assertThat(journal.forceHere()).isFalse();
-    }
-
-    @Test
-    void aForceThatFailsHereIsToldOnce() throws Exception {
-        SimulatedDisk disk = new SimulatedDisk(1);
-        Journal journal = journal(disk, ForceMode.always(), 4096);
-        journal.write(1, delta("one"));
-        disk.failAt(1);
-        assertThatThrownBy(journal::forceHere)
-                .isInstanceOf(DeadJournalException.class)
-                .hasMessageContaining("simulated failure: force");
-        assertThat(failures).hasSize(1);
-        assertThat(journal.forceHere()).isFalse();
-        journal.close();
-        assertThat(forced).isEmpty();
-        assertThat(failures).hasSize(1);
     }
 
     /** A simulated disk whose forces wait for a permit. */

@@ -65,10 +65,8 @@ class OwnDiskTest {
             disk.begin(listener);
             disk.done(1, bytes("a"));
             disk.done(2, bytes("b"));
-            assertThat(disk.go(false)).isFalse();
             await().untilAsserted(() -> assertThat(newestFinal).hasValue(2));
             assertThat(disk.bytesNotFinal()).isZero();
-            assertThat(disk.go(true)).isFalse();
             assertThat(disk.bytesAboveBase()).isPositive();
             disk.fold(
                     1,
@@ -80,27 +78,6 @@ class OwnDiskTest {
         try (OwnDisk again = open()) {
             assertThat(again.incarnation().number()).isEqualTo(2);
             assertThat(recover(again)).containsExactly("state=A", "2:b", "3:c", "newest 3");
-        }
-    }
-
-    @Test
-    void whoHasNothingElseToDoForces() throws Exception {
-        try (OwnDisk disk = open()) {
-            recover(disk);
-            disk.begin(listener);
-            disk.done(1, bytes("a"));
-            // Where the force before took long, one takes place beside.
-            await().until(
-                            () -> {
-                                long turn = newestFinal.get() + 1;
-                                boolean here = disk.go(true);
-                                if (!here) {
-                                    await().until(() -> newestFinal.get() == turn);
-                                }
-                                assertThat(newestFinal).hasValue(turn);
-                                disk.done(turn + 1, bytes("b"));
-                                return here;
-                            });
         }
     }
 

@@ -13,7 +13,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.LongConsumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -25,9 +24,6 @@ class TurnLoopTest {
     private final AtomicLong wake = new AtomicLong(Long.MAX_VALUE);
     private final AtomicLong nowMillis = new AtomicLong(1_000);
     private final AtomicReference<String> halted = new AtomicReference<>();
-
-    private final AtomicLong toForce = new AtomicLong();
-    private LongConsumer finalUpTo;
 
     private final TurnLoop.Steps steps =
             new TurnLoop.Steps() {
@@ -45,16 +41,6 @@ class TurnLoopTest {
                 @Override
                 public void finalUpTo(long turn) {
                     seen.add("final " + turn);
-                }
-
-                @Override
-                public boolean go(boolean idle) {
-                    long forced = toForce.getAndSet(0);
-                    if (idle && forced > 0) {
-                        finalUpTo.accept(forced);
-                        return true;
-                    }
-                    return false;
                 }
 
                 @Override
@@ -87,19 +73,6 @@ class TurnLoopTest {
         assertThat(seen).containsExactly("event", "turn", "turn", "final 2");
         assertThat(thread.get().getName()).isEqualTo("turns bank");
         assertThat(loop.backlog()).isZero();
-    }
-
-    @Test
-    void whatBecomesFinalOnItsOwnThreadLeavesBeforeItWaits() {
-        finalUpTo = loop::finalUpTo;
-        loop.begin();
-        loop.post(
-                () -> {
-                    turnsLeft.set(1);
-                    toForce.set(1);
-                });
-        await().until(() -> seen.size() == 2);
-        assertThat(seen).containsExactly("turn", "final 1");
     }
 
     @Test

@@ -175,7 +175,7 @@ class RequestKeysTest {
         TestWorld world = new TestWorld(1);
         TestService north = bank(world, "north");
         assertThat(asked(world, north, "k", new Bank.Poison("hot")))
-                .isEqualTo(new Outcome.Refused("IllegalArgumentException: hot"));
+                .isEqualTo(new Outcome.Failed("IllegalArgumentException: hot"));
         assertThat(asked(world, north, "k", OPEN)).isEqualTo(answered("Done", "{\"id\":\"ann\"}"));
     }
 
