@@ -722,6 +722,8 @@ final class ServiceWorld {
                     lines.add(took);
                 } else if (change instanceof Change.Parked it) {
                     lines.add(line(Did.PUT_ASIDE, uid(it.body())));
+                } else if (change instanceof Change.ReturnParked it) {
+                    lines.add(line(Did.PUT_ASIDE, uid(it.returned().body())));
                 } else if (change instanceof Change.PairOver it) {
                     overPairs.add(pair(birth, it.birth()));
                     lines.add(new Line(Did.OVER, 0, it.birth().toString()));
