@@ -8,7 +8,6 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
-import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
@@ -32,6 +31,7 @@ import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.saucr.services.Address;
+import io.saucr.services.net.Listening;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -145,40 +145,29 @@ public final class HttpListener implements AutoCloseable {
         this.pages = pages;
         // All bodies together must not end the service; one of the largest always has room.
         mostBytes = Math.max(2L * bounds.largestBytes(), Runtime.getRuntime().maxMemory() / 16);
-        InetSocketAddress socket = new InetSocketAddress(at.host(), at.port());
-        if (socket.isUnresolved()) {
-            throw new IOException(
-                    self + " cannot listen at " + at + ": no host is called " + at.host());
-        }
         loops = new NioEventLoopGroup(1, new DefaultThreadFactory(self, true));
-        ChannelFuture bound =
-                new ServerBootstrap()
-                        .group(loops)
-                        .channel(NioServerSocketChannel.class)
-                        .option(ChannelOption.SO_REUSEADDR, true)
-                        .option(ChannelOption.SO_BACKLOG, 128)
-                        .childOption(ChannelOption.TCP_NODELAY, true)
-                        .childHandler(
-                                new ChannelInitializer<SocketChannel>() {
-                                    @Override
-                                    protected void initChannel(SocketChannel channel) {
-                                        begin(channel);
-                                    }
-                                })
-                        .bind(socket)
-                        .awaitUninterruptibly();
-        if (!bound.isSuccess()) {
-            end();
-            throw new IOException(
-                    self
-                            + " cannot listen at "
-                            + at
-                            + ": "
-                            + bound.cause().getMessage()
-                            + "; choose an address and port of this machine that is free",
-                    bound.cause());
+        Channel bound = null;
+        try {
+            bound =
+                    Listening.bind(
+                            new ServerBootstrap()
+                                    .group(loops)
+                                    .channel(NioServerSocketChannel.class)
+                                    .childHandler(
+                                            new ChannelInitializer<SocketChannel>() {
+                                                @Override
+                                                protected void initChannel(SocketChannel channel) {
+                                                    begin(channel);
+                                                }
+                                            }),
+                            self,
+                            at);
+        } finally {
+            if (bound == null) {
+                end();
+            }
         }
-        listening = bound.channel();
+        listening = bound;
         address = new Address(at.host(), local().getPort());
     }
 

@@ -9,16 +9,18 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 
 /** Opens sockets that accept connections. */
-final class Listening {
+public final class Listening {
 
     private Listening() {}
 
     /**
      * Waits for the socket.
      *
+     * @param self who listens, for the error
+     * @param at where; port 0 lets the system choose
      * @throws IOException where that is not possible, as the port is taken; says what to do
      */
-    static Channel bind(ServerBootstrap server, String self, Address at) throws IOException {
+    public static Channel bind(ServerBootstrap server, String self, Address at) throws IOException {
         InetSocketAddress socket = new InetSocketAddress(at.host(), at.port());
         if (socket.isUnresolved()) {
             throw new IOException(
