@@ -126,9 +126,9 @@ class ModelCheckerTest {
         "R16_RECOVERING_ANSWERS,         COMMITTED,0 0 1 2 0 0 0 0 0, S5, 7",
         "R16_ONE_ANSWER_TOO_FEW,         COMMITTED,0 0 1 2 0 0 0 0 0, S5, 4",
         "R2_REJOINED_IN_EVERY_SET,       ACKED,    0 0 0 1 0 0 1 0 0, S4 or S5, 14",
-        "R4_DURABLE_ACK_COUNTS_TOWARDS_F,ACKED,    0 1 0 1 0 0 1 0 0, S4, 16",
-        "R20_NO_NOTICE,                  ACKED,    0 0 0 1 0 0 0 0 0, S4, 9",
-        "R21_OLD_CONNECTION_COUNTS,      ACKED,    0 0 0 1 0 0 1 0 0, S5, 6",
+        "R4_DURABLE_ACK_COUNTS_TOWARDS_F,ACKED,    0 1 0 1 0 0 1 0 0, S4 or S5, 16",
+        "R20_NO_NOTICE,                  ACKED,    0 0 0 1 0 0 0 0 0, S4 or S5, 9",
+        "R21_OLD_CONNECTION_COUNTS,      ACKED,    0 0 0 1 0 0 1 0 0, S5 or mode safety, 6",
         "R22_NO_QUESTION,                SLOW,     1 0 1 0 0 0 2 0 1, synced reads, 14",
         "R22_ANSWERS_WITHOUT_NUMBER,     SLOW,     1 0 1 0 0 0 2 0 2, synced reads, 19",
         "R22_EARLIER_ENTRY,              SLOW,     2 0 1 0 0 0 2 0 1, synced reads, 14",
@@ -141,7 +141,7 @@ class ModelCheckerTest {
         "R26_R_ANSWERS_ENOUGH,           ON_OTHERS,0 0 1 1 0 0 0 0 0 0 1, S5, 7",
         "R26_LEADER_NOT_FIRST,           LEFT,     0 0 1 1 0 0 0 0 0 0 1, S5, 19",
         "R26_NO_NEW_ROUND,               LEFT,     0 0 1 1 0 0 0 0 0 0 1, S5, 19",
-        "R26_NO_NOTICE,                  SLOW,     1 0 0 0 0 0 0 0 0 0 1, S5, 15",
+        "R26_NO_NOTICE,                  SLOW,     1 0 0 0 0 0 0 0 0 0 1, S5 or mode safety, 15",
         "S4_STALE_MAP_ON_DISK,           FAST,     1 1 0 0 1 0 0 0 0, S4, 12",
         "H14_MEMORY_AHEAD_OF_LOG,        SLOW,     2 0 0 0 0 0 1 0 0, log order, 12"
     })
