@@ -81,6 +81,12 @@ public final class Connection {
     /** So many keep-alives beyond those that its preface announced are no flood. */
     private static final long KEEP_ALIVES_ALLOWED = 1000;
 
+    /** So many connections' {@link NetOptions#unsentBytes} may wait over all of them. */
+    private static final long CONNECTIONS_FULL = 4;
+
+    /** A connection that takes what it is sent does not end for others': this part is its own. */
+    private static final long ALWAYS_ALLOWED = 16;
+
     /** Hears of connections. Event loop. */
     interface Owner {
 
@@ -93,6 +99,9 @@ public final class Connection {
          * @return why it may not stay, or null
          */
         String known(Connection connection);
+
+        /** Bytes that wait for the network, over all connections of the service or client. */
+        AtomicLong unsent();
 
         /** It is over, for this reason; once. */
         void ended(Connection connection, String reason);
@@ -215,8 +224,9 @@ public final class Connection {
 
     /**
      * Sends a frame, or loses it with the connection. Does not wait. When more than {@link
-     * NetOptions#unsentBytes} wait for the network the connection ends. Once it has ended nothing
-     * is sent.
+     * NetOptions#unsentBytes} wait for the network the connection ends; when four times as many
+     * wait over all connections, each with more than a sixteenth and one frame (K13). Once it has
+     * ended nothing is sent.
      *
      * @throws IllegalArgumentException where the frame exceeds {@link NetOptions#frameBytes}, or a
      *     name in it is no name; the connection goes on
@@ -236,15 +246,22 @@ public final class Connection {
     /** Counts what is to be sent; where that is too much the connection ends. */
     private boolean counted(int length) {
         long waiting = unsent.addAndGet(length);
-        if (waiting <= options.unsentBytes()) {
+        long all = owner.unsent().addAndGet(length);
+        boolean tooMany =
+                all > CONNECTIONS_FULL * options.unsentBytes()
+                        && waiting > Math.max(length, options.unsentBytes() / ALWAYS_ALLOWED);
+        if (waiting <= options.unsentBytes() && !tooMany) {
             return true;
         }
         unsent.addAndGet(-length);
+        owner.unsent().addAndGet(-length);
         close(
                 who()
                         + " takes too little: "
                         + (waiting - length)
-                        + " bytes wait for the network, and unsentBytes is "
+                        + " bytes wait for the network, "
+                        + (tooMany ? (all - length) + " over all connections, " : "")
+                        + "and unsentBytes is "
                         + options.unsentBytes());
         return false;
     }
@@ -318,6 +335,7 @@ public final class Connection {
     }
 
     private void sent(int length) {
+        owner.unsent().addAndGet(-length);
         if (unsent.addAndGet(-length) <= options.unsentBytes() / 8
                 && blocked.compareAndSet(true, false)
                 && !over) {

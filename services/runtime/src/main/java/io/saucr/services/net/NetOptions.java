@@ -11,10 +11,11 @@ import java.util.Optional;
  * @param frameBytes the largest frame, from 4 KiB to 256 MiB; a message's body is less than it by
  *     {@link #FRAME_OVERHEAD_BYTES}
  * @param unsentBytes so much at most waits in memory for the network, per connection, beyond which
- *     the connection ends (K13): from two frames on. A service sends what its window allows without
- *     looking, so this is to hold a window ({@link io.saucr.services.core.Limits#window}) of its
- *     largest messages, and answers and acks beside them: with less, a connection with a slow peer
- *     ends, and so does the next, which has the same to send
+ *     the connection ends (K13): from two frames on. Four times as much at most waits over all of
+ *     them. A service sends what it has in memory for a peer ({@link
+ *     io.saucr.services.core.Limits#outboxBytes}) without looking, so this is to hold that, and
+ *     answers and acks beside it: with less, a connection with a slow peer ends, and so does the
+ *     next, which has the same to send
  * @param untakenBytes so much at most has been read and not yet handled, per connection, from 4 KiB
  *     on; beyond it nothing is read, and the peer feels that (K13)
  * @param connections that were accepted and said who they are, at most, from 1
@@ -67,14 +68,14 @@ public record NetOptions(
     }
 
     /**
-     * Plain TCP: frames of 1 MiB, 320 MiB unsent, which is a window of 256 of the largest messages
-     * and a quarter more, 4 MiB untaken, 1,000 connections and 100 strangers, 5 s to connect, 10 s
-     * for TLS and HELLO, 10 s of silence, 20 ms to 5 s between attempts.
+     * Plain TCP: frames of 1 MiB, 16 MiB unsent, which is four times what a service has in memory
+     * for a peer, 4 MiB untaken, 1,000 connections and 100 strangers, 5 s to connect, 10 s for TLS
+     * and HELLO, 10 s of silence, 20 ms to 5 s between attempts.
      */
     public static NetOptions plain() {
         return new NetOptions(
                 1 << 20,
-                320L << 20,
+                16L << 20,
                 4L << 20,
                 1000,
                 100,

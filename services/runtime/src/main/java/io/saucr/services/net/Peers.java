@@ -29,6 +29,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * All connections of one service or client: it accepts those of others, and keeps one to each peer
@@ -53,6 +54,7 @@ public final class Peers implements AutoCloseable {
     private final Executor executor;
     private final Random random;
     private final FrameCodec codec;
+    private final AtomicLong unsent = new AtomicLong();
     private final Complaints complaints = new Complaints();
 
     /** Under the lock, as all below. Accepted, and their peers not known, oldest first. */
@@ -370,6 +372,11 @@ public final class Peers implements AutoCloseable {
     private final class Accepted implements Connection.Owner {
 
         @Override
+        public AtomicLong unsent() {
+            return unsent;
+        }
+
+        @Override
         public void begun(Connection connection) {}
 
         @Override
@@ -409,6 +416,11 @@ public final class Peers implements AutoCloseable {
         Dialled(Dialer dialer, int round) {
             this.dialer = dialer;
             this.round = round;
+        }
+
+        @Override
+        public AtomicLong unsent() {
+            return unsent;
         }
 
         @Override

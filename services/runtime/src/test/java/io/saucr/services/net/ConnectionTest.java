@@ -13,6 +13,7 @@ import io.saucr.services.core.Frame;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /** One connection without a network, on the test's thread. */
@@ -80,7 +81,14 @@ class ConnectionTest {
         }
     }
 
+    private final AtomicLong unsentOfAll = new AtomicLong();
+
     private final class Owner implements Connection.Owner {
+        @Override
+        public AtomicLong unsent() {
+            return unsentOfAll;
+        }
+
         @Override
         public void begun(Connection begun) {}
 
@@ -151,6 +159,30 @@ class ConnectionTest {
     }
 
     @Test
+    void whatWaitsOverAllConnectionsEndsThoseThatHaveMuchWaiting() {
+        greet();
+        network.takesNothing = true;
+        // As if other connections had as much waiting as is allowed.
+        unsentOfAll.set(4 * options.unsentBytes());
+        Frame.Msg small = Side.message(1, 10);
+        // One frame may be as large as it likes, and a sixteenth is everyone's.
+        connection.send(Side.message(1, options.bodyBytes()));
+        connection.send(small);
+        assertThat(told).hasSize(2);
+        while (told.size() == 2 && network.waiting.size() < 100) {
+            connection.send(Side.message(1, 60 << 10));
+        }
+        assertThat(network.waiting.size()).isBetween(3, 20);
+        assertThat(told.get(2))
+                .startsWith("shop at nowhere:1 takes too little: ")
+                .contains(" over all connections, and unsentBytes is " + options.unsentBytes());
+        assertThat(unsentOfAll.get()).isGreaterThan(4 * options.unsentBytes());
+        network.waiting.forEach(ByteBuf::release);
+        channel.finishAndReleaseAll();
+        assertThat(memory.metric().usedHeapMemory()).isZero();
+    }
+
+    @Test
     void whatCameBeforeABadFrameIsTold() {
         greet();
         ByteBuf read = memory.buffer();
@@ -175,7 +207,7 @@ class ConnectionTest {
         int bytes = one.readableBytes();
         one.release();
         int fits = (int) (options.unsentBytes() / bytes);
-        assertThat(fits).isGreaterThan(256);
+        assertThat(fits).isGreaterThan(8);
         for (int i = 0; i < fits; i++) {
             connection.send(largest);
             // What was written is kept as a number only: this is about counting.
