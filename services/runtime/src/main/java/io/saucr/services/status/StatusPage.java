@@ -1,21 +1,25 @@
 package io.saucr.services.status;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
 import io.saucr.services.Address;
 import io.saucr.services.RunningService;
 import io.saucr.services.ServiceException;
+import io.saucr.services.http.HttpListener;
 import io.saucr.services.http.MeantHost;
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.InetSocketAddress;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,11 +45,17 @@ public final class StatusPage implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(StatusPage.class);
     private static final ObjectMapper JSON = new ObjectMapper();
 
+    /** No order has a body. */
+    private static final HttpListener.Bounds BOUNDS =
+            new HttpListener.Bounds(4_096, Duration.ofSeconds(10));
+
+    private static final int THREADS = 2;
+    private static final int MOST_WAITING = 100;
+
     private final RunningService service;
-    private final Address address;
-    private final MeantHost host;
-    private final HttpServer server;
+    private final String page;
     private final ExecutorService threads;
+    private final HttpListener listener;
 
     /**
      * Begins to answer.
@@ -55,106 +65,115 @@ public final class StatusPage implements AutoCloseable {
      */
     public StatusPage(RunningService service, Address at) throws IOException {
         this.service = service;
-        InetSocketAddress socket = new InetSocketAddress(at.host(), at.port());
-        try {
-            server = HttpServer.create(socket, 50);
-        } catch (IOException e) {
-            throw new IOException(
-                    "the status page of "
-                            + service.name()
-                            + " cannot listen at "
-                            + at
-                            + ": "
-                            + e.getMessage()
-                            + "; choose an address and port of this machine that is free",
-                    e);
-        }
-        address = new Address(at.host(), server.getAddress().getPort());
-        host = new MeantHost(server.getAddress().getAddress(), at.host());
+        page = page();
+        String self = "the status page of " + service.name();
+        // The service may take its time to answer, which must not hold up who asks for the page.
         threads =
-                Executors.newFixedThreadPool(
-                        2,
+                new ThreadPoolExecutor(
+                        THREADS,
+                        THREADS,
+                        0,
+                        TimeUnit.SECONDS,
+                        new ArrayBlockingQueue<>(MOST_WAITING),
                         task -> {
-                            Thread thread = new Thread(task, "status page " + service.name());
+                            Thread thread = new Thread(task, self);
                             thread.setDaemon(true);
                             return thread;
                         });
-        server.setExecutor(threads);
-        server.createContext("/", this::answer);
-        server.start();
-        LOG.info("{}: status page at http://{}/", service.name(), address);
+        Requests requests = new Requests();
+        listener = new HttpListener(self, at, BOUNDS, requests);
+        requests.host = listener.host();
+        LOG.info("{}: status page at http://{}/", service.name(), address());
     }
 
     /** Where it listens. */
     public Address address() {
-        return address;
+        return listener.address();
     }
 
     @Override
     public void close() {
-        server.stop(0);
+        listener.close();
         threads.shutdownNow();
     }
 
-    private void answer(HttpExchange exchange) throws IOException {
-        try (exchange) {
-            if (!host.isMeant(exchange.getRequestHeaders().getFirst("Host"))) {
-                text(exchange, 403, "this page is asked for by the name of its host");
+    /** What is asked for. */
+    private final class Requests implements HttpListener.Pages {
+
+        /** Null until the listener has its address; nobody is meant until then. */
+        private volatile MeantHost host;
+
+        @Override
+        public Optional<HttpListener.Response> refuse(HttpListener.Head head) {
+            MeantHost meant = host;
+            if (meant == null || !meant.isMeant(head.first("Host"))) {
+                return Optional.of(error(403, "this page is asked for by the name of its host"));
+            }
+            return switch (head.method() + " " + head.path()) {
+                case "GET /", "GET /status.json" -> Optional.empty();
+                case "POST /retry", "POST /discard", "POST /gone", "POST /resume" ->
+                        head.first(ORDER_HEADER) == null
+                                ? Optional.of(
+                                        error(403, "an order needs the header " + ORDER_HEADER))
+                                : Optional.empty();
+                default -> Optional.of(error(404, "there is no " + head.path() + " here"));
+            };
+        }
+
+        @Override
+        public void take(HttpListener.Head head, byte[] body, HttpListener.Asker asker) {
+            if (head.path().equals("/")) {
+                asker.answer(response(200, "text/html; charset=utf-8", page));
                 return;
             }
-            String path = exchange.getRequestURI().getPath();
-            switch (exchange.getRequestMethod() + " " + path) {
-                case "GET /" -> send(exchange, 200, "text/html; charset=utf-8", page());
-                case "GET /status.json" -> status(exchange);
-                case "POST /retry" -> order(exchange, it -> service.retry(id(it)));
-                case "POST /discard" -> order(exchange, it -> service.discard(id(it)));
-                case "POST /gone" ->
-                        order(
-                                exchange,
-                                it -> service.declareGone(need(it, "service"), need(it, "birth")));
-                case "POST /resume" -> order(exchange, it -> service.resume(need(it, "channel")));
-                default -> text(exchange, 404, "there is no " + path + " here");
+            try {
+                threads.execute(() -> asker.answer(answer(head)));
+            } catch (RejectedExecutionException e) {
+                asker.answer(error(503, MOST_WAITING + " requests wait already; ask later"));
             }
-        } catch (RuntimeException e) {
-            LOG.warn("{}: status page", service.name(), e);
+        }
+
+        @Override
+        public HttpListener.Response error(int status, String reason) {
+            return response(status, "text/plain; charset=utf-8", reason + "\n");
+        }
+
+        private HttpListener.Response answer(HttpListener.Head head) {
+            try {
+                if (head.path().equals("/status.json")) {
+                    return response(
+                            200,
+                            "application/json",
+                            JSON.writerWithDefaultPrettyPrinter()
+                                    .writeValueAsString(service.status()));
+                }
+                order(head.path(), parameters(head.query()));
+                return response(200, "text/plain; charset=utf-8", "done\n");
+            } catch (IllegalArgumentException e) {
+                return error(400, e.getMessage());
+            } catch (ServiceException e) {
+                return error(503, e.getMessage());
+            } catch (JsonProcessingException | RuntimeException e) {
+                LOG.warn("{}: status page", service.name(), e);
+                return error(500, "the status page failed; its log says how");
+            }
         }
     }
 
-    private void status(HttpExchange exchange) throws IOException {
-        try {
-            send(
-                    exchange,
-                    200,
-                    "application/json",
-                    JSON.writerWithDefaultPrettyPrinter().writeValueAsBytes(service.status()));
-        } catch (ServiceException e) {
-            text(exchange, 503, e.getMessage());
+    private void order(String path, Map<String, String> parameters) {
+        switch (path) {
+            case "/retry" -> service.retry(id(parameters));
+            case "/discard" -> service.discard(id(parameters));
+            case "/gone" ->
+                    service.declareGone(need(parameters, "service"), need(parameters, "birth"));
+            case "/resume" -> service.resume(need(parameters, "channel"));
+            default -> throw new IllegalArgumentException("there is no order " + path);
         }
     }
 
-    private interface Order {
-        void give(Map<String, String> parameters);
-    }
-
-    private void order(HttpExchange exchange, Order order) throws IOException {
-        if (exchange.getRequestHeaders().getFirst(ORDER_HEADER) == null) {
-            text(exchange, 403, "an order needs the header " + ORDER_HEADER);
-            return;
-        }
-        try {
-            order.give(parameters(exchange));
-            text(exchange, 200, "done");
-        } catch (IllegalArgumentException e) {
-            text(exchange, 400, e.getMessage());
-        } catch (ServiceException e) {
-            text(exchange, 503, e.getMessage());
-        }
-    }
-
-    private static Map<String, String> parameters(HttpExchange exchange) {
+    private static Map<String, String> parameters(String query) {
         Map<String, String> parameters = new LinkedHashMap<>();
-        String query = exchange.getRequestURI().getRawQuery();
-        for (String pair : query == null ? new String[0] : query.split("&", -1)) {
+        for (String pair : query.split("&", -1)) {
             int equals = pair.indexOf('=');
             if (equals > 0) {
                 parameters.put(
@@ -183,26 +202,22 @@ public final class StatusPage implements AutoCloseable {
         }
     }
 
-    private static void text(HttpExchange exchange, int status, String text) throws IOException {
-        send(
-                exchange,
+    private static HttpListener.Response response(int status, String type, String text) {
+        return new HttpListener.Response(
                 status,
-                "text/plain; charset=utf-8",
-                (text + "\n").getBytes(StandardCharsets.UTF_8));
+                Map.of(
+                        "Content-Type",
+                        type,
+                        "Cache-Control",
+                        "no-store",
+                        "X-Content-Type-Options",
+                        "nosniff"),
+                text);
     }
 
-    private static void send(HttpExchange exchange, int status, String type, byte[] body)
-            throws IOException {
-        exchange.getResponseHeaders().set("Content-Type", type);
-        exchange.getResponseHeaders().set("Cache-Control", "no-store");
-        exchange.getResponseHeaders().set("X-Content-Type-Options", "nosniff");
-        exchange.sendResponseHeaders(status, body.length);
-        exchange.getResponseBody().write(body);
-    }
-
-    private static byte[] page() throws IOException {
+    private static String page() throws IOException {
         try (InputStream page = StatusPage.class.getResourceAsStream("status.html")) {
-            return page.readAllBytes();
+            return new String(page.readAllBytes(), StandardCharsets.UTF_8);
         }
     }
 }
