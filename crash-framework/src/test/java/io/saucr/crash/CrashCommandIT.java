@@ -37,7 +37,7 @@ class CrashCommandIT {
     @BeforeAll
     static void unpack() throws Exception {
         out = work.resolve("out");
-        distribution = UnpackedDistribution.below(work);
+        distribution = UnpackedDistribution.shared();
     }
 
     private static String crash(int status, String... arguments) {

@@ -19,7 +19,7 @@ class DiskAndProcessFaultsIT {
 
     @BeforeAll
     static void unpack() throws Exception {
-        distribution = UnpackedDistribution.below(work);
+        distribution = UnpackedDistribution.shared();
     }
 
     private static String crash(String... arguments) {

@@ -28,7 +28,7 @@ abstract class PowerCuts {
 
     @BeforeAll
     static void unpack() throws Exception {
-        distribution = UnpackedDistribution.below(work);
+        distribution = UnpackedDistribution.shared();
     }
 
     static JsonNode correct(TestInfo test, String... arguments) throws Exception {

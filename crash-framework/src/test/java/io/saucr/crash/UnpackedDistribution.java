@@ -7,10 +7,20 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 
-/** The distribution that this build has made, where any user can read it. */
+/** The distribution that this build has made, as a folder. */
 final class UnpackedDistribution {
     private UnpackedDistribution() {}
 
+    /**
+     * Where other modules' tests look for it, too, with what they archived of its classes, so that
+     * servers start sooner.
+     */
+    static Path shared() throws Exception {
+        Path tarball = Distribution.tarball(Path.of("..")).orElseThrow().toRealPath();
+        return Distribution.unpack(tarball, tarball.resolveSibling("distribution"));
+    }
+
+    /** Where any user can read it, and this one cannot write to it. */
     static Path below(Path work) throws Exception {
         Files.setPosixFilePermissions(work, PosixFilePermissions.fromString("rwxr-xr-x"));
         Path distribution =

@@ -40,6 +40,8 @@ public final class BenchEnsemble implements MeasuredEnsemble {
     private ProcessUsage gone = ProcessUsage.NONE;
 
     /**
+     * @param jvmFlags with {@link Ensemble#SMALL_JVM}, with which nothing is worth measuring,
+     *     servers also start from an archive of their classes
      * @param work an empty folder for the servers' data
      */
     public BenchEnsemble(Configuration configuration, int voters, List<String> jvmFlags, Path work)
@@ -52,10 +54,12 @@ public final class BenchEnsemble implements MeasuredEnsemble {
                                 FsyncShim.available()
                                         ? LoopbackHosting.Disk.SHIM
                                         : LoopbackHosting.Disk.PLAIN)
-                        .jvm(jvmFlags)
                         .set("tickTime", "2000")
                         .set("initLimit", "10")
                         .set("syncLimit", "5");
+        if (!jvmFlags.equals(Ensemble.SMALL_JVM)) {
+            builder.jvm(jvmFlags);
+        }
         configuration.settings().forEach(builder::set);
         this.ensemble = builder.build();
     }

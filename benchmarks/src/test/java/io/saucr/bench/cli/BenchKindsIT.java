@@ -48,6 +48,7 @@ class BenchKindsIT {
                         "--rounds=2",
                         "--slice=1",
                         "--compile=0.2",
+                        "--saucr=" + BenchProgram.distribution(),
                         "--jvm=" + SMALL,
                         "--work=" + folder.resolve("work"));
         assertThat(outcome.status()).as(outcome.err()).isZero();
@@ -246,7 +247,7 @@ class BenchKindsIT {
             "--with=--compile=0",
             "--with=--device=none",
             "--with=--servers=3",
-            "--with=--jvm=" + SMALL,
+            "--with=--jvm=-Xmx160m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto",
             "--with=--work=" + folder.resolve("work")
         };
         Outcome outcome = run(call);

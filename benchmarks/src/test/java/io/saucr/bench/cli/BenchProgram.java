@@ -1,7 +1,9 @@
 package io.saucr.bench.cli;
 
+import io.saucr.ensemble.Distribution;
 import io.saucr.ensemble.Ensemble;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -18,13 +20,26 @@ final class BenchProgram {
     record Outcome(int status, String out, String err) {}
 
     /**
+     * SAUCR's distribution as a folder, unpacked once for all tests that start it, and where they
+     * look for it, too: what they have archived of its classes serves all of them.
+     */
+    static Path distribution() throws IOException {
+        Path tarball =
+                Distribution.tarball(Path.of(System.getProperty("saucr.root")))
+                        .orElseThrow()
+                        .toRealPath();
+        return Distribution.unpack(tarball, tarball.resolveSibling("distribution"));
+    }
+
+    /**
      * One call that starts {@link #SMALL} servers and works and leaves its results below a folder.
      */
-    static Outcome onSmallServers(Path folder, String... arguments) {
+    static Outcome onSmallServers(Path folder, String... arguments) throws IOException {
         return run(
                 Stream.concat(
                                 Stream.of(arguments),
                                 Stream.of(
+                                        "--saucr=" + distribution(),
                                         "--jvm=" + SMALL,
                                         "--work=" + folder.resolve("work"),
                                         "--out=" + folder.resolve("results")))

@@ -3,7 +3,6 @@ package io.saucr.services.tests.once;
 import io.saucr.ensemble.Distribution;
 import io.saucr.ensemble.Ensemble;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumMap;
@@ -68,12 +67,9 @@ final class BothServers implements AutoCloseable {
     }
 
     private Ensemble ours() throws IOException {
-        Path target = Path.of(System.getProperty("saucr.tests.target")).toAbsolutePath();
-        Files.createDirectories(target);
-        Path home =
-                Distribution.unpack(
-                        Path.of(System.getProperty("saucr.distribution")),
-                        target.resolve("distribution"));
+        Path tarball = Path.of(System.getProperty("saucr.distribution")).toRealPath();
+        // Where other modules' tests look for it, too, with what they archived of its classes.
+        Path home = Distribution.unpack(tarball, tarball.resolveSibling("distribution"));
         return Ensemble.of(Distribution.folder(home), work.resolve("ours"))
                 .voters(3)
                 .set("saucr.enabled", "true")
