@@ -424,7 +424,13 @@ public final class Connection {
     }
 
     private void nothingSaid() {
-        if (!over && !up) {
+        if (over || up) {
+            return;
+        }
+        if (outside) {
+            // A client without a birth that has nothing to ask yet; its keep-alives show it lives.
+            beginNameless();
+        } else {
             end(
                     who()
                             + " did not say who it is within "
@@ -643,7 +649,7 @@ public final class Connection {
         come();
     }
 
-    /** The peer asks without having said who it is. */
+    /** The peer asks, or waits to ask, without having said who it is. */
     private void beginNameless() {
         nameless = true;
         peer = certificateName().orElse("client at " + remote);

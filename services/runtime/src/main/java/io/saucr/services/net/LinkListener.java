@@ -13,7 +13,7 @@ public interface LinkListener {
      * A peer can be talked to. On a link that was dialled nothing has been said yet: this side
      * sends HELLO first. On one that was accepted, the peer's HELLO follows at once; {@link
      * Connection#peer} is who it says it is, and with TLS a service's certificate says so, too. Of
-     * a client without a birth a request follows instead ({@link Connection#nameless}).
+     * a client without a birth requests follow instead, if any ({@link Connection#nameless}).
      */
     void up(Connection link);
 

@@ -22,7 +22,8 @@ import java.util.Optional;
  * @param strangers connections that were accepted and have not said who they are, at most, from 1;
  *     one more ends the oldest
  * @param connectTimeout for TCP
- * @param helloTimeout for TLS and HELLO, from the connection on
+ * @param helloTimeout for TLS and HELLO, from the connection on; who said that it is a client may
+ *     have nothing to ask for longer
  * @param silence after which a peer that says nothing is given up, at least 100 ms
  * @param backoffMin before the second attempt to connect, at least 1 ms; doubles with each
  * @param backoffMax the longest between two attempts

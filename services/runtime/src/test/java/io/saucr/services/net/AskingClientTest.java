@@ -126,6 +126,34 @@ class AskingClientTest {
     }
 
     @Test
+    void whoHasNothingToAskYetKeepsItsConnection() throws IOException {
+        NetOptions o = NetOptions.plain();
+        Side bank =
+                bank(
+                        new NetOptions(
+                                o.frameBytes(),
+                                o.unsentBytes(),
+                                o.untakenBytes(),
+                                o.connections(),
+                                o.strangers(),
+                                o.connectTimeout(),
+                                Duration.ofMillis(20),
+                                o.silence(),
+                                o.backoffMin(),
+                                o.backoffMax(),
+                                o.tls()));
+        AskingClient client = client();
+        client.dial(Optional.of(bank.listen()));
+        Connection link = bank.await(Side.Up.class).link();
+        assertThat(link.nameless()).isTrue();
+        CompletableFuture<Optional<Body>> asked = client.ask(body(1));
+        Side.Got got = asked(bank, 1);
+        assertThat(got.link()).isSameAs(link);
+        answer(got, 2);
+        assertThat(number(done(asked).orElseThrow())).isEqualTo(2);
+    }
+
+    @Test
     void anAnswerCompletesItsOwnRequest() throws IOException {
         Side bank = bank();
         AskingClient client = client();
@@ -215,7 +243,7 @@ class AskingClientTest {
         assertThat(failure(refused))
                 .isEqualTo(
                         "the request to bank was not sent: 1024 requests of 4096 bytes wait to be"
-                                + " sent already, and 1024 requests of 335544320 bytes"
+                                + " sent already, and 1024 requests of 16777216 bytes"
                                 + " (unsentBytes) may");
         // Who gave up makes room, and is not sent.
         assertThat(waiting.remove(7).cancel(false)).isTrue();
