@@ -24,7 +24,7 @@ import java.util.OptionalLong;
  *
  * <p>Thread-safe: every method that changes the process holds this object's lock.
  */
-public final class ServerProcess {
+public final class ServerProcess implements HostedProcess {
     private static final Duration STACKS_PATIENCE = Duration.ofSeconds(2);
     private static final Duration KILL_LIMIT = Duration.ofSeconds(30);
     private static final String END_OF_STACKS = "JNI global refs";
@@ -84,6 +84,7 @@ public final class ServerProcess {
         }
     }
 
+    @Override
     public int id() {
         return address.id();
     }
@@ -203,15 +204,12 @@ public final class ServerProcess {
         return logTail(LOG_LINES_QUOTED).indent(4).stripTrailing();
     }
 
+    @Override
     public synchronized boolean isAlive() {
         return launcher.isAlive();
     }
 
-    /**
-     * The number of the process that was started last.
-     *
-     * @throws IllegalStateException if there is none
-     */
+    @Override
     public synchronized long pid() {
         return launcher.process()
                 .orElseThrow(() -> new IllegalStateException("server " + id() + " was not started"))
@@ -233,7 +231,7 @@ public final class ServerProcess {
         return launcher.exitStatus();
     }
 
-    /** SIGKILL, and waits for the end: its sockets close, its page cache stays. */
+    @Override
     public synchronized void kill() {
         launcher.process().ifPresent(ProcessHandle::destroyForcibly);
         if (!await(KILL_LIMIT) && !Thread.currentThread().isInterrupted()) {

@@ -1,6 +1,7 @@
 package io.saucr.crash.fault;
 
 import io.saucr.ensemble.FsyncShim;
+import io.saucr.ensemble.HostedProcess;
 import io.saucr.ensemble.Hosting;
 import io.saucr.ensemble.ServerProcess;
 import java.io.IOException;
@@ -19,6 +20,9 @@ public interface FaultBackend extends Hosting {
     /** How reports call it. */
     String name();
 
+    /** At which address this program is reached from the machines; no power cut takes it away. */
+    String outside();
+
     /** The disk of server {@code id}. */
     FsyncShim shim(int id);
 
@@ -29,10 +33,10 @@ public interface FaultBackend extends Hosting {
      *
      * @param notBefore {@link System#nanoTime} when it is to happen; at once if that is over
      */
-    PowerCut powerCut(List<ServerProcess> victims, long notBefore) throws IOException;
+    PowerCut powerCut(List<? extends HostedProcess> victims, long notBefore) throws IOException;
 
     /** {@link #powerCut(List, long)} at once. */
-    default PowerCut powerCut(List<ServerProcess> victims) throws IOException {
+    default PowerCut powerCut(List<? extends HostedProcess> victims) throws IOException {
         return powerCut(victims, System.nanoTime());
     }
 
@@ -42,10 +46,11 @@ public interface FaultBackend extends Hosting {
      *
      * @param gap between two cuts, at least
      */
-    default List<PowerCut> powerCuts(List<ServerProcess> victims, Duration gap) throws IOException {
+    default List<PowerCut> powerCuts(List<? extends HostedProcess> victims, Duration gap)
+            throws IOException {
         List<PowerCut> cuts = new ArrayList<>();
         long next = System.nanoTime();
-        for (ServerProcess victim : victims) {
+        for (HostedProcess victim : victims) {
             PowerCut cut = powerCut(List.of(victim), next);
             cuts.add(cut);
             next = cut.began() + gap.toNanos();

@@ -2,8 +2,8 @@ package io.saucr.crash.fault;
 
 import io.saucr.ensemble.CCompiler;
 import io.saucr.ensemble.FsyncShim;
+import io.saucr.ensemble.HostedProcess;
 import io.saucr.ensemble.ServerAddress;
-import io.saucr.ensemble.ServerProcess;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.RandomAccessFile;
@@ -32,6 +32,7 @@ import java.util.stream.Collectors;
 public final class RootBackend implements FaultBackend {
     private static final long DISK_BYTES = 512L << 20;
     private static final String CLIENT_BRIDGE = "clients";
+    private static final String OUTSIDE = "10.77.0.254";
 
     private final Path disks;
     private final Path powerCut;
@@ -106,7 +107,7 @@ public final class RootBackend implements FaultBackend {
         Command.run("mkfs.ext4", "-q", "-m", "0", "-J", "size=4", template.toString());
         StringBuilder network = new StringBuilder();
         network.append("link add " + CLIENT_BRIDGE + " type bridge\n");
-        network.append("addr add 10.77.0.254/24 dev " + CLIENT_BRIDGE + "\n");
+        network.append("addr add " + OUTSIDE + "/24 dev " + CLIENT_BRIDGE + "\n");
         network.append("link set " + CLIENT_BRIDGE + " up\n");
         network.append("link add peers0 type bridge\nlink set peers0 up\n");
         Command.feed(network.toString(), "ip", "-batch", "-");
@@ -140,10 +141,12 @@ public final class RootBackend implements FaultBackend {
         Command.feed(
                 "netns add %1$s%n"
                         .concat(
-                                "link add %2$s type veth peer name eth0 address 02:00:00:00:01:%4$s")
+                                "link add %2$s type veth peer name eth0 address"
+                                        + " 02:00:00:00:01:%4$s")
                         .concat(" netns %1$s%n")
                         .concat(
-                                "link add %3$s type veth peer name eth1 address 02:00:00:00:00:%4$s")
+                                "link add %3$s type veth peer name eth1 address"
+                                        + " 02:00:00:00:00:%4$s")
                         .concat(" netns %1$s%n")
                         .concat("link set %2$s master peers%5$d up%nlink set %3$s master %6$s up%n")
                         .formatted(
@@ -199,6 +202,11 @@ public final class RootBackend implements FaultBackend {
     }
 
     @Override
+    public String outside() {
+        return OUTSIDE;
+    }
+
+    @Override
     public FsyncShim shim(int id) {
         return machine(id).shim;
     }
@@ -245,7 +253,8 @@ public final class RootBackend implements FaultBackend {
     }
 
     @Override
-    public PowerCut powerCut(List<ServerProcess> victims, long notBefore) throws IOException {
+    public PowerCut powerCut(List<? extends HostedProcess> victims, long notBefore)
+            throws IOException {
         List<Machine> off =
                 victims.stream()
                         .map(victim -> machine(victim.id()))
@@ -259,7 +268,7 @@ public final class RootBackend implements FaultBackend {
         off.forEach(machine -> interfaces.add(machine.clientInterface()));
         String pids =
                 victims.stream()
-                        .filter(ServerProcess::isAlive)
+                        .filter(HostedProcess::isAlive)
                         .map(victim -> Long.toString(victim.pid()))
                         .collect(Collectors.joining(","));
         String mounts =
@@ -275,7 +284,7 @@ public final class RootBackend implements FaultBackend {
                                 Long.toString(notBefore))
                         .trim()
                         .split(" ");
-        for (ServerProcess victim : victims) {
+        for (HostedProcess victim : victims) {
             victim.kill();
         }
         off.forEach(machine -> machine.power = Power.CUT);

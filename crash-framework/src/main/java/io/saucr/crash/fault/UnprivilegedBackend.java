@@ -1,9 +1,9 @@
 package io.saucr.crash.fault;
 
 import io.saucr.ensemble.FsyncShim;
+import io.saucr.ensemble.HostedProcess;
 import io.saucr.ensemble.LoopbackHosting;
 import io.saucr.ensemble.ServerAddress;
-import io.saucr.ensemble.ServerProcess;
 import io.saucr.ensemble.Signal;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -78,6 +78,11 @@ public final class UnprivilegedBackend implements FaultBackend {
     }
 
     @Override
+    public String outside() {
+        return "127.0.0.1";
+    }
+
+    @Override
     public FsyncShim shim(int id) {
         return hosting.shim(id).orElseThrow();
     }
@@ -123,7 +128,8 @@ public final class UnprivilegedBackend implements FaultBackend {
     }
 
     @Override
-    public PowerCut powerCut(List<ServerProcess> victims, long notBefore) throws IOException {
+    public PowerCut powerCut(List<? extends HostedProcess> victims, long notBefore)
+            throws IOException {
         for (long wait = notBefore - System.nanoTime();
                 wait > 0;
                 wait = notBefore - System.nanoTime()) {
@@ -133,11 +139,11 @@ public final class UnprivilegedBackend implements FaultBackend {
         victims.forEach(victim -> off.add(victim.id()));
         connect();
         List<Long> pids =
-                victims.stream().filter(ServerProcess::isAlive).map(ServerProcess::pid).toList();
+                victims.stream().filter(HostedProcess::isAlive).map(HostedProcess::pid).toList();
         Signal.STOP.send(pids);
         PowerCut cut = new PowerCut(began, System.nanoTime());
         Signal.KILL.send(pids);
-        for (ServerProcess victim : victims) {
+        for (HostedProcess victim : victims) {
             victim.kill();
         }
         return cut;
