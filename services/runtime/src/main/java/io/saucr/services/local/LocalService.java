@@ -91,12 +91,16 @@ final class LocalService implements RunningService {
     }
 
     static LocalService start(
-            Place place, Function<State, ? extends Service> constructor, ForceMode force, Halt halt)
+            Disk disk,
+            Place place,
+            Function<State, ? extends Service> constructor,
+            ForceMode force,
+            Halt halt)
             throws IOException, InterruptedException {
         LocalService service = new LocalService(place);
         boolean started = false;
         try {
-            service.begin(constructor, force, halt);
+            service.begin(disk, constructor, force, halt);
             started = true;
             return service;
         } finally {
@@ -106,13 +110,14 @@ final class LocalService implements RunningService {
         }
     }
 
-    private void begin(Function<State, ? extends Service> constructor, ForceMode force, Halt halt)
+    private void begin(
+            Disk disk, Function<State, ? extends Service> constructor, ForceMode force, Halt halt)
             throws IOException, InterruptedException {
         long begun = System.nanoTime();
         String name = place.name();
         finality =
                 OwnDisk.open(
-                        Disk.local(),
+                        disk,
                         place.folder(),
                         name,
                         new JournalOptions(force, place.segmentBytes()),
@@ -273,8 +278,8 @@ final class LocalService implements RunningService {
                     LOG.info("{}: the disk has room again; inputs are taken", place.name());
                 } else {
                     LOG.warn(
-                            "{}: the disk of {} has no room but a reserve: no inputs are taken, acks"
-                                    + " and folding go on. Make room",
+                            "{}: the disk of {} has no room but a reserve: no inputs are taken,"
+                                    + " acks and folding go on. Make room",
                             place.name(),
                             place.folder());
                 }

@@ -6,6 +6,7 @@ import io.saucr.services.RunningService;
 import io.saucr.services.Service;
 import io.saucr.services.State;
 import io.saucr.services.core.Moment;
+import io.saucr.services.journal.Disk;
 import io.saucr.services.net.Transport;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -33,7 +34,17 @@ public final class Runs {
             Function<State, ? extends Service> constructor,
             Protection.Local protection)
             throws IOException, InterruptedException {
-        return LocalService.start(place, constructor, protection.force(), Halt.process());
+        return start(Disk.local(), place, constructor, protection);
+    }
+
+    /** The same on any disk, for tests that hold up or kill a process at one of its steps. */
+    public static RunningService start(
+            Disk disk,
+            Place place,
+            Function<State, ? extends Service> constructor,
+            Protection.Local protection)
+            throws IOException, InterruptedException {
+        return LocalService.start(disk, place, constructor, protection.force(), Halt.process());
     }
 
     /** See {@link io.saucr.services.Services#client()}. */

@@ -7,7 +7,7 @@ import java.io.DataOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
@@ -28,19 +28,20 @@ import org.apache.zookeeper.proto.ReplyHeader;
 import org.apache.zookeeper.proto.RequestHeader;
 
 /**
- * The network between one client and the servers, on loopback. It reads ZooKeeper's frames, asks
- * about each write what becomes of it, and does so. All other requests pass. What the client sends
- * behind a request that does not pass never reaches a server, unless it is held with it.
+ * The network between one client and the servers. It reads ZooKeeper's frames, asks about each
+ * write what becomes of it, and does so. All other requests pass. What the client sends behind a
+ * request that does not pass never reaches a server, unless it is held with it.
  *
  * <p>Thread-safe. Each connection has a thread for either direction; the fates are chosen and their
  * {@link Fate#then} runs on these, one at a time per connection.
  */
-final class ClientLine implements AutoCloseable {
+public final class ClientLine implements AutoCloseable {
     private static final int MOST_BYTES = 64 << 20;
     private static final int MOST_ATTEMPTS = 20;
     private static final int PING_XID = -2;
     private static final long PING_MILLIS = 200;
 
+    private final String address;
     private final Function<Request, Fate> fates;
     private final List<ServerSocket> listeners = new ArrayList<>();
     private final List<Connection> connections = new CopyOnWriteArrayList<>();
@@ -50,26 +51,38 @@ final class ClientLine implements AutoCloseable {
      * @param fates asked about every write; called by several threads
      */
     ClientLine(String servers, Function<Request, Fate> fates) throws IOException {
+        this("127.0.0.1", servers, fates);
+    }
+
+    /**
+     * The same where the client is on another machine.
+     *
+     * @param address of this machine, as the client sees it
+     */
+    public ClientLine(String address, String servers, Function<Request, Fate> fates)
+            throws IOException {
+        this.address = address;
         this.fates = fates;
         for (String server : servers.split(",")) {
             int colon = server.lastIndexOf(':');
-            String host = server.substring(0, colon);
+            String serverHost = server.substring(0, colon);
             int port = Integer.parseInt(server.substring(colon + 1));
-            ServerSocket listener = new ServerSocket(0, 64, InetAddress.getLoopbackAddress());
+            ServerSocket listener =
+                    new ServerSocket(0, 64, new InetSocketAddress(address, 0).getAddress());
             listeners.add(listener);
-            daemon("accept", () -> accept(listener, host, port));
+            daemon("accept", () -> accept(listener, serverHost, port));
         }
     }
 
     /** What the client connects to, without a chroot. */
-    String connectString() {
+    public String connectString() {
         return listeners.stream()
-                .map(listener -> "127.0.0.1:" + listener.getLocalPort())
+                .map(listener -> address + ":" + listener.getLocalPort())
                 .collect(Collectors.joining(","));
     }
 
     /** How many requests are held now. */
-    int held() {
+    public int held() {
         return connections.stream().mapToInt(Connection::heldNow).sum();
     }
 
@@ -80,7 +93,7 @@ final class ClientLine implements AutoCloseable {
      * @return the codes of the answers to the held writes, 0 for done; fewer than were held if a
      *     server ended a connection
      */
-    List<Integer> release() {
+    public List<Integer> release() {
         List<Integer> codes = new ArrayList<>();
         for (Connection each : connections) {
             codes.addAll(each.release());

@@ -6,8 +6,9 @@ package io.saucr.services.tests.once;
  * @param then what else happens: with the server's answer at hand where there is one, and before
  *     the client sees that its connection has ended; may block
  */
-record Fate(Kind kind, Runnable then) {
-    enum Kind {
+public record Fate(Kind kind, Runnable then) {
+    /** What happens. */
+    public enum Kind {
         /** Nothing. */
         PASS,
         /** The connection ends; the server never gets the request. */
@@ -31,13 +32,15 @@ record Fate(Kind kind, Runnable then) {
         EXPIRE_AFTER
     }
 
-    static final Fate PASS = of(Kind.PASS);
+    public static final Fate PASS = of(Kind.PASS);
 
-    static Fate of(Kind kind) {
+    /** One without more. */
+    public static Fate of(Kind kind) {
         return new Fate(kind, () -> {});
     }
 
-    Fate and(Runnable more) {
+    /** The same, with more. */
+    public Fate and(Runnable more) {
         return new Fate(kind, more);
     }
 }

@@ -15,7 +15,7 @@ import org.apache.zookeeper.proto.RequestHeader;
  * One frame from a client to a server, behind its length: header and body. The bytes are not
  * changed.
  */
-final class Request {
+public final class Request {
     private final byte[] frame;
 
     Request(byte[] frame) {
@@ -68,7 +68,7 @@ final class Request {
     }
 
     /** Whether this text, such as a path or data, stands in it. */
-    boolean contains(String text) {
+    public boolean contains(String text) {
         // One character per byte, so that nothing in the frame is taken for another thing.
         String all = new String(frame, StandardCharsets.ISO_8859_1);
         byte[] wanted = text.getBytes(StandardCharsets.UTF_8);
