@@ -40,6 +40,7 @@ closure() {
     benchmarks) printf '%s\n' saucr-core local-ensemble ycsb-binding ;;
     apache-tests) closure zookeeper-server ;;
     services/tool) printf '%s\n' services/core services/runtime ;;
+    services/tests) printf '%s\n' local-ensemble crash-framework services/core services/runtime ;;
     services/benchmarks) printf '%s\n' $(closure benchmarks) services/core services/runtime services/tool ;;
     esac
     echo "$1"

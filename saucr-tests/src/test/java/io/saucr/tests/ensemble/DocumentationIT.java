@@ -78,6 +78,8 @@ class DocumentationIT {
                     CrashCommand.class.getName(),
                     "bin/saucr-services",
                     "io.saucr.services.tool.ServicesCommand",
+                    "bin/saucr-services-crash",
+                    "io.saucr.services.tests.crash.ServicesCampaign",
                     SERVICES_BENCH,
                     "io.saucr.services.bench.ServicesBench");
 
@@ -735,7 +737,8 @@ class DocumentationIT {
     /** All of them, apart from this test's own classes: benchmarks are not on its class path. */
     private static URLClassLoader programs() throws IOException {
         List<String> entries = new ArrayList<>();
-        for (String module : List.of("benchmarks", "services/benchmarks", "services/tool")) {
+        for (String module :
+                List.of("benchmarks", "services/benchmarks", "services/tests", "services/tool")) {
             Path built = ROOT.resolve(module).resolve("target");
             entries.add(built.resolve("classes").toString());
             entries.addAll(
