@@ -155,7 +155,8 @@ public final class ServicesBench implements Callable<Integer> {
                 new SliceProcess(
                         parent,
                         Duration.ofNanos(Math.round(warmUp * 1e9)),
-                        Duration.ofNanos(Math.round(seconds * 1e9)));
+                        Duration.ofNanos(Math.round(seconds * 1e9)),
+                        List.of());
         for (Contender contender : who) {
             contender.prepare();
         }

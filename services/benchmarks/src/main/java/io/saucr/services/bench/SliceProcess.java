@@ -9,7 +9,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.List;
 import java.util.stream.Stream;
 
 /**
@@ -22,6 +24,7 @@ final class SliceProcess {
     private final Path parent;
     private final Duration warmUp;
     private final Duration length;
+    private final List<String> jvmFlags;
 
     /**
      * Runs slices of one length.
@@ -29,11 +32,13 @@ final class SliceProcess {
      * @param parent where the folders are made; exists
      * @param warmUp turns before that do not count
      * @param length of the part that counts
+     * @param jvmFlags besides those that every run has
      */
-    SliceProcess(Path parent, Duration warmUp, Duration length) {
+    SliceProcess(Path parent, Duration warmUp, Duration length, List<String> jvmFlags) {
         this.parent = parent;
         this.warmUp = warmUp;
         this.length = length;
+        this.jvmFlags = List.copyOf(jvmFlags);
     }
 
     /**
@@ -63,13 +68,12 @@ final class SliceProcess {
         Path folder = Files.createTempDirectory(parent, "saucr-bench-services-");
         Path data = Files.createDirectory(folder.resolve("data"));
         try {
-            ProcessBuilder builder =
-                    new ProcessBuilder(
-                            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                            "-Xms256m",
-                            "-Xmx1g",
-                            "-XX:+UseSerialGC",
-                            "-Xshare:auto",
+            List<String> command = new ArrayList<>();
+            command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+            command.addAll(List.of("-Xms256m", "-Xmx1g", "-XX:+UseSerialGC", "-Xshare:auto"));
+            command.addAll(jvmFlags);
+            command.addAll(
+                    List.of(
                             "-Dlogback.configurationFile=io/saucr/bench/logback.xml",
                             "-D" + RestateServer.FOLDER + "=" + RestateServer.folder(),
                             "-cp",
@@ -79,7 +83,8 @@ final class SliceProcess {
                             String.valueOf(pairs),
                             String.valueOf(warmUp.toMillis()),
                             String.valueOf(length.toMillis()),
-                            data.toString());
+                            data.toString()));
+            ProcessBuilder builder = new ProcessBuilder(command);
             FsyncShim shim = null;
             if (FsyncShim.available()) {
                 shim = FsyncShim.create(data, folder.resolve("shim"), false);

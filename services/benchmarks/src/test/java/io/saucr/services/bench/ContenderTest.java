@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -12,6 +13,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Who is compared does what is compared: no turn of a lone pair without a force of its own. */
 class ContenderTest {
+
+    /** What counts here is forces, not time. */
+    private static final List<String> SHORT_LIVED = List.of("-XX:TieredStopAtLevel=1");
 
     @TempDir private Path parent;
 
@@ -22,7 +26,8 @@ class ContenderTest {
             names = {"DBOS", "RESTATE", "KAFKA_STREAMS"})
     void everyTurnIsForced(Contender contender) throws Exception {
         SliceProcess process =
-                new SliceProcess(parent, Duration.ofMillis(100), Duration.ofMillis(300));
+                new SliceProcess(
+                        parent, Duration.ofMillis(100), Duration.ofMillis(300), SHORT_LIVED);
 
         SliceProcess.Measured measured = process.run(contender, 1, 0);
 
