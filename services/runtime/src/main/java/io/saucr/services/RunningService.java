@@ -26,7 +26,7 @@ public interface RunningService extends AutoCloseable {
     /**
      * Has a message tried again that was put aside (K12): as one of the service to itself, since
      * its sender was told that it did not go through. Final when this returns, as with the next
-     * three.
+     * four.
      *
      * @param parked its id in the status
      * @throws IllegalArgumentException where there is none, or no message handler takes it
@@ -45,9 +45,18 @@ public interface RunningService extends AutoCloseable {
      * service, and it is told so, should it come back nevertheless.
      *
      * @param birth 32 hexadecimal digits
-     * @throws IllegalArgumentException where one of the two is not allowed
+     * @throws IllegalArgumentException where no such service or birth is known; says which are
      */
     void declareGone(String service, String birth);
+
+    /**
+     * Gives up what waits for a service of which no birth is known, as nobody has that name: it
+     * comes back to this service as {@link Returned}, not consumed.
+     *
+     * @throws IllegalArgumentException where no such service is known, or it has a birth; says
+     *     which services are
+     */
+    void giveUp(String service);
 
     /**
      * Lets a channel go on that waits for a person (K12).

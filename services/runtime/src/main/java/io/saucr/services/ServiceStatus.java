@@ -23,7 +23,8 @@ import java.util.Map;
  * @param parked messages that were put aside (K12)
  * @param stopped channels that wait for a person, or for a release that knows their next type
  * @param waitsFor services that take nothing at the moment, though messages wait for them (K13)
- * @param unreachable services that cannot be reached, with the reason
+ * @param unreachable services that cannot be reached, or say that this one's birth is gone, with
+ *     the reason and what to do
  */
 public record ServiceStatus(
         String service,

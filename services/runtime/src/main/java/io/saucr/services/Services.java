@@ -192,4 +192,26 @@ public final class Services {
     public Client client(String name, Path folder) throws IOException {
         return Runs.client(place, name, folder);
     }
+
+    /**
+     * Looks at this service's folder, and at its head, for an order that gives it a new birth:
+     * where a backup is to go on, or a loss is accepted (K11). Changes nothing until the order is
+     * given.
+     *
+     * @throws IOException where the folder is in use, is none or is damaged, or the ensemble does
+     *     not answer within half a minute
+     */
+    public NewBirth newBirth() throws IOException, InterruptedException {
+        return Runs.newBirth(place);
+    }
+
+    /**
+     * Looks at the folder of a client with a birth, for an order that gives it a new one: where the
+     * service says that it is gone, or it is to belong to another service.
+     *
+     * @throws IOException where the folder is in use, is none or is damaged
+     */
+    public NewBirth newBirth(String client, Path folder) throws IOException, InterruptedException {
+        return Runs.newBirth(client, folder);
+    }
 }

@@ -16,6 +16,12 @@ public sealed interface Action {
     record Reach(String service) implements Action {}
 
     /**
+     * Stop making links to this service, as its birth and this one have nothing to tell each other,
+     * and tell people why. Where it is seen at another address, it may be made anew: try that.
+     */
+    record Leave(String service, String reason) implements Action {}
+
+    /**
      * Make a call to the world, at least once (K17). Tell what it returned by {@link
      * ServiceCore#result}.
      *

@@ -18,6 +18,24 @@ public sealed interface Change {
     /** The pair is over: what was numbered and not acked comes back (K15). */
     record PairOver(String peer, Birth birth, String reason) implements Change {}
 
+    /**
+     * The peer's birth said that this one is gone: what was numbered and not acked comes back, and
+     * nothing is sent to that birth any more (K15). In a base: that it said so once.
+     */
+    record PairRefused(String peer, Birth birth, String reason) implements Change {}
+
+    /** What waits for a peer without a birth comes back: it had no numbers, and never left. */
+    record GivenUp(String peer, String reason) implements Change {}
+
+    /**
+     * The state goes on under a new birth (K11): all pairs are over, and whatever is in an outbox
+     * comes back, numbered or not, as a newer folder may have sent it. What the service told
+     * itself, timers and calls to the world stay.
+     *
+     * @param before the birth under which the turns before were
+     */
+    record BornAnew(Birth before, Birth now, String reason) implements Change {}
+
     /** A message was consumed, and under which start of its sender it came. */
     record Consumed(String peer, Count last) implements Change {}
 
@@ -93,6 +111,12 @@ public sealed interface Change {
             List<Unacked> unacked)
             implements Change {}
 
+    /** Under which birth the turns were, and those before it (K11). */
+    record BornAs(Birth now, List<Former> before) implements Change {}
+
+    /** A birth that was replaced, and the last call to the world that was made under it. */
+    record Former(Birth birth, long outputsUpTo) {}
+
     /** What was sent and never acked, as its pair was over: from, exclusive, to, inclusive. */
     record Range(long from, long to) {}
 
@@ -121,7 +145,14 @@ public sealed interface Change {
     record Start(long count, long incarnation) {}
 
     /** Messages that come back and lie in a file: from, exclusive, to, inclusive (K13, K15). */
-    record ReturningIs(long stream, long id, String service, long from, long to, String reason)
+    record ReturningIs(
+            long stream,
+            long id,
+            String service,
+            long from,
+            long to,
+            boolean perhaps,
+            String reason)
             implements Change {
 
         long lastId() {
@@ -134,7 +165,7 @@ public sealed interface Change {
 
         /** Those behind this id. */
         ReturningIs behind(long which) {
-            return new ReturningIs(stream, which + 1, service, countOf(which), to, reason);
+            return new ReturningIs(stream, which + 1, service, countOf(which), to, perhaps, reason);
         }
     }
 

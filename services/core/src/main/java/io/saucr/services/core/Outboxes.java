@@ -138,9 +138,10 @@ final class Outboxes {
      *
      * @param before the id of the last that came back before the pair was over
      * @param lastId the last that was in the heap came back with this id
+     * @param perhaps whether it may have been consumed
      * @return the last id now
      */
-    long drain(Peer peer, long before, long lastId, String reason) {
+    long drain(Peer peer, long before, long lastId, boolean perhaps, String reason) {
         if (peer.stream == 0) {
             return lastId;
         }
@@ -151,7 +152,8 @@ final class Outboxes {
         for (long end : ends(peer.refusals, peer.sent + 1)) {
             if (end - 1 > from) {
                 pieces.add(
-                        new Change.ReturningIs(peer.stream, id, peer.key, from, end - 1, reason));
+                        new Change.ReturningIs(
+                                peer.stream, id, peer.key, from, end - 1, perhaps, reason));
                 id += end - 1 - from;
             }
             from = end;
@@ -325,7 +327,7 @@ final class Outboxes {
                                 new Input.Returned(
                                         first.service(),
                                         first.countOf(id),
-                                        true,
+                                        first.perhaps(),
                                         first.reason(),
                                         all.get(index).body())));
             }

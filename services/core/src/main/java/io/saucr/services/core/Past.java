@@ -44,6 +44,13 @@ final class Past {
 
     final Map<String, TreeSet<Long>> waiting = new TreeMap<>();
     final Map<String, Attempt> tried = new TreeMap<>();
+
+    /** The birth that replaced another one last, or null where none did (K11). */
+    Birth bornAs;
+
+    /** Births that were replaced, the first one first. */
+    final List<Change.Former> formers = new ArrayList<>();
+
     long turn;
     long nowMillis;
     long newestTimer;
@@ -86,6 +93,19 @@ final class Past {
             peers.get(it.peer()).know(turn);
         } else if (change instanceof Change.PairOver it) {
             end(it);
+        } else if (change instanceof Change.PairRefused it) {
+            Peer peer = peer(it.peer(), false);
+            if (it.birth().equals(peer.birth)) {
+                endPair(peer, it.reason());
+            }
+            peer.refusedBy = it.birth();
+        } else if (change instanceof Change.GivenUp it) {
+            comeBack(peers.get(it.peer()), false, it.reason());
+        } else if (change instanceof Change.BornAnew it) {
+            bornAnew(it);
+        } else if (change instanceof Change.BornAs it) {
+            bornAs = it.now();
+            formers.addAll(it.before());
         } else if (change instanceof Change.Consumed it) {
             consume(it);
         } else if (change instanceof Change.Acked it) {
@@ -197,34 +217,79 @@ final class Past {
             return;
         }
         if (over.birth().equals(peer.birth)) {
-            long count = peer.floor();
-            long before = newestReturn;
-            for (Unacked message : peer.perhapsConsumed()) {
-                count++;
-                if (message.refusal().isEmpty()) {
-                    returned.put(
-                            ++newestReturn,
-                            new Input.Returned(
-                                    over.peer(), count, true, over.reason(), message.body()));
-                }
-            }
-            if (peer.known) {
-                newestReturn = outboxes.drain(peer, before, newestReturn, over.reason());
-            }
-            peer.end();
-            waiting.remove(over.peer());
+            endPair(peer, over.reason());
         }
         if (!peer.gone.contains(over.birth())) {
             peer.gone.add(over.birth());
         }
     }
 
+    private void endPair(Peer peer, String reason) {
+        if (peer.known) {
+            comeBack(peer, true, reason);
+        }
+        peer.end();
+        waiting.remove(peer.key);
+    }
+
+    /** All that is in the outbox becomes inputs again, in its order, what is in files later. */
+    private void comeBack(Peer peer, boolean perhaps, String reason) {
+        long before = newestReturn;
+        long count = peer.floor();
+        for (Unacked message : peer.inHeap()) {
+            count++;
+            if (message.refusal().isEmpty()) {
+                returned.put(
+                        ++newestReturn,
+                        new Input.Returned(peer.key, count, perhaps, reason, message.body()));
+            }
+        }
+        newestReturn = outboxes.drain(peer, before, newestReturn, perhaps, reason);
+        peer.takeBack();
+    }
+
+    private void bornAnew(Change.BornAnew anew) {
+        for (Peer peer : List.copyOf(peers.values())) {
+            if (peer.key.equals(name)) {
+                continue;
+            }
+            waiting.remove(peer.key);
+            tried.remove(peer.key);
+            if (peer.outside) {
+                peers.remove(peer.key);
+                peer.drop();
+            } else {
+                // What has no number here may have got one in a newer folder, and been consumed.
+                comeBack(peer, true, anew.reason());
+                peer.end();
+                peer.refusedBy = null;
+            }
+        }
+        bornAs = anew.now();
+        formers.add(new Change.Former(anew.before(), newestOutput));
+    }
+
+    /** Under which birth a call to the world was made; empty where under that of now. */
+    Optional<Birth> birthOfOutput(long output) {
+        return formers.stream()
+                .filter(it -> output <= it.outputsUpTo())
+                .findFirst()
+                .map(Change.Former::birth);
+    }
+
     /** Everything as changes that, applied to nothing, lead here (K10). */
     Delta snapshot(long incarnation) {
         List<Change> all = new ArrayList<>();
+        if (bornAs != null) {
+            all.add(new Change.BornAs(bornAs, List.copyOf(formers)));
+        }
         for (Peer peer : peers.values()) {
             all.add(peer.snapshot());
             peer.inFiles().ifPresent(all::add);
+            if (peer.refusedBy != null) {
+                // What it had to bring back came back already: the pair is none any more.
+                all.add(new Change.PairRefused(peer.key, peer.refusedBy, ""));
+            }
         }
         timers.forEach((due, body) -> all.add(new Change.TimerSet(due.id(), due.millis(), body)));
         all.add(new Change.TimersUpTo(newestTimer));

@@ -40,6 +40,10 @@ final class Peer {
 
     long sent;
     long heardMillis;
+
+    /** The birth that said that this service's is gone, or null (K15). */
+    Birth refusedBy;
+
     final List<Birth> gone = new ArrayList<>();
     final List<Range> returned = new ArrayList<>();
 
@@ -165,6 +169,10 @@ final class Peer {
     }
 
     void open(Birth with, Count start, long turn) {
+        if (refusedBy != null) {
+            gone.add(refusedBy);
+            refusedBy = null;
+        }
         birth = with;
         known = false;
         openedTurn = turn;
@@ -203,31 +211,33 @@ final class Peer {
         }
     }
 
-    /** What has numbers, was not acked and is in the heap, in its order. */
-    List<Unacked> perhapsConsumed() {
-        List<Unacked> all = new ArrayList<>();
-        for (long count = floor() + 1; known && count <= sent - inFiles; count++) {
+    /** What was not acked and is in the heap, in its order. */
+    List<Unacked> inHeap() {
+        List<Unacked> all = new ArrayList<>(unacked.size());
+        for (long count = floor() + 1; count <= sent - inFiles; count++) {
             all.add(unacked.get(count).message());
         }
         return all;
     }
 
-    /** The pair is over; what it had comes back (K15). What has no number yet stays. */
+    /** The pair is over (K15). What is in the outbox stays. */
     void end() {
-        if (known) {
-            if (isWaitedFor()) {
-                returned.add(new Range(floor(), sent));
-            }
-            inFiles = 0;
-            refusals.clear();
-            starts.clear();
-            drop();
-        }
         birth = null;
         known = false;
         seen = Count.NONE;
         consumed = Count.NONE;
         acked = Count.NONE;
+    }
+
+    /** Nothing is in the outbox any more; what was there comes back. */
+    void takeBack() {
+        if (isWaitedFor()) {
+            returned.add(new Range(floor(), sent));
+        }
+        inFiles = 0;
+        refusals.clear();
+        starts.clear();
+        drop();
     }
 
     boolean isAcked(long count) {
@@ -236,10 +246,6 @@ final class Peer {
     }
 
     Change.PeerIs snapshot() {
-        List<Unacked> messages = new ArrayList<>(unacked.size());
-        for (long count = floor() + 1; count <= sent - inFiles; count++) {
-            messages.add(unacked.get(count).message());
-        }
         return new Change.PeerIs(
                 key,
                 outside,
@@ -253,7 +259,7 @@ final class Peer {
                 heardMillis,
                 List.copyOf(gone),
                 List.copyOf(returned),
-                messages);
+                inHeap());
     }
 
     /** What of the outbox is in the file; the base's next line about this peer. */

@@ -38,6 +38,9 @@ public final class ServiceCore {
     private static final String ASKER = "#link ";
     private static final long FORGET_EVERY_MILLIS = 60L * 60 * 1000;
 
+    /** So long nobody looks whether a service was made anew whose birth is of no use. */
+    static final long LEFT_MILLIS = 10L * 60 * 1000;
+
     /** Which inputs may run, for back pressure (K13). */
     public enum Intake {
         /** All. */
@@ -50,6 +53,7 @@ public final class ServiceCore {
 
     private final String name;
     private final Incarnation self;
+    private final List<Birth> formers;
     private final Limits limits;
     private final OwnPast ownPast;
     private final Past past;
@@ -57,6 +61,9 @@ public final class ServiceCore {
     private final Map<String, Conversation> conversations = new TreeMap<>();
     private final Map<Link, Introduction> links = new LinkedHashMap<>();
     private final Map<String, Link> askers = new HashMap<>();
+
+    /** Services that are not dialled, and until when. */
+    private final Map<String, Long> leftUntilMillis = new HashMap<>();
 
     /** What is recorded with the next turn, whichever that is: acks and outputs without answer. */
     private final Map<String, Change.Acked> newAcks = new LinkedHashMap<>();
@@ -103,7 +110,18 @@ public final class ServiceCore {
      *     start or one of another birth
      */
     public ServiceCore(String name, List<Incarnation> starts, Limits limits) {
+        this(name, List.of(), starts, limits);
+    }
+
+    /**
+     * Begins a start of a folder that was given a new birth (K11): the first such start ends all
+     * pairs, by a turn.
+     *
+     * @param formers births that were replaced, the first one first
+     */
+    public ServiceCore(String name, List<Birth> formers, List<Incarnation> starts, Limits limits) {
         checkName(name);
+        this.formers = List.copyOf(formers);
         if (starts.isEmpty()) {
             throw new IllegalArgumentException("a service runs under a start of its folder");
         }
@@ -151,6 +169,10 @@ public final class ServiceCore {
         finalTurn = past.turn;
         forgetAtMillis = clock.nowMillis() + FORGET_EVERY_MILLIS;
         List<Action> out = new ArrayList<>();
+        boolean anew = !formers.isEmpty() && !self.birth().equals(past.bornAs);
+        if (anew) {
+            beginAnew(out);
+        }
         for (Peer peer : past.peers.values()) {
             if (peer.key.equals(name)) {
                 attempts.distrust(name);
@@ -163,6 +185,10 @@ public final class ServiceCore {
                 attempts.distrust(peer.key);
             }
             reach(peer, out);
+            if (anew && !peer.isWaitedFor()) {
+                // It hears at once that the old birth is over, and has back what it sent that.
+                out.add(new Action.Reach(peer.key));
+            }
         }
         if (past.turn > 0) {
             attempts.distrust(TIMERS);
@@ -176,6 +202,13 @@ public final class ServiceCore {
         look(RETURNED);
         beginRepeats(repeated, out);
         return out;
+    }
+
+    private void beginAnew(List<Action> out) {
+        Birth before = past.bornAs == null ? formers.get(0) : past.bornAs;
+        String reason =
+                name + " has a new birth, " + self.birth() + ", instead of " + before + " (K11)";
+        own(List.of(new Change.BornAnew(before, self.birth(), reason)), out);
     }
 
     private void beginRepeats(List<Repeat> repeated, List<Action> out) {
@@ -212,6 +245,9 @@ public final class ServiceCore {
         }
         long now = clock.advance(at);
         lookAtTimers(now);
+        if (!leftUntilMillis.isEmpty()) {
+            lookAgain(now, out);
+        }
         if (now >= forgetAtMillis) {
             forgetAtMillis = now + FORGET_EVERY_MILLIS;
             forgetSilentClients(now, out);
@@ -262,6 +298,19 @@ public final class ServiceCore {
             conversation(peer.get().key).say(peer.get(), finalTurn, out);
         }
         return halted ? new ArrayList<>() : out;
+    }
+
+    /** Whether services that were left were made anew meanwhile. */
+    private void lookAgain(long now, List<Action> out) {
+        for (Map.Entry<String, Long> left : List.copyOf(leftUntilMillis.entrySet())) {
+            Peer peer = past.peers.get(left.getKey());
+            if (left.getValue() <= now) {
+                leftUntilMillis.remove(left.getKey());
+                if (peer != null) {
+                    reach(peer, out);
+                }
+            }
+        }
     }
 
     private void tryFirsts(Moment at, List<Action> out) {
@@ -437,7 +486,7 @@ public final class ServiceCore {
         return new Running(peer.key, input, number, msg.refusal());
     }
 
-    private static String nameOf(String key) {
+    static String nameOf(String key) {
         int end = key.indexOf(RESERVED);
         return end < 0 ? key : key.substring(0, end);
     }
@@ -450,9 +499,9 @@ public final class ServiceCore {
         long now = clock.advance(at);
         long due = nextDue();
         long timers = due == Long.MAX_VALUE || due <= now ? Long.MAX_VALUE : due - now;
+        long next = leftUntilMillis.values().stream().reduce(forgetAtMillis, Math::min);
         return Math.min(
-                Math.min(timers, attempts.waitMillis(at.steadyMillis())),
-                Math.max(1, forgetAtMillis - now));
+                Math.min(timers, attempts.waitMillis(at.steadyMillis())), Math.max(1, next - now));
     }
 
     /** Whether any input waits for its turn, may it run now or not. */
@@ -928,13 +977,16 @@ public final class ServiceCore {
     }
 
     private Action call(long output, Body body) {
-        return new Action.Call(output, self.birth() + "-" + output, body);
+        // The id stays, whatever birth makes the call again (K17).
+        Birth made = past.birthOfOutput(output).orElse(self.birth());
+        return new Action.Call(output, made + "-" + output, body);
     }
 
     private void reach(Peer peer, List<Action> out) {
         if (!peer.outside
                 && !peer.key.equals(name)
                 && peer.isWaitedFor()
+                && !leftUntilMillis.containsKey(peer.key)
                 && conversation(peer.key).link().isEmpty()) {
             out.add(new Action.Reach(peer.key));
         }
@@ -1121,8 +1173,18 @@ public final class ServiceCore {
             return;
         }
         if (peer != null && peer.gone.contains(from.birth())) {
-            sayGone(link, key, from.birth(), out);
-            close(link, "birth " + from.birth() + " of " + key + " is gone here", out);
+            String reason = "birth " + from.birth() + " of " + key + " is gone here";
+            boolean told = sayGone(link, key, from.birth(), out);
+            close(link, reason, out);
+            if (told && !link.outside()) {
+                leave(key, reason + "; what is sent to it waits for another birth", out);
+            }
+            return;
+        }
+        if (peer != null && from.birth().equals(peer.refusedBy)) {
+            String reason = refused(key, from.birth());
+            close(link, reason, out);
+            leave(key, reason, out);
             return;
         }
         Optional<String> old = older(conversation, peer, from);
@@ -1135,6 +1197,7 @@ public final class ServiceCore {
             peer = past.peers.get(key);
         }
         introduction.from = from;
+        leftUntilMillis.remove(key);
         Frame.PairState state = hello.pair();
         if (!hello.to().equals(Optional.of(self.birth()))) {
             state = Frame.PairState.NEW;
@@ -1228,10 +1291,33 @@ public final class ServiceCore {
         }
     }
 
-    private void sayGone(Link link, String key, Birth birth, List<Action> out) {
-        if (!overTurns.containsKey(key)) {
-            out.add(new Action.Send(link, new Frame.Gone(birth)));
+    /** Says so once that is final (K4). */
+    private boolean sayGone(Link link, String key, Birth birth, List<Action> out) {
+        if (overTurns.containsKey(key)) {
+            return false;
         }
+        out.add(new Action.Send(link, new Frame.Gone(birth)));
+        return true;
+    }
+
+    private void leave(String key, String reason, List<Action> out) {
+        leftUntilMillis.put(key, clock.nowMillis() + LEFT_MILLIS);
+        out.add(new Action.Leave(key, reason));
+    }
+
+    /** What that birth of a peer said, and what to do. */
+    private String refused(String key, Birth birth) {
+        return "birth "
+                + birth
+                + " of "
+                + key
+                + " says that birth "
+                + self.birth()
+                + " of "
+                + name
+                + " is gone: it takes nothing of it any more (K15). To go on with it, stop "
+                + name
+                + " and give it a new birth: Services.newBirth";
     }
 
     /** The pair is over (K15). */
@@ -1259,15 +1345,34 @@ public final class ServiceCore {
     private void over(Link link, Introduction introduction, Frame.Gone gone, List<Action> out) {
         String reason = link.peer() + " says that birth " + gone.birth() + " is gone";
         Peer peer = past.peers.get(link.peer());
-        if (!link.outside()
-                && peer != null
-                && peer.birth != null
-                && (gone.birth().equals(peer.birth) || gone.birth().equals(self.birth()))) {
+        Optional<Birth> from =
+                Optional.ofNullable(introduction.from)
+                        .map(Incarnation::birth)
+                        .or(() -> Optional.ofNullable(peer).map(it -> it.birth));
+        if (!link.outside() && gone.birth().equals(self.birth()) && from.isPresent()) {
+            refuse(link.peer(), from.get(), out);
+        } else if (!link.outside() && peer != null && gone.birth().equals(peer.birth)) {
             end(peer, peer.birth, reason, out);
         }
         if (links.get(link) == introduction) {
             close(link, reason, out);
         }
+    }
+
+    /** That birth takes nothing of this one any more (K15). */
+    private void refuse(String key, Birth by, List<Action> out) {
+        String reason = refused(key, by);
+        Peer peer = past.peers.get(key);
+        if (peer == null || !by.equals(peer.refusedBy)) {
+            for (Link link : List.copyOf(conversation(key).links.keySet())) {
+                close(link, reason, out);
+            }
+            own(List.of(new Change.PairRefused(key, by, reason)), out);
+            conversation(key).end();
+            attempts.forget(key);
+            look(RETURNED);
+        }
+        leave(key, reason, out);
     }
 
     private void ask(Link link, Frame.Ask ask, List<Action> out) {
@@ -1360,25 +1465,74 @@ public final class ServiceCore {
     /**
      * An operator says that this birth never comes back (K15): what it has not acked returns, and
      * it is told so, should it come back nevertheless.
+     *
+     * @throws IllegalArgumentException where no service of that name is known, or none with that
+     *     birth; says which are
      */
     public List<Action> declareGone(String service, Birth birth, String reason) {
         expectIdle();
-        checkName(service);
         List<Action> out = new ArrayList<>();
-        Peer peer = past.peers.get(service);
-        if (peer != null && birth.equals(peer.birth)) {
+        Peer peer = expectService(service);
+        if (birth.equals(peer.birth)) {
             List<Link> there = List.copyOf(conversation(service).links.keySet());
             endSilently(peer, birth, reason, out);
-            later.add(new Later(past.turn, () -> leave(there, birth, reason)));
-        } else if (peer == null || !peer.gone.contains(birth)) {
-            own(List.of(new Change.PairOver(service, birth, reason)), out);
-            overTurns.put(service, past.turn);
+            later.add(new Later(past.turn, () -> sayGone(there, birth, reason)));
+        } else if (!peer.gone.contains(birth)) {
+            throw new IllegalArgumentException(
+                    name
+                            + " knows no birth "
+                            + birth
+                            + " of "
+                            + service
+                            + (peer.birth == null
+                                    ? ", and none that is there; what waits for it can be given up"
+                                    : "; it knows " + peer.birth));
         }
         return out;
     }
 
+    /**
+     * An operator gives up what waits for a name under which nobody was met, or nobody after a
+     * birth that is gone: it comes back, and was certainly not consumed.
+     *
+     * @throws IllegalArgumentException where no service of that name is known, or one is there,
+     *     with a birth that can be declared gone
+     */
+    public List<Action> giveUp(String service, String reason) {
+        expectIdle();
+        List<Action> out = new ArrayList<>();
+        Peer peer = expectService(service);
+        if (peer.birth != null) {
+            throw new IllegalArgumentException(
+                    service
+                            + " has the birth "
+                            + peer.birth
+                            + ", which may have consumed what was sent to it. If it never comes"
+                            + " back, declare that birth gone");
+        }
+        own(List.of(new Change.GivenUp(service, reason)), out);
+        look(RETURNED);
+        return out;
+    }
+
+    private Peer expectService(String service) {
+        Peer peer = past.peers.get(service);
+        if (peer == null || peer.outside || service.equals(name)) {
+            throw new IllegalArgumentException(
+                    name
+                            + " knows no service "
+                            + service
+                            + "; it knows "
+                            + past.peers.values().stream()
+                                    .filter(it -> !it.outside && !it.key.equals(name))
+                                    .map(it -> it.key)
+                                    .toList());
+        }
+        return peer;
+    }
+
     /** Says that the birth is gone where its links are still there. */
-    private void leave(List<Link> there, Birth birth, String reason) {
+    private void sayGone(List<Link> there, Birth birth, String reason) {
         for (Link link : there) {
             if (links.containsKey(link)) {
                 leaving.add(new Action.Send(link, new Frame.Gone(birth)));
@@ -1562,6 +1716,17 @@ public final class ServiceCore {
                             conversation == null ? 0 : conversation.held.size()));
         }
         return all;
+    }
+
+    /** Services that say that this one's birth is gone, with what to do (K15). */
+    public Map<String, String> refusedBy() {
+        Map<String, String> reasons = new TreeMap<>();
+        for (Peer peer : past.peers.values()) {
+            if (peer.refusedBy != null) {
+                reasons.put(peer.key, refused(peer.key, peer.refusedBy));
+            }
+        }
+        return reasons;
     }
 
     /** Calls to the world that have not returned (K17). */

@@ -27,6 +27,10 @@ class ServiceCoreTest {
         ServiceCore core;
         final ArrayDeque<Action.Send> sent = new ArrayDeque<>();
         final List<Action.Close> closed = new ArrayList<>();
+        final List<Action.Leave> left = new ArrayList<>();
+        final List<String> reached = new ArrayList<>();
+        final List<String> calls = new ArrayList<>();
+        final List<Birth> formers = new ArrayList<>();
         Optional<String> halted = Optional.empty();
 
         End(String name, boolean client) {
@@ -38,9 +42,11 @@ class ServiceCoreTest {
 
         void start() {
             starts.add(new Incarnation(birth, starts.size() + 1, 1_000 + starts.size()));
-            core = new ServiceCore(name, starts, LIMITS);
+            core = new ServiceCore(name, formers, starts, LIMITS);
             written.forEach(core::recover);
             sent.clear();
+            reached.clear();
+            calls.clear();
             perform(core.begin(List.of(), NOW));
         }
 
@@ -48,6 +54,14 @@ class ServiceCoreTest {
             birth = new Birth(birth.high(), birth.low() + 1);
             starts.clear();
             written.clear();
+            start();
+        }
+
+        /** Its folder goes on under another birth. */
+        void bearAnew() {
+            formers.add(birth);
+            birth = new Birth(birth.high(), birth.low() + 1);
+            starts.clear();
             start();
         }
 
@@ -59,6 +73,12 @@ class ServiceCoreTest {
                     sent.add(it);
                 } else if (action instanceof Action.Close it) {
                     closed.add(it);
+                } else if (action instanceof Action.Leave it) {
+                    left.add(it);
+                } else if (action instanceof Action.Reach it) {
+                    reached.add(it.service());
+                } else if (action instanceof Action.Call it) {
+                    calls.add(it.id());
                 } else if (action instanceof Action.Halt it) {
                     halted = Optional.of(it.reason());
                 }
@@ -479,5 +499,225 @@ class ServiceCoreTest {
         assertThat(again.acked("bank", 1)).isTrue();
         assertThat(again.acked("bank", 2)).isFalse();
         assertThat(again.snapshot().changes()).isEqualTo(shop.core.snapshot().changes());
+    }
+
+    private static Input.Returned back(End of) {
+        return (Input.Returned) of.next().orElseThrow();
+    }
+
+    /** K15: who is told that its birth is gone has all back, says what to do, and dials no more. */
+    @Test
+    void whoseBirthIsGoneLearnsItInWordsAndDialsNoMore() {
+        End bank = new End("bank", false);
+        End shop = new End("shop", false);
+        new Joint(bank, shop).settle();
+        shop.perform(shop.core.declareGone("bank", bank.birth, "burnt"));
+        shop.force();
+        bank.start();
+        bank.submit("shop", "one");
+        bank.force();
+        new Joint(bank, shop).settle();
+        assertThat(bank.left).extracting(Action.Leave::service).containsExactly("shop");
+        assertThat(bank.core.refusedBy().get("shop"))
+                .contains(shop.birth.toString(), bank.birth.toString(), "Services.newBirth");
+        assertThat(back(bank).perhapsConsumed()).isTrue();
+        bank.commit(nothing());
+        bank.submit("shop", "two");
+        bank.reached.clear();
+        bank.force();
+        assertThat(bank.reached).isEmpty();
+        Joint again = new Joint(shop, bank);
+        again.settle();
+        assertThat(shop.left).extracting(Action.Leave::service).contains("bank");
+        long written = bank.written.size();
+        new Joint(bank, shop).settle();
+        assertThat(bank.written).hasSize((int) written);
+        // A base says so, too, and brings nothing back again.
+        ServiceCore folded = new ServiceCore("bank", bank.starts, LIMITS);
+        folded.recover(bank.core.snapshot());
+        assertThat(folded.refusedBy()).isEqualTo(bank.core.refusedBy());
+        assertThat(folded.snapshot().changes()).isEqualTo(bank.core.snapshot().changes());
+        // After a time it looks whether the other one was made anew.
+        long later = 2 * ServiceCore.LEFT_MILLIS;
+        bank.perform(bank.core.tick(new Moment(NOW.wallMillis() + later, later)));
+        assertThat(bank.reached).containsExactly("shop");
+    }
+
+    /** K15, K11: with a new birth it goes on, and what waited comes back before. */
+    @Test
+    void aNewBirthGoesOnWithWhoDeclaredTheOldOneGone() {
+        End bank = new End("bank", false);
+        End shop = new End("shop", false);
+        new Joint(bank, shop).settle();
+        shop.perform(shop.core.declareGone("bank", bank.birth, "burnt"));
+        shop.force();
+        new Joint(bank, shop).settle();
+        bank.bearAnew();
+        assertThat(bank.core.refusedBy()).isEmpty();
+        bank.submit("shop", "new");
+        bank.force();
+        new Joint(bank, shop).settle();
+        assertThat(type(shop.next())).isEqualTo("new");
+    }
+
+    /** K11: numbered or not, a newer folder may have sent it, and it may have been consumed. */
+    @Test
+    void aNewBirthHasItsOutboxBackAndSendsNothingOfIt() {
+        End bank = new End("bank", false);
+        End shop = new End("shop", false);
+        Joint joint = new Joint(shop, bank);
+        joint.settle();
+        shop.submit("bank", "numbered");
+        shop.submit("mail", "unnumbered");
+        shop.submit("shop", "own");
+        shop.force();
+        shop.bearAnew();
+        assertThat(shop.reached).contains("bank");
+        new Joint(shop, bank).settle();
+        List<String> back = new ArrayList<>();
+        // Behind a start one channel after the other is tried.
+        for (int i = 0; i < 20; i++) {
+            Optional<Input> input = shop.next();
+            if (input.isPresent()) {
+                if (input.get() instanceof Input.Returned it) {
+                    assertThat(it.perhapsConsumed()).isTrue();
+                    assertThat(it.reason()).contains("new birth");
+                }
+                back.add(type(input));
+                shop.commit(nothing());
+            }
+        }
+        assertThat(back).containsExactlyInAnyOrder("numbered", "unnumbered", "own");
+        assertThat(shop.next()).isEmpty();
+        assertThat(bank.next()).isEmpty();
+        assertThat(shop.core.acked("bank", 1)).isFalse();
+        // The order is recorded once: a start later nothing comes back again.
+        shop.submit("bank", "new");
+        shop.force();
+        shop.start();
+        assertThat(shop.next()).isEmpty();
+        new Joint(shop, bank).settle();
+        assertThat(type(bank.next())).isEqualTo("new");
+    }
+
+    /** K11: what was sent to the old birth comes back to its sender. */
+    @Test
+    void peersOfANewBirthHaveBackWhatTheOldOneDidNotAck() {
+        End bank = new End("bank", false);
+        End shop = new End("shop", false);
+        new Joint(shop, bank).settle();
+        shop.submit("bank", "lost with a newer folder");
+        shop.force();
+        bank.bearAnew();
+        assertThat(bank.reached).containsExactly("shop");
+        new Joint(bank, shop).settle();
+        assertThat(back(shop).perhapsConsumed()).isTrue();
+        assertThat(bank.next()).isEmpty();
+    }
+
+    /**
+     * K11, K12: whether its sender heard a refusal of the old birth nobody knows, so it is not sent
+     * again; the message lies aside with the service.
+     */
+    @Test
+    void aNewBirthDoesNotRepeatARefusal() {
+        End bank = new End("bank", false);
+        End shop = new End("shop", false);
+        Joint joint = new Joint(shop, bank);
+        joint.settle();
+        shop.submit("bank", "poison");
+        shop.force();
+        joint.settle();
+        bank.next();
+        bank.perform(bank.core.failed("poison", NOW));
+        bank.force();
+        bank.bearAnew();
+        new Joint(shop, bank).settle();
+        assertThat(bank.core.parked()).hasSize(1);
+        assertThat(bank.core.channels())
+                .filteredOn(it -> it.peer().equals("shop"))
+                .allMatch(it -> it.unacked() == 0);
+        // It had no ack, either.
+        assertThat(back(shop).perhapsConsumed()).isTrue();
+        shop.commit(nothing());
+        assertThat(shop.next()).isEmpty();
+    }
+
+    /** K17: the id stays, whatever birth makes the call again. */
+    @Test
+    void aCallKeepsTheIdOfTheBirthThatMadeIt() {
+        End bank = new End("bank", false);
+        bank.submit("bank", "go");
+        for (int birth = 0; birth < 3; birth++) {
+            bank.next();
+            bank.commit(
+                    new Effects(
+                            new byte[0],
+                            List.of(new Effects.Send("bank", body("go"))),
+                            List.of(),
+                            List.of(),
+                            List.of(body("call")),
+                            List.of(),
+                            0,
+                            false));
+            bank.force();
+            if (birth < 2) {
+                bank.bearAnew();
+            }
+        }
+        List<String> ids = new ArrayList<>();
+        for (int call = 0; call < 3; call++) {
+            Birth by = call < 2 ? bank.formers.get(call) : bank.birth;
+            ids.add(by + "-" + (call + 1));
+        }
+        bank.start();
+        assertThat(bank.calls).containsExactlyElementsOf(ids);
+        ServiceCore folded = new ServiceCore("bank", bank.formers, bank.starts, LIMITS);
+        folded.recover(bank.core.snapshot());
+        List<String> again =
+                folded.begin(List.of(), NOW).stream()
+                        .filter(it -> it instanceof Action.Call)
+                        .map(it -> ((Action.Call) it).id())
+                        .toList();
+        assertThat(again).containsExactlyElementsOf(ids);
+    }
+
+    /** What waits for a name that nobody has can be given up; it was certainly not consumed. */
+    @Test
+    void whatWaitsForANameThatNobodyHasComesBackByOrder() {
+        End shop = new End("shop", false);
+        shop.submit("bnak", "one");
+        shop.submit("bnak", "two");
+        shop.perform(shop.core.giveUp("bnak", "nobody is called so"));
+        assertThat(back(shop).perhapsConsumed()).isFalse();
+        shop.commit(nothing());
+        assertThat(back(shop).number()).isEqualTo(2);
+        shop.commit(nothing());
+        assertThat(shop.next()).isEmpty();
+        assertThat(shop.core.channels().get(0).unacked()).isZero();
+        assertThat(shop.core.acked("bnak", 1)).isFalse();
+    }
+
+    @Test
+    void anOrderThatNamesNobodyKnownIsRefusedWithThoseWhoAre() {
+        End bank = new End("bank", false);
+        End shop = new End("shop", false);
+        new Joint(shop, bank).settle();
+        shop.submit("bnak", "one");
+        int written = shop.written.size();
+        Birth nobody = new Birth(9, 9);
+        refused(() -> shop.core.declareGone("mail", bank.birth, "x"), "[bank, bnak]");
+        refused(() -> shop.core.declareGone("bank", nobody, "x"), bank.birth.toString());
+        refused(() -> shop.core.declareGone("bnak", nobody, "x"), "can be given up");
+        refused(() -> shop.core.giveUp("mail", "x"), "[bank, bnak]");
+        refused(() -> shop.core.giveUp("shop", "x"), "[bank, bnak]");
+        refused(() -> shop.core.giveUp("bank", "x"), bank.birth.toString());
+        assertThat(shop.written).hasSize(written);
+    }
+
+    private static void refused(Runnable order, String part) {
+        assertThatThrownBy(order::run)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(part);
     }
 }

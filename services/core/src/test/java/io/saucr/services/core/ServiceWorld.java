@@ -20,9 +20,9 @@ import java.util.function.BooleanSupplier;
 /**
  * Services and clients over {@link ServiceCore}, with disks that lose what was not forced, links
  * that break with what is under way, clocks that jump, handlers that throw or kill, calls to the
- * world, births that are given up or declared gone, and old copies of folders. A seed chooses every
- * step. Each message has a number of its own, so that it can be counted who consumed it: at every
- * step, and once more when everything was mended.
+ * world, births that are given up or declared gone, old copies of folders, and backups that go on
+ * under a new birth. A seed chooses every step. Each message has a number of its own, so that it
+ * can be counted who consumed it: at every step, and once more when everything was mended.
  *
  * <p>Faults: any number of crashes, between any two actions; links of which several join the same
  * two; folders that are put back or begun anew, but not both in one run, as who could have told an
@@ -73,10 +73,22 @@ final class ServiceWorld {
         K13_ORDER_BROKEN,
         /** A file stays when its messages are acked. */
         K13_SPACE_KEPT,
+        /** A new birth keeps the outbox, and sends it again. */
+        K11_OUTBOX_KEPT,
+        /** That a new birth began is not recorded. */
+        K11_BEGUN_AGAIN,
         /** Who is behind its own past is not told. */
         K14_HELLO_SAYS_NOTHING,
         /** What a gone birth has not acked is dropped. */
         K15_NOTHING_RETURNS,
+        /** What is in the outbox of a birth that is replaced is dropped. */
+        K15_OUTBOX_DROPPED,
+        /** Who is told that its birth is gone has nothing back. */
+        K15_REFUSED_WITHOUT_RETURN,
+        /** A birth that is gone is dialled for ever. */
+        K15_GONE_IS_DIALLED,
+        /** What is given up is dropped. */
+        K15_GIVEN_UP_AND_DROPPED,
         /** That a message came back is not recorded. */
         K15_RETURNS_AGAIN,
         /** Timers are not in the record. */
@@ -92,10 +104,20 @@ final class ServiceWorld {
         /** That an answer was consumed is not recorded. */
         K17_ANSWERED_AGAIN,
         /** A call's id is another at each start. */
-        K17_ANOTHER_ID
+        K17_ANOTHER_ID,
+        /** A call's id is another under a new birth. */
+        K17_ANOTHER_ID_OF_THE_BIRTH
     }
 
     private static final int ATTEMPTS = 3;
+
+    /** A service that never is. */
+    private static final String NOBODY = "nobody";
+
+    /** Another one, to whom a message is sent when all is counted. */
+    private static final String SOMEBODY = "somebody";
+
+    private static final String GIVEN_UP = "nobody has that name";
 
     /** More than the attempts, as only the first input of a channel is on trial at a start. */
     private static final int MOST_DEATHS = 5 * ATTEMPTS;
@@ -137,6 +159,9 @@ final class ServiceWorld {
     private final Map<Birth, Set<Line>> lostLogs = new HashMap<>();
 
     private final Set<Long> consumedByLost = new HashSet<>();
+
+    /** What was forced by births that are given up, and is not in a backup that goes on. */
+    private final Set<Line> lost = new HashSet<>();
 
     /** Pairs that were over at least at one end. */
     private final Set<Set<Birth>> overPairs = new HashSet<>();
@@ -194,6 +219,8 @@ final class ServiceWorld {
         REPEATED,
         CALLED,
         HEARD_RESULT,
+        /** A new birth began. */
+        BORN,
         DETACHED,
         ANSWERED,
         PUT_ASIDE,
@@ -281,6 +308,9 @@ final class ServiceWorld {
         /** An older state of the folder. */
         Copy copy;
 
+        /** Births that were replaced, the first one first. */
+        final List<Birth> formers = new ArrayList<>();
+
         // The process.
         ServiceCore core;
         String halted;
@@ -299,6 +329,10 @@ final class ServiceWorld {
         final List<Action.Fetch> fetches = new ArrayList<>();
         final Map<Long, Action.Call> calls = new LinkedHashMap<>();
         final Set<String> reached = new LinkedHashSet<>();
+
+        /** Services that are dialled no more. */
+        final Set<String> left = new LinkedHashSet<>();
+
         final Set<Long> failedOnce = new HashSet<>();
         final Map<Long, TimerStart> timerStarts = new HashMap<>();
         final Map<Long, Long> questions = new HashMap<>();
@@ -320,6 +354,11 @@ final class ServiceWorld {
             return forced == 0 ? baseTurn() : written.get(forced - 1).delta().turn();
         }
 
+        /** A pair of its birth. */
+        String pairWith(String key, Birth other) {
+            return key + "/" + other + "@" + birth;
+        }
+
         /** As the others call it. */
         String key() {
             return client ? name + ServiceCore.RESERVED + birth : name;
@@ -330,7 +369,7 @@ final class ServiceWorld {
             lacksFrom = broken == Broken.K9_TAIL_NOT_FORCED ? forced : Integer.MAX_VALUE;
             forced = written.size();
             starts.add(new Incarnation(birth, ++number, random.nextLong()));
-            core = new ServiceCore(name, starts, limits);
+            core = new ServiceCore(name, formers, starts, limits);
             halted = null;
             fuse = 0;
             intake = ServiceCore.Intake.ALL;
@@ -411,10 +450,25 @@ final class ServiceWorld {
                     int slash = line.with().indexOf('/');
                     pairs.put(
                             line.with().substring(0, slash),
-                            Birth.parse(line.with().substring(slash + 1)));
+                            Birth.parse(
+                                    line.with().substring(slash + 1, line.with().indexOf('@'))));
+                }
+                case BORN -> {
+                    pairs.clear();
+                    waiting.removeIf(it -> !it.peer().equals(name));
                 }
                 default -> {}
             }
+        }
+
+        /** What the folder says. */
+        Set<Line> kept() {
+            Set<Line> kept = new HashSet<>();
+            if (base != null) {
+                kept.addAll(base.log().keySet());
+            }
+            written.forEach(it -> kept.addAll(it.lines()));
+            return kept;
         }
 
         void crash() {
@@ -435,6 +489,7 @@ final class ServiceWorld {
             fetches.clear();
             calls.clear();
             reached.clear();
+            left.clear();
             written = new ArrayList<>(written.subList(0, kept));
             forced = Math.min(forced, kept);
             downs.removeIf(it -> it.node() == this);
@@ -525,6 +580,12 @@ final class ServiceWorld {
                     close(it);
                 } else if (action instanceof Action.Reach it) {
                     reached.add(it.service());
+                    left.remove(it.service());
+                } else if (action instanceof Action.Leave it) {
+                    if (broken != Broken.K15_GONE_IS_DIALLED) {
+                        reached.remove(it.service());
+                        left.add(it.service());
+                    }
                 } else if (action instanceof Action.Call it) {
                     call(it);
                 } else if (action instanceof Action.Fetch it) {
@@ -578,6 +639,8 @@ final class ServiceWorld {
             String id = it.id();
             if (broken == Broken.K17_ANOTHER_ID) {
                 id += "-" + number;
+            } else if (broken == Broken.K17_ANOTHER_ID_OF_THE_BIRTH) {
+                id = birth + "-" + it.output();
             }
             check(
                     broken != Broken.NOTHING || isForced(line(Did.CALLED, uid(it.body()))),
@@ -640,8 +703,8 @@ final class ServiceWorld {
                 if (msg.answers() > 0) {
                     checkTook(to, msg.answers());
                 }
-                String of = to.key() + "/" + to.birth;
-                String back = key() + "/" + birth;
+                String of = pairWith(to.key(), to.birth);
+                String back = to.pairWith(key(), birth);
                 if (to.birth.equals(pairs.get(to.key())) && !copiesRan) {
                     check(
                             isForced(new Line(Did.OPENED, 0, of))
@@ -656,7 +719,7 @@ final class ServiceWorld {
                 checkTook(to, hello.consumed().number());
                 if (hello.pair() != Frame.PairState.NEW && to.birth.equals(pairs.get(to.key()))) {
                     check(
-                            isForced(new Line(Did.OPENED, 0, to.key() + "/" + to.birth)),
+                            isForced(new Line(Did.OPENED, 0, pairWith(to.key(), to.birth))),
                             "%s says %s, and the pair is not forced",
                             name,
                             hello);
@@ -685,7 +748,7 @@ final class ServiceWorld {
             check(
                     number == 0
                             || of == null
-                            || isForced(new Line(Did.TOOK, number, from.key() + "/" + of)),
+                            || isForced(new Line(Did.TOOK, number, pairWith(from.key(), of))),
                     "%s acks number %d of %s, which is not forced",
                     name,
                     number,
@@ -714,9 +777,9 @@ final class ServiceWorld {
             Map<String, Long> sent = new HashMap<>();
             for (Change change : delta.changes()) {
                 if (change instanceof Change.PairOpened it) {
-                    lines.add(new Line(Did.OPENED, 0, it.peer() + "/" + it.birth()));
+                    lines.add(new Line(Did.OPENED, 0, pairWith(it.peer(), it.birth())));
                 } else if (change instanceof Change.Consumed it && !it.peer().equals(name)) {
-                    String of = it.peer() + "/" + pairs.get(it.peer());
+                    String of = pairWith(it.peer(), pairs.get(it.peer()));
                     Line took = new Line(Did.TOOK, it.last().number(), of);
                     check(!log.containsKey(took), "%s takes %s twice", name, took);
                     lines.add(took);
@@ -727,6 +790,10 @@ final class ServiceWorld {
                 } else if (change instanceof Change.PairOver it) {
                     overPairs.add(pair(birth, it.birth()));
                     lines.add(new Line(Did.OVER, 0, it.birth().toString()));
+                } else if (change instanceof Change.PairRefused it) {
+                    overPairs.add(pair(birth, it.birth()));
+                } else if (change instanceof Change.BornAnew it) {
+                    lines.add(new Line(Did.BORN, 0, it.now().toString()));
                 } else if (change instanceof Change.Sent it) {
                     sent.merge(it.peer(), 1L, Long::sum);
                 }
@@ -933,7 +1000,7 @@ final class ServiceWorld {
                 return;
             }
             check(
-                    meta.to.equals(key()) && it.birth().equals(meta.birth),
+                    meta.to.equals(key()) && (it.birth().equals(meta.birth) || meta.from == this),
                     "%s consumes %s, which was sent to %s by %s",
                     name,
                     it,
@@ -970,7 +1037,7 @@ final class ServiceWorld {
         }
 
         private void comesBack(Input.Returned it, long uid, List<Line> lines) {
-            if (broken != Broken.K15_NOTHING_RETURNS || !it.perhapsConsumed()) {
+            if (!isDropped(it)) {
                 lines.add(new Line(Did.CAME_BACK, uid, String.valueOf(it.perhapsConsumed())));
             }
             boolean before =
@@ -989,10 +1056,20 @@ final class ServiceWorld {
                     meta == null ? 0 : meta.count,
                     meta == null ? "" : meta.to);
             check(
-                    !it.perhapsConsumed() || !overPairs.isEmpty(),
+                    !it.perhapsConsumed() || !overPairs.isEmpty() || !lostLogs.isEmpty(),
                     "%s has %s back, and no pair is over",
                     name,
                     it);
+        }
+
+        private boolean isDropped(Input.Returned it) {
+            return switch (broken) {
+                case K15_NOTHING_RETURNS -> it.perhapsConsumed();
+                case K15_OUTBOX_DROPPED -> it.reason().contains("(K11)");
+                case K15_REFUSED_WITHOUT_RETURN -> it.reason().contains("says that birth");
+                case K15_GIVEN_UP_AND_DROPPED -> it.reason().equals(GIVEN_UP);
+                default -> false;
+            };
         }
 
         private void goesOff(Input.Timer it, List<Line> lines) {
@@ -1019,7 +1096,7 @@ final class ServiceWorld {
         }
 
         void submit() {
-            String to = "s" + random.nextInt(2);
+            String to = random.nextInt(12) == 0 ? NOBODY : "s" + random.nextInt(2);
             long uid = ++uids;
             Body body = new Body(kind() + ":" + uid + ":2", new byte[0]);
             Meta meta = new Meta(this, to, isCopy(this), 0);
@@ -1066,6 +1143,7 @@ final class ServiceWorld {
             case K3_CONSUMED_NUMBER_APART -> changes.removeIf(it -> it instanceof Change.Consumed);
             case K3_SENDS_APART -> changes.removeIf(it -> it instanceof Change.Sent);
             case K12_TRIED_FORGOTTEN -> changes.removeIf(it -> it instanceof Change.Tried);
+            case K11_BEGUN_AGAIN -> changes.removeIf(it -> it instanceof Change.BornAnew);
             case K15_RETURNS_AGAIN -> changes.removeIf(it -> it instanceof Change.ReturnTaken);
             case K16_TIMERS_FORGOTTEN ->
                     changes.removeIf(
@@ -1206,6 +1284,8 @@ final class ServiceWorld {
         private final Folded base;
         private final List<Written> written;
         private final SimulatedOutbox files;
+        private final Birth birth;
+        private final List<Birth> formers;
         private Copy newer;
         private boolean running;
 
@@ -1213,8 +1293,15 @@ final class ServiceWorld {
             this.node = node;
             starts = new ArrayList<>(node.starts);
             base = node.base;
+            birth = node.birth;
+            formers = List.copyOf(node.formers);
             written = new ArrayList<>(node.written.subList(0, node.forced));
             files = node.files.copy();
+        }
+
+        /** In place of what the node had, for good. */
+        void restore() {
+            put(this);
         }
 
         /** In place of what the node has now. */
@@ -1233,6 +1320,9 @@ final class ServiceWorld {
         private void put(Copy of) {
             node.starts = new ArrayList<>(of.starts);
             node.base = of.base;
+            node.birth = of.birth;
+            node.formers.clear();
+            node.formers.addAll(of.formers);
             node.written = new ArrayList<>(of.written);
             node.forced = of.written.size();
             node.files = of.files.copy();
@@ -1451,6 +1541,10 @@ final class ServiceWorld {
             case 15 -> ifUp(node, () -> declareGone(node));
             case 16 -> ifUp(node, () -> takeLess(node));
             case 17, 18 -> askOne();
+            case 20 -> {
+                ifUp(node, () -> backUpOrBearAnew(node));
+                ifUp(node, () -> did(() -> giveUp(node)));
+            }
             case 19 -> {
                 if (!copies && random.nextInt(40) == 0) {
                     pass((int) SILENCE_MILLIS + 1);
@@ -1514,10 +1608,109 @@ final class ServiceWorld {
         if (node.client || other == node || copies || random.nextInt(8) > 0) {
             return;
         }
+        boolean met =
+                node.core.channels().stream()
+                        .anyMatch(
+                                it ->
+                                        it.peer().equals(other.name)
+                                                && it.birth().equals(Optional.of(other.birth)));
+        if (!met) {
+            return;
+        }
         if (tracing) {
             say("%s hears that %s is gone", node.name, other.name);
         }
         node.perform(node.core.declareGone(other.name, other.birth, "declared gone"));
+    }
+
+    /** A person gives up what waits for a name that is nobody's. */
+    private boolean giveUp(Node node) {
+        boolean waits =
+                node.core.channels().stream()
+                        .anyMatch(it -> it.peer().equals(NOBODY) && it.unacked() > 0);
+        if (waits) {
+            node.perform(node.core.giveUp(NOBODY, GIVEN_UP));
+        }
+        return waits;
+    }
+
+    private void backUpOrBearAnew(Node node) {
+        if (copies || node.core == null) {
+            return;
+        }
+        if (node.copy == null && random.nextBoolean()) {
+            node.copy = new Copy(node);
+        } else if (random.nextInt(3) == 0) {
+            bearAnew(node);
+        }
+    }
+
+    /** An operator gives a folder a new birth: that of the last start, or a backup (K11). */
+    private void bearAnew(Node node) {
+        Map<Line, Long> before = new HashMap<>(node.log);
+        long forcedTurn = node.forcedTurn();
+        node.crash();
+        boolean backup = node.copy != null && random.nextBoolean();
+        Birth last = node.birth;
+        if (backup) {
+            node.copy.restore();
+        }
+        if (tracing) {
+            say("%s has a new birth, from %s", node.name, backup ? "a backup" : "its folder");
+        }
+        Set<Line> kept = node.kept();
+        Set<Line> forced = new HashSet<>();
+        before.forEach(
+                (line, turn) -> {
+                    if (turn <= forcedTurn || kept.contains(line)) {
+                        forced.add(line);
+                    }
+                    if (!kept.contains(line)) {
+                        lose(node, line, turn <= forcedTurn, before);
+                    }
+                });
+        lostLogs.put(last, forced);
+        if (broken != Broken.K11_NUMBERS_INHERITED) {
+            node.formers.add(node.birth);
+            node.birth = newBirth();
+        }
+        node.starts = new ArrayList<>();
+        node.start();
+        if (broken == Broken.K11_OUTBOX_KEPT) {
+            sendAgain(node);
+        }
+        lookAtAll(node);
+    }
+
+    /** What came back goes out once more, as if it had never left. */
+    private void sendAgain(Node node) {
+        for (Change change : node.core.snapshot().changes()) {
+            if (change instanceof Change.ReturnIs it && it.returned().perhapsConsumed()) {
+                node.perform(node.core.submit(it.returned().service(), it.returned().body()));
+            }
+        }
+    }
+
+    private void lose(Node node, Line line, boolean forced, Map<Line, Long> log) {
+        if (forced) {
+            lost.add(line);
+        }
+        // What a service told itself is state, and happens again where the state is older.
+        Meta meta = metas.get(line.id());
+        boolean own = meta != null && meta.from == node;
+        if (line.did() == Did.CONSUMED && !own && !log.containsKey(line(Did.RETRIED, line.id()))) {
+            consumedByLost.add(line.id());
+        }
+    }
+
+    /** Whoever left that service sees it at another address, or looks again after a time. */
+    private void lookAtAll(Node moved) {
+        boolean seen = random.nextBoolean();
+        for (Node node : nodes) {
+            if (seen && node.left.remove(moved.name)) {
+                node.reached.add(moved.name);
+            }
+        }
     }
 
     private void takeOrRunCopy(Node node) {
@@ -1550,17 +1743,18 @@ final class ServiceWorld {
         if (tracing) {
             say("%s is made anew", node.name);
         }
-        Set<Line> lost = new HashSet<>();
+        Set<Line> forced = new HashSet<>();
         node.log.forEach(
                 (line, turn) -> {
                     if (turn <= node.forcedTurn()) {
-                        lost.add(line);
+                        forced.add(line);
                     }
                     if (line.did() == Did.CONSUMED) {
                         consumedByLost.add(line.id());
                     }
                 });
-        lostLogs.put(node.birth, lost);
+        lostLogs.put(node.birth, forced);
+        lost.addAll(forced);
         node.stop(0);
         node.birth = broken == Broken.K11_NUMBERS_INHERITED ? node.birth : newBirth();
         node.starts = new ArrayList<>();
@@ -1569,8 +1763,10 @@ final class ServiceWorld {
         node.forced = 0;
         node.files = new SimulatedOutbox();
         node.copy = null;
+        node.formers.clear();
         node.number = 0;
         node.start();
+        lookAtAll(node);
     }
 
     private static boolean isCopy(Node node) {
@@ -1646,7 +1842,10 @@ final class ServiceWorld {
     }
 
     private boolean reach(Node from, String name) {
-        Node to = nodes.stream().filter(it -> it.name.equals(name)).findFirst().orElseThrow();
+        Node to = nodes.stream().filter(it -> it.name.equals(name)).findFirst().orElse(null);
+        if (to == null) {
+            return false;
+        }
         boolean linked = wires.stream().anyMatch(it -> it.dialler == from && it.acceptor == to);
         if (to.core == null || linked) {
             return false;
@@ -1686,7 +1885,7 @@ final class ServiceWorld {
             nodes.stream().filter(it -> it.core != null).forEach(this::takeAll);
             int steps = 0;
             leaveEarly();
-            while (goesOn() && (beginAnew() || step())) {
+            while (goesOn() && (step() || beginAnew())) {
                 leaveEarly();
                 if (++steps > MOST_STEPS_TO_REST) {
                     check(false, "no end");
@@ -1709,6 +1908,7 @@ final class ServiceWorld {
     private boolean letGoOn() {
         boolean any = false;
         for (Node node : nodes) {
+            any |= giveUp(node);
             List<String> stopped = node.core.stopped();
             any |= !stopped.isEmpty();
             if (!stopped.isEmpty() && random.nextBoolean()) {
@@ -1722,7 +1922,8 @@ final class ServiceWorld {
     }
 
     /**
-     * Of two births whose pair is over one begins anew, as they dial each other in vain for ever.
+     * Of two births whose pair is over one begins anew, or has a new birth, as they have nothing to
+     * tell each other. They came to rest before: none dials the other for ever (K15).
      */
     private boolean beginAnew() {
         if (overPairs.isEmpty()) {
@@ -1731,7 +1932,12 @@ final class ServiceWorld {
         for (Node node : nodes) {
             for (Node other : services) {
                 if (node != other && overPairs.contains(pair(node.birth, other.birth))) {
-                    recreate(node.client || random.nextBoolean() ? node : other);
+                    Node one = node.client || random.nextBoolean() ? node : other;
+                    if (random.nextBoolean()) {
+                        bearAnew(one);
+                    } else {
+                        recreate(one);
+                    }
                     return true;
                 }
             }
@@ -1760,6 +1966,10 @@ final class ServiceWorld {
                     own);
             wait = Math.min(wait, node.calls.isEmpty() ? own : 50);
         }
+        if (!patient && nodes.stream().anyMatch(ServiceWorld::waitsForOneItLeft)) {
+            wait = ServiceCore.LEFT_MILLIS;
+            patient = true;
+        }
         if (patient) {
             pass(wait);
         }
@@ -1785,6 +1995,11 @@ final class ServiceWorld {
     private static boolean isPatient(Node node) {
         return node.core != null
                 && (node.core.hasInputs() || node.core.timers() > 0 || !node.calls.isEmpty());
+    }
+
+    private static boolean waitsForOneItLeft(Node node) {
+        return node.core.channels().stream()
+                .anyMatch(it -> it.unacked() > 0 && node.left.contains(it.peer()));
     }
 
     // ---- counting
@@ -1851,17 +2066,24 @@ final class ServiceWorld {
                             || putAside.containsKey(uid)
                             || isLost(line(Did.CONSUMED, uid))
                             || isLost(line(Did.PUT_ASIDE, uid))
-                            || isLostClient(meta.to),
+                            || isLostClient(meta.to)
+                            || isOfFormerPair(meta),
                     "message %d was sent, and is nowhere",
                     uid);
             check(
-                    told || !putAside.containsKey(uid),
+                    told
+                            || !putAside.containsKey(uid)
+                            || isOfFormerPair(meta)
+                            || isOfFormerBirth(meta),
                     "message %d was put aside, and its sender was not told",
                     uid);
-            boolean perhaps = back.contains(uid) && !backNotConsumed.contains(uid);
+            boolean perhaps =
+                    (back.contains(uid) && !backNotConsumed.contains(uid))
+                            || meta.to.equals(NOBODY);
             check(
                     copiesRan
                             || setAside
+                            || retried.contains(uid)
                             || meta.to.indexOf(ServiceCore.RESERVED) >= 0
                             || from.core.acked(meta.to, meta.count) != perhaps,
                     "%s: message %d, which is number %d to %s, acked: %s",
@@ -1873,8 +2095,18 @@ final class ServiceWorld {
         }
     }
 
+    /** Answers to a client go with the birth that gave them: its call came back. */
+    private static boolean isOfFormerPair(Meta meta) {
+        return meta.to.indexOf(ServiceCore.RESERVED) >= 0 && !meta.birth.equals(meta.from.birth);
+    }
+
+    /** That it was put aside was told to a birth that was replaced before it heard that. */
+    private static boolean isOfFormerBirth(Meta meta) {
+        return !meta.birth.equals(meta.from.birth);
+    }
+
     private boolean isLost(Line line) {
-        return lostLogs.values().stream().anyMatch(it -> it.contains(line));
+        return lost.contains(line);
     }
 
     private void countOne(Node node) {
@@ -1904,13 +2136,15 @@ final class ServiceWorld {
             check(channel.held() == 0, "%s still holds messages of %s", node.name, channel.peer());
         }
         // Acks are recorded with the next turn, whichever that is.
-        node.perform(node.core.declareGone("nobody", new Birth(0, 1), "so that a turn is there"));
+        Body none = new Body("m:0:0", new byte[0]);
+        node.perform(node.core.submit(SOMEBODY, none));
         node.forced = node.written.size();
         node.perform(node.core.finalUpTo(node.newest()));
         check(
                 node.files.isEmpty()
                         ? node.core.channels().stream().allMatch(it -> it.inFiles() == 0)
-                        : node.core.channels().stream().anyMatch(it -> it.unacked() > 0),
+                        : node.core.channels().stream()
+                                .anyMatch(it -> it.unacked() > 0 && !it.peer().equals(SOMEBODY)),
                 "%s has files that nobody needs, or lacks some",
                 node.name);
         String now = text(node.core, node.files);

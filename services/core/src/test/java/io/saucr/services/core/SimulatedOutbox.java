@@ -110,7 +110,7 @@ final class SimulatedOutbox {
                             new Change.ReturnIs(
                                     it.id() + index,
                                     new Input.Returned(
-                                            it.service(), count, true, it.reason(), body)));
+                                            it.service(), count, it.perhaps(), it.reason(), body)));
                 }
             } else {
                 all.add(change);

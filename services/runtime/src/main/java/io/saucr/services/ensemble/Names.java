@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -20,6 +21,7 @@ import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.common.PathUtils;
+import org.apache.zookeeper.data.Stat;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -49,6 +51,9 @@ public final class Names implements AutoCloseable {
 
     /** Of the thread: by path. */
     private final Map<String, Followed> followed = new HashMap<>();
+
+    /** Which head each path has, as it was seen with the address. */
+    private final Map<String, String> heads = new ConcurrentHashMap<>();
 
     private ZooKeeper session;
 
@@ -106,6 +111,14 @@ public final class Names implements AutoCloseable {
     public void follow(String path, Consumer<Optional<String>> changed) {
         PathUtils.validatePath(path);
         work.add(() -> followed.computeIfAbsent(path, p -> new Followed()).add(changed));
+    }
+
+    /**
+     * Which head a service has, whoever holds it: one that was made at another place, or in another
+     * ensemble, is another. Empty where none was seen. By the thread of the names, in a callback.
+     */
+    public Optional<String> head(String path) {
+        return Optional.ofNullable(heads.get(path));
     }
 
     /** Ends the session; nothing is told any more once the callback under way has returned. */
@@ -180,6 +193,10 @@ public final class Names implements AutoCloseable {
         Optional<String> address;
         try {
             address = Optional.of(new String(session.getData(at, false, null), UTF_8));
+            Stat head = session.exists(path + "/head", false);
+            if (head != null) {
+                heads.put(path, Long.toHexString(head.getCzxid()) + "-" + head.getCtime());
+            }
         } catch (KeeperException.NoNodeException e) {
             address = Optional.empty();
         }

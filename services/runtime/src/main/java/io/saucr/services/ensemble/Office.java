@@ -81,6 +81,9 @@ public final class Office implements AutoCloseable {
 
     private boolean taken;
 
+    /** Whether the head may name this start, whatever became of it. */
+    private volatile boolean written;
+
     /** When the session was opened, or answered last. */
     private long opened;
 
@@ -144,6 +147,7 @@ public final class Office implements AutoCloseable {
      * @param self this start, forced in its folder already (K14)
      * @param known all starts of the folder
      * @param confirmed the highest number that is known to have held the head, 0 for none
+     * @param replaces the head of another birth that may be replaced (K11)
      * @param lost told once when a head that was held is seen to be another's or gone: the process
      *     has to halt
      */
@@ -152,9 +156,10 @@ public final class Office implements AutoCloseable {
             Incarnation self,
             List<Incarnation> known,
             long confirmed,
+            Optional<Incarnation> replaces,
             Consumer<String> lost) {
         this.place = place;
-        this.claim = new Claim(place.path(), self, known, confirmed);
+        this.claim = new Claim(place.path(), self, known, confirmed, replaces);
         this.lost = lost;
         this.thread = new Thread(this::run, "office " + place.path());
         this.thread.setDaemon(true);
@@ -189,6 +194,11 @@ public final class Office implements AutoCloseable {
         if (refusal != null) {
             throw new RefusedException(refusal);
         }
+    }
+
+    /** Whether this start wrote the head, or tried to: somebody may know of it then. */
+    public boolean mayBeKnown() {
+        return written;
     }
 
     /** The version of the head's data as this start wrote it, or looked at it last. */
@@ -373,6 +383,7 @@ public final class Office implements AutoCloseable {
     }
 
     private void createHead(Head head) throws KeeperException, InterruptedException {
+        written = true;
         try {
             createParents();
             session.create(
@@ -401,6 +412,7 @@ public final class Office implements AutoCloseable {
     }
 
     private void setHead(Head head, int version) throws KeeperException, InterruptedException {
+        written = true;
         try {
             session.setData(place.path() + "/head", head.encode(), version);
         } catch (KeeperException.BadVersionException | KeeperException.NoNodeException e) {

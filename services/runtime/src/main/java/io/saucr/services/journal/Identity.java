@@ -5,6 +5,7 @@ import io.saucr.services.core.Incarnation;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
@@ -18,8 +19,26 @@ import java.util.zip.CRC32C;
  * @param starts in the order of their numbers, the newest at the end
  * @param confirmed the highest start that is known to have held the head; 0 for none
  * @param begun whether there ever was a journal, so that a missing one is noticed
+ * @param spent the highest number of a start that was refused and left no other trace
+ * @param formers births that were replaced by an order, the first one first (K11)
+ * @param replaces the head that the order replaces; empty where there was none
+ * @param marker the birth that held the once client's marker when the order was given (E5)
+ * @param bound to which service a client belongs; empty where it is none, or has met none
  */
-record Identity(Birth birth, String name, List<Incarnation> starts, long confirmed, boolean begun) {
+record Identity(
+        Birth birth,
+        String name,
+        List<Incarnation> starts,
+        long confirmed,
+        boolean begun,
+        long spent,
+        List<Former> formers,
+        Optional<Incarnation> replaces,
+        Optional<Birth> marker,
+        String bound) {
+
+    /** A birth that was replaced, and the number of its last start. */
+    record Former(Birth birth, long newest) {}
 
     static final int LONGEST_NAME = 255;
 
@@ -31,35 +50,82 @@ record Identity(Birth birth, String name, List<Incarnation> starts, long confirm
                     "birth ([0-9a-f]{32})\n"
                             + "name ([^\n]+)\n"
                             + "confirmed ([0-9]{1,18})\n"
-                            + "journal (begun|none)\n");
+                            + "journal (begun|none)\n"
+                            + "(?:spent ([0-9]{1,18})\n)?"
+                            + "((?:former [0-9a-f]{32} [0-9]{1,18}\n)*)"
+                            + "(?:replaces ([0-9a-f]{32}) ([0-9]{1,18}) ([0-9a-f]{16})\n)?"
+                            + "(?:marker ([0-9a-f]{32})\n)?"
+                            + "(?:bound ([^\n]+)\n)?");
 
     private static final Pattern START = Pattern.compile("start ([0-9]{1,18}) ([0-9a-f]{16})");
 
     Identity {
         starts = List.copyOf(starts);
+        formers = List.copyOf(formers);
+    }
+
+    /** Of a new folder. */
+    static Identity first(Birth birth, String name) {
+        return new Identity(
+                birth,
+                name,
+                List.of(),
+                0,
+                false,
+                0,
+                List.of(),
+                Optional.empty(),
+                Optional.empty(),
+                "");
     }
 
     /** With one start more. */
     Identity started(long nonce) {
         List<Incarnation> more = new ArrayList<>(starts);
-        long last = starts.isEmpty() ? 0 : starts.get(starts.size() - 1).number();
-        more.add(new Incarnation(birth, last + 1, nonce));
+        more.add(new Incarnation(birth, lastNumber() + 1, nonce));
         // The head names the confirmed start or a later one. One that is older than all these can
         // only be that of a write which was in flight for as many starts.
         while (more.size() > REMEMBERED_STARTS) {
             more.remove(more.get(0).number() == confirmed ? 1 : 0);
         }
-        return new Identity(birth, name, more, confirmed, begun);
+        return with(more, confirmed, begun, spent);
+    }
+
+    /** Without the newest start, of which nobody heard; its number is not given again. */
+    Identity withdrawn() {
+        return with(starts.subList(0, starts.size() - 1), confirmed, begun, newest().number());
     }
 
     /** Where that start is known to have held the head. */
     Identity confirmed(long number) {
-        return new Identity(birth, name, starts, number, begun);
+        return with(starts, number, begun, spent);
     }
 
     /** Where the folder has a journal. */
     Identity withJournal() {
-        return new Identity(birth, name, starts, confirmed, true);
+        return with(starts, confirmed, true, spent);
+    }
+
+    private Identity with(List<Incarnation> those, long held, boolean journal, long number) {
+        return new Identity(
+                birth, name, those, held, journal, number, formers, replaces, marker, bound);
+    }
+
+    /** Where a client belongs to a service. */
+    Identity bound(String to) {
+        return new Identity(
+                birth, name, starts, confirmed, begun, spent, formers, replaces, marker, to);
+    }
+
+    /** Under a new birth; numbers of starts go on, so that the journal's stay in order (K11). */
+    Identity bornAnew(Birth now, Optional<Incarnation> head, Optional<Birth> markerOf) {
+        List<Former> more = new ArrayList<>(formers);
+        more.add(new Former(birth, lastNumber()));
+        return new Identity(now, name, List.of(), 0, begun, lastNumber(), more, head, markerOf, "");
+    }
+
+    private long lastNumber() {
+        return Math.max(spent, starts.isEmpty() ? 0 : newest().number());
     }
 
     /** The newest start. */
@@ -69,7 +135,12 @@ record Identity(Birth birth, String name, List<Incarnation> starts, long confirm
 
     /** Whether a start is, or may have been, one of this folder. */
     boolean knows(Incarnation start) {
-        if (!start.birth().equals(birth) || start.number() > newest().number()) {
+        for (Former former : formers) {
+            if (start.birth().equals(former.birth())) {
+                return start.number() <= former.newest();
+            }
+        }
+        if (!start.birth().equals(birth) || start.number() > lastNumber()) {
             return false;
         }
         boolean forgotten = starts.stream().noneMatch(each -> each.number() == start.number());
@@ -87,6 +158,27 @@ record Identity(Birth birth, String name, List<Incarnation> starts, long confirm
                         .append("\njournal ")
                         .append(begun ? "begun" : "none")
                         .append('\n');
+        if (spent > 0) {
+            text.append("spent ").append(spent).append('\n');
+        }
+        for (Former former : formers) {
+            text.append("former ")
+                    .append(former.birth())
+                    .append(' ')
+                    .append(former.newest())
+                    .append('\n');
+        }
+        replaces.ifPresent(
+                it ->
+                        text.append("replaces ")
+                                .append(it.birth())
+                                .append(' ')
+                                .append(it.number())
+                                .append(String.format(" %016x\n", it.nonce())));
+        marker.ifPresent(it -> text.append("marker ").append(it).append('\n'));
+        if (!bound.isEmpty()) {
+            text.append("bound ").append(bound).append('\n');
+        }
         for (Incarnation start : starts) {
             text.append("start ")
                     .append(start.number())
@@ -135,12 +227,30 @@ record Identity(Birth birth, String name, List<Incarnation> starts, long confirm
                             Long.parseLong(start.group(1)),
                             Long.parseUnsignedLong(start.group(2), 16)));
         }
+        List<Former> formers = new ArrayList<>();
+        for (String each : matcher.group(6).lines().toList()) {
+            String[] words = each.split(" ", -1);
+            formers.add(new Former(Birth.parse(words[1]), Long.parseLong(words[2])));
+        }
+        Optional<Incarnation> replaces =
+                Optional.ofNullable(matcher.group(7))
+                        .map(
+                                of ->
+                                        new Incarnation(
+                                                Birth.parse(of),
+                                                Long.parseLong(matcher.group(8)),
+                                                Long.parseUnsignedLong(matcher.group(9), 16)));
         return new Identity(
                 birth,
                 matcher.group(2),
                 starts,
                 Long.parseLong(matcher.group(3)),
-                matcher.group(4).equals("begun"));
+                matcher.group(4).equals("begun"),
+                matcher.group(5) == null ? 0 : Long.parseLong(matcher.group(5)),
+                formers,
+                replaces,
+                Optional.ofNullable(matcher.group(10)).map(Birth::parse),
+                matcher.group(11) == null ? "" : matcher.group(11));
     }
 
     private static String checksum(String text) {

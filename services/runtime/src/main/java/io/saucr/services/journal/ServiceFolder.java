@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The folder in which a service, or a once client, keeps what must survive: `identity`, `journal`
@@ -66,18 +67,7 @@ public final class ServiceFolder implements AutoCloseable {
                             + "\"");
         }
         disk.makeFolder(path);
-        Closeable lock;
-        try {
-            lock = disk.lock(path.resolve(LOCK), "process " + ProcessHandle.current().pid());
-        } catch (Disk.LockedException e) {
-            throw new RefusedFolderException(
-                    path,
-                    -1,
-                    "it is in use by "
-                            + e.getMessage()
-                            + "; one folder is one service's or client's. Stop that process, or use"
-                            + " another folder");
-        }
+        Closeable lock = lock(disk, path);
         boolean opened = false;
         try {
             deleteUnfinished(disk, path.resolve(BASE));
@@ -90,6 +80,21 @@ public final class ServiceFolder implements AutoCloseable {
             if (!opened) {
                 lock.close();
             }
+        }
+    }
+
+    /** Locks a folder that is there. */
+    static Closeable lock(Disk disk, Path path) throws IOException {
+        try {
+            return disk.lock(path.resolve(LOCK), "process " + ProcessHandle.current().pid());
+        } catch (Disk.LockedException e) {
+            throw new RefusedFolderException(
+                    path,
+                    -1,
+                    "it is in use by "
+                            + e.getMessage()
+                            + "; one folder is one service's or client's. Stop that process, or use"
+                            + " another folder");
         }
     }
 
@@ -123,8 +128,7 @@ public final class ServiceFolder implements AutoCloseable {
                                     + " is not empty. Put the file back, or use another folder");
                 }
             }
-            return new Identity(
-                    new Birth(random.nextLong(), random.nextLong()), name, List.of(), 0, false);
+            return Identity.first(new Birth(random.nextLong(), random.nextLong()), name);
         }
         Identity identity = decode(disk, file);
         if (!identity.name().equals(name)) {
@@ -202,6 +206,49 @@ public final class ServiceFolder implements AutoCloseable {
      */
     public void confirm() throws IOException {
         replace(identity.confirmed(incarnation().number()));
+    }
+
+    /**
+     * Forgets this start, which wrote nothing outside of the folder and told nobody of itself: the
+     * folder does not grow by starts that are refused. The next one has another number. Nothing may
+     * follow but {@link #close}.
+     *
+     * @throws IOException where the disk fails; the start is then remembered
+     */
+    public void withdraw() throws IOException {
+        replace(identity.withdrawn());
+    }
+
+    /** Births that were replaced by this one, the first one first (K11). */
+    public List<Birth> formers() {
+        return identity.formers().stream().map(Identity.Former::birth).toList();
+    }
+
+    /** The head that this birth may replace; empty where it replaces none (K11). */
+    public Optional<Incarnation> replaces() {
+        return identity.replaces();
+    }
+
+    /** The birth whose once client's marker this one may replace (E5). */
+    public Optional<Birth> marker() {
+        return identity.marker();
+    }
+
+    /** To which service a client belongs; empty text where it has met none. */
+    public String bound() {
+        return identity.bound();
+    }
+
+    /**
+     * Notes to which service a client belongs; returns when that is forced.
+     *
+     * @param to one line
+     */
+    public void bind(String to) throws IOException {
+        if (to.isEmpty() || to.indexOf('\n') >= 0) {
+            throw new IllegalArgumentException("one line, not \"" + to + "\"");
+        }
+        replace(identity.bound(to));
     }
 
     /** The bytes that its disk could still take. */

@@ -1,5 +1,6 @@
 package io.saucr.services.local;
 
+import io.saucr.services.Address;
 import io.saucr.services.Client;
 import io.saucr.services.ServiceException;
 import io.saucr.services.core.Body;
@@ -36,37 +37,49 @@ final class BirthClient implements Client {
     /** A client's journal is short. */
     private static final int SEGMENT_BYTES = 4 << 20;
 
+    /** Before the name of a service whose head was not seen. */
+    private static final String UNMET = "- ";
+
+    private static final String ANOTHER =
+            "One folder is for one service: use another folder, or give this one a new birth"
+                    + " (Services.newBirth), which says what may be lost";
+
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
     private final Place place;
     private final String name;
+    private final Path folder;
+    private OwnDisk finality;
+    private boolean confirming;
     private final ClientMessages messages = new ClientMessages();
     private ClientTurns turns;
     private TurnLoop loop;
     private final Set<CompletableFuture<?>> calls = ConcurrentHashMap.newKeySet();
     private volatile String over;
 
-    private BirthClient(Place place, String name) {
+    private BirthClient(Place place, String name, Path folder) {
         this.place = place;
+        this.folder = folder;
         this.name = name;
     }
 
     static BirthClient open(Place place, String name, Path folder) throws IOException {
-        BirthClient client = new BirthClient(place, name);
+        BirthClient client = new BirthClient(place, name, folder);
         boolean done = false;
         try {
-            client.begin(folder);
+            client.begin();
             done = true;
             return client;
         } finally {
             if (!done) {
+                client.withdraw();
                 client.closeOpened();
             }
         }
     }
 
-    private void begin(Path folder) throws IOException {
+    private void begin() throws IOException {
         SecureRandom random = new SecureRandom();
-        Finality finality =
+        finality =
                 OwnDisk.open(
                         Disk.local(),
                         folder,
@@ -74,6 +87,7 @@ final class BirthClient implements Client {
                         new JournalOptions(ForceMode.always(), SEGMENT_BYTES),
                         random);
         opened.push(finality);
+        checkService();
         ExecutorService folding =
                 Executors.newSingleThreadExecutor(
                         task -> {
@@ -104,12 +118,77 @@ final class BirthClient implements Client {
         opened.push(peers);
         links.over(peers);
         loop.post(() -> turns.begin(new ClientBorder(links)));
+        confirming = true;
         finality.confirm();
+        if (finality.bound().isEmpty()) {
+            finality.bind(UNMET + place.name());
+        }
         finality.begin(loop);
         loop.begin();
         Optional<Names> names =
-                PlainClient.follow(place, address -> peers.dial(place.name(), address));
+                PlainClient.follow(
+                        place, (address, head) -> loop.post(() -> dial(peers, address, head)));
         names.ifPresent(opened::push);
+    }
+
+    /** A start that was refused leaves no line in the folder. */
+    private void withdraw() {
+        if (finality == null || confirming) {
+            return;
+        }
+        try {
+            finality.withdraw();
+        } catch (IOException e) {
+            LOG.warn("client {}: a start that was refused stays in its list of starts", name, e);
+        }
+    }
+
+    /**
+     * Numbers are of one pair of births, and what waits is for one service: a folder that were used
+     * with another one of that name would send it there.
+     */
+    private void checkService() throws IOException {
+        String bound = finality.bound();
+        if (!bound.isEmpty() && !bound.substring(bound.indexOf(' ') + 1).equals(place.name())) {
+            throw new IOException(
+                    folder
+                            + " is the folder of a client of "
+                            + bound.substring(bound.indexOf(' ') + 1)
+                            + ", not of "
+                            + place.name()
+                            + ". "
+                            + ANOTHER);
+        }
+    }
+
+    /** Turn thread. */
+    private void dial(Peers peers, Optional<Address> address, Optional<String> head) {
+        if (over != null) {
+            return;
+        }
+        String met = head.map(it -> it + " " + place.name()).orElse("");
+        String bound = finality.bound();
+        if (!met.isEmpty() && bound.startsWith(UNMET)) {
+            try {
+                finality.bind(met);
+            } catch (IOException e) {
+                end("the disk of " + folder + " failed: " + e.getMessage());
+                return;
+            }
+        } else if (!met.isEmpty() && !met.equals(bound)) {
+            end(
+                    folder
+                            + " is the folder of a client of another "
+                            + place.name()
+                            + " than the one at "
+                            + place.path(place.name())
+                            + " of "
+                            + place.ensemble().orElse("")
+                            + ". Nothing was sent there. "
+                            + ANOTHER);
+            return;
+        }
+        peers.dial(place.name(), address);
     }
 
     /** Any thread. */
@@ -202,6 +281,12 @@ final class BirthClient implements Client {
         @Override
         public void reach(String service) {
             // It dials its service always.
+        }
+
+        @Override
+        public void leave(String service, String reason) {
+            links.leave(service, reason);
+            end(reason + ". What was sent and has no answer was perhaps consumed");
         }
 
         @Override

@@ -71,7 +71,9 @@ public final class ClientTurns implements Endpoint {
             throws IOException {
         this.service = service;
         this.clock = surroundings.clock();
-        this.core = new ServiceCore(name, finality.incarnations(), options.limits());
+        this.core =
+                new ServiceCore(
+                        name, finality.formers(), finality.incarnations(), options.limits());
         this.recording =
                 new Recording(
                         name,
@@ -212,7 +214,7 @@ public final class ClientTurns implements Endpoint {
                 call.consumed().complete(null);
                 call.answer().ifPresent(answer -> answer.complete(body));
             }
-        } else if (input instanceof Input.Returned it) {
+        } else if (input instanceof Input.Returned it && it.service().equals(service)) {
             call = waiting.remove(it.number());
             if (call != null) {
                 call.fail(

@@ -66,6 +66,11 @@ final class DeltaFormat {
     private static final int PARKED_IS = 24;
     private static final int IN_FILES = 25;
     private static final int RETURNING_IS = 26;
+    private static final int PAIR_REFUSED = 30;
+    private static final int GIVEN_UP = 31;
+    private static final int BORN_ANEW = 32;
+    private static final int BORN_AS = 33;
+    private static final int RETURNING_UNSENT_IS = 34;
     private static final int RETURN_PARKED = 40;
     private static final int RETURN_AGAIN = 41;
     private static final int PARKED_RETURN_IS = 42;
@@ -235,6 +240,20 @@ final class DeltaFormat {
             begin(out, ANSWERED);
             out.writeString(it.peer());
             out.writeNumber(it.number());
+        } else if (change instanceof Change.PairRefused it) {
+            begin(out, PAIR_REFUSED);
+            out.writeString(it.peer());
+            write(it.birth(), out);
+            out.writeString(it.reason());
+        } else if (change instanceof Change.GivenUp it) {
+            begin(out, GIVEN_UP);
+            out.writeString(it.peer());
+            out.writeString(it.reason());
+        } else if (change instanceof Change.BornAnew it) {
+            begin(out, BORN_ANEW);
+            write(it.before(), out);
+            write(it.now(), out);
+            out.writeString(it.reason());
         } else {
             writeOfBase(change, out);
         }
@@ -266,7 +285,7 @@ final class DeltaFormat {
         } else if (change instanceof Change.InFiles it) {
             write(it, out);
         } else if (change instanceof Change.ReturningIs it) {
-            begin(out, RETURNING_IS);
+            begin(out, it.perhaps() ? RETURNING_IS : RETURNING_UNSENT_IS);
             out.writeNumber(it.stream());
             out.writeNumber(it.id());
             out.writeString(it.service());
@@ -277,6 +296,14 @@ final class DeltaFormat {
             begin(out, PARKED_RETURN_IS);
             out.writeNumber(it.id());
             write(it.returned(), out);
+        } else if (change instanceof Change.BornAs it) {
+            begin(out, BORN_AS);
+            write(it.now(), out);
+            out.writeNumber(it.before().size());
+            for (Change.Former former : it.before()) {
+                write(former.birth(), out);
+                out.writeNumber(former.outputsUpTo());
+            }
         } else {
             throw new IllegalStateException("no bytes for " + change);
         }
@@ -425,17 +452,15 @@ final class DeltaFormat {
             case NUMBERS_UP_TO -> new Change.NumbersUpTo(in.number(), in.number(), in.number());
             case OUTPUT_IS -> new Change.OutputIs(in.number(), in.body());
             case IN_FILES -> inFiles(in);
-            case RETURNING_IS ->
-                    new Change.ReturningIs(
-                            in.number(),
-                            in.number(),
-                            in.text(),
-                            in.number(),
-                            in.number(),
-                            in.text());
+            case RETURNING_IS -> returning(in, true);
+            case RETURNING_UNSENT_IS -> returning(in, false);
             case RETURN_IS -> new Change.ReturnIs(in.number(), returned(in));
             case PARKED_RETURN_IS -> new Change.ParkedReturnIs(in.number(), returned(in));
             case PARKED_IS -> new Change.ParkedIs(in.number(), in.text(), in.text(), in.body());
+            case PAIR_REFUSED -> new Change.PairRefused(in.text(), in.birth(), in.text());
+            case GIVEN_UP -> new Change.GivenUp(in.text(), in.text());
+            case BORN_ANEW -> new Change.BornAnew(in.birth(), in.birth(), in.text());
+            case BORN_AS -> new Change.BornAs(in.birth(), formers(in));
             default ->
                     throw new IOException(
                             "turn "
@@ -465,6 +490,19 @@ final class DeltaFormat {
 
     private static Input.Returned returned(Fields in) throws IOException {
         return new Input.Returned(in.text(), in.number(), in.truth(), in.text(), in.body());
+    }
+
+    private static Change returning(Fields in, boolean perhaps) throws IOException {
+        return new Change.ReturningIs(
+                in.number(), in.number(), in.text(), in.number(), in.number(), perhaps, in.text());
+    }
+
+    private static List<Change.Former> formers(Fields in) throws IOException {
+        List<Change.Former> formers = new ArrayList<>();
+        for (int left = in.size(); left > 0; left--) {
+            formers.add(new Change.Former(in.birth(), in.number()));
+        }
+        return formers;
     }
 
     private static Change peer(Fields in) throws IOException {

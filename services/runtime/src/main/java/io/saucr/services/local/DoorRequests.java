@@ -296,6 +296,11 @@ final class DoorRequests {
             }
 
             @Override
+            public void leave(String service, String reason) {
+                border.leave(service, reason);
+            }
+
+            @Override
             public void call(long output, String id, Body call) {
                 border.call(output, id, call);
             }

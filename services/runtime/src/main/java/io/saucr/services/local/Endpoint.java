@@ -29,6 +29,9 @@ public interface Endpoint extends TurnLoop.Steps {
         /** Keeps trying to make a link to this service. */
         void reach(String service);
 
+        /** Tries no more, until it is seen at another address, and tells people why. */
+        void leave(String service, String reason);
+
         /**
          * Makes a call to the world, until it returned (K17).
          *

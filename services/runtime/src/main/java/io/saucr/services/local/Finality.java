@@ -1,5 +1,6 @@
 package io.saucr.services.local;
 
+import io.saucr.services.core.Birth;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.DeadJournalException;
@@ -8,6 +9,7 @@ import io.saucr.services.journal.Recovered;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * When turns of a service are final, which nothing can undo any more: all that a protection
@@ -36,6 +38,23 @@ public interface Finality extends AutoCloseable {
      * @throws IOException where that fails: the process has to halt
      */
     void confirm() throws IOException;
+
+    /**
+     * Forgets this start, which nobody but what survives ever heard of; only {@link #close} may
+     * follow.
+     *
+     * @throws IOException where that fails
+     */
+    void withdraw() throws IOException;
+
+    /** Births that an operator replaced, the first one first; usually none (K11). */
+    List<Birth> formers();
+
+    /** The head that this birth may replace (K11). */
+    Optional<Incarnation> replaces();
+
+    /** The birth whose once client's marker this one may replace (E5). */
+    Optional<Birth> marker();
 
     /**
      * Reads what survived, once (K9).

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,6 +32,10 @@ final class Links implements LinkListener {
     private final Map<Long, Link> links = new HashMap<>();
     private final List<Connection> queued = new ArrayList<>();
     private final Set<String> reached = new HashSet<>();
+
+    /** Services whose addresses are told when they change, with the last one that was told. */
+    private final Map<String, Optional<Address>> followed = new ConcurrentHashMap<>();
+
     private volatile Peers peers;
 
     /**
@@ -122,8 +127,11 @@ final class Links implements LinkListener {
             return;
         }
         if (names.isPresent()) {
-            peers.dial(service, Optional.empty());
-            names.get().follow(place.path(service), address -> follow(service, address));
+            Optional<Address> known = followed.putIfAbsent(service, Optional.empty());
+            peers.dial(service, known == null ? Optional.empty() : known);
+            if (known == null) {
+                names.get().follow(place.path(service), address -> follow(service, address));
+            }
         } else {
             Address address = place.addresses().get(service);
             if (address == null) {
@@ -137,13 +145,22 @@ final class Links implements LinkListener {
         }
     }
 
+    /** Until it is to be reached again, or is seen at another address. */
+    void leave(String service, String reason) {
+        LOG.warn("{} dials {} no more: {}", place.name(), service, reason);
+        reached.remove(service);
+        peers.leave(service);
+    }
+
     /** Any thread. */
     private void follow(String service, Optional<String> address) {
         if (address.isEmpty()) {
             return;
         }
         try {
-            peers.dial(service, Optional.of(Address.parse(address.get())));
+            Optional<Address> now = Optional.of(Address.parse(address.get()));
+            followed.put(service, now);
+            peers.dial(service, now);
         } catch (IllegalArgumentException e) {
             LOG.warn("{}: the address of {} is of no use", place.name(), service, e);
         }

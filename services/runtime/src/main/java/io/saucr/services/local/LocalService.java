@@ -32,8 +32,10 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
@@ -84,6 +86,8 @@ final class LocalService implements RunningService {
     private HttpDoor door;
     private boolean hadRoom = true;
     private boolean wasScarce;
+    private Office office;
+    private boolean confirming;
     private volatile Measures measures = Measures.NONE;
 
     private LocalService(Place place) {
@@ -105,8 +109,21 @@ final class LocalService implements RunningService {
             return service;
         } finally {
             if (!started) {
+                service.withdraw();
                 service.closeOpened();
             }
+        }
+    }
+
+    /** A start of which nobody outside knows leaves no line in the folder. */
+    private void withdraw() {
+        if (finality == null || confirming || (office != null && office.mayBeKnown())) {
+            return;
+        }
+        try {
+            finality.withdraw();
+        } catch (IOException e) {
+            LOG.warn("{}: a start that was refused stays in its list of starts", place.name(), e);
         }
     }
 
@@ -143,6 +160,7 @@ final class LocalService implements RunningService {
                 new OwnWrites(
                         place,
                         turns,
+                        finality,
                         (output, answer) -> loop.post(() -> turns.result(output, answer)));
         opened.push(writes);
         Optional<Names> names =
@@ -178,6 +196,7 @@ final class LocalService implements RunningService {
             opened.push(door);
         }
         takeOffice();
+        confirming = true;
         finality.confirm();
         finality.begin(measured(loop));
         loop.begin();
@@ -226,7 +245,7 @@ final class LocalService implements RunningService {
         if (place.ensemble().isEmpty()) {
             return;
         }
-        Office office =
+        office =
                 new Office(
                         new Office.Place(
                                 place.ensemble().get(),
@@ -238,6 +257,7 @@ final class LocalService implements RunningService {
                         finality.incarnation(),
                         finality.incarnations(),
                         finality.confirmed(),
+                        finality.replaces(),
                         reason -> loop.end(reason, null));
         opened.push(office);
         try {
@@ -344,6 +364,11 @@ final class LocalService implements RunningService {
     }
 
     @Override
+    public void giveUp(String service) {
+        order("giveUp", () -> turns.giveUp(service));
+    }
+
+    @Override
     public void resume(String channel) {
         order("resume", () -> turns.resume(channel));
     }
@@ -405,7 +430,13 @@ final class LocalService implements RunningService {
                         .toList(),
                 core.stopped(),
                 core.waitsFor(),
-                peers.unreachable());
+                unreachable(core));
+    }
+
+    private Map<String, String> unreachable(ServiceCore core) {
+        Map<String, String> reasons = new TreeMap<>(peers.unreachable());
+        reasons.putAll(core.refusedBy());
+        return reasons;
     }
 
     private static ServiceStatus.Channel channel(ServiceCore.Channel channel, long now) {
@@ -496,6 +527,11 @@ final class LocalService implements RunningService {
         @Override
         public void reach(String service) {
             links.reach(service);
+        }
+
+        @Override
+        public void leave(String service, String reason) {
+            links.leave(service, reason);
         }
 
         @Override

@@ -1,5 +1,6 @@
 package io.saucr.services.local;
 
+import io.saucr.services.core.Birth;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.DeadJournalException;
@@ -17,6 +18,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A turn is final once its record is forced in the service's folder (K4): what {@link
@@ -73,6 +75,36 @@ public final class OwnDisk implements Finality {
     @Override
     public void confirm() throws IOException {
         folder.confirm();
+    }
+
+    @Override
+    public void withdraw() throws IOException {
+        folder.withdraw();
+    }
+
+    @Override
+    public List<Birth> formers() {
+        return folder.formers();
+    }
+
+    @Override
+    public Optional<Incarnation> replaces() {
+        return folder.replaces();
+    }
+
+    @Override
+    public Optional<Birth> marker() {
+        return folder.marker();
+    }
+
+    /** To which service a client belongs; empty text where it has met none. */
+    String bound() {
+        return folder.bound();
+    }
+
+    /** Notes to which service a client belongs; on disk when this returns. */
+    void bind(String to) throws IOException {
+        folder.bind(to);
     }
 
     @Override

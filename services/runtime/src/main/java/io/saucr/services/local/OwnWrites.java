@@ -1,6 +1,7 @@
 package io.saucr.services.local;
 
 import io.saucr.services.EnsembleOutcome;
+import io.saucr.services.core.Birth;
 import io.saucr.services.core.Body;
 import io.saucr.services.once.GaveUpException;
 import io.saucr.services.once.OnceClient;
@@ -29,14 +30,17 @@ final class OwnWrites implements AutoCloseable {
     private final Place place;
     private final Turns turns;
     private final OutputCalls.Answers answers;
+    private final Finality finality;
     private OnceClient client;
 
     /**
      * No client yet.
      *
+     * @param finality says which birth writes, and instead of which
      * @param answers hears what became of a write
      */
-    OwnWrites(Place place, Turns turns, OutputCalls.Answers answers) {
+    OwnWrites(Place place, Turns turns, Finality finality, OutputCalls.Answers answers) {
+        this.finality = finality;
         this.place = place;
         this.turns = turns;
         this.answers = answers;
@@ -55,21 +59,29 @@ final class OwnWrites implements AutoCloseable {
     }
 
     /** Of the once client: the path, as two services of one name may be in two places. */
-    private static String name(Place place) {
+    static String name(Place place) {
         // A dot that was there is doubled, or two places could have one name.
         return place.path(place.name()).substring(1).replace(".", "..").replace('/', '.');
     }
 
     /** Makes a write; does not wait for it. */
     void write(long output, String id, Operation operation) throws IOException {
+        Birth birth = finality.incarnation().birth();
+        if (!id.startsWith(birth + "-")) {
+            // Its once client was another, of which this folder may know nothing (E9).
+            String why = "it was open when birth " + birth + " replaced the one that wrote it";
+            tell(output, new EnsembleOutcome(paths(operation), false, why, "", true));
+            return;
+        }
         if (client == null) {
             OnceClient.Builder builder =
                     OnceClient.at(place.ensemble().orElseThrow())
                             .name(name(place))
-                            .folder(place.folder().resolve("once"))
+                            .folder(place.folder().resolve(folder(birth)))
                             .sessionTimeout(place.sessionTimeout())
                             .acls(LocalService.acls(place));
             place.credentials().ifPresent(it -> builder.credentials(it.scheme(), it.secret()));
+            finality.marker().ifPresent(builder::insteadOf);
             client = builder.open();
         }
         CompletableFuture<Outcome> outcome;
@@ -82,6 +94,11 @@ final class OwnWrites implements AutoCloseable {
         CompletableFuture<Outcome> unused =
                 outcome.whenComplete(
                         (result, failure) -> decided(output, operation, result, failure));
+    }
+
+    /** A new birth's begins empty, as the one before it may be older than what it wrote. */
+    private String folder(Birth birth) {
+        return finality.formers().isEmpty() ? "once" : "once-" + birth;
     }
 
     private void decided(long output, Operation operation, Outcome outcome, Throwable failure) {

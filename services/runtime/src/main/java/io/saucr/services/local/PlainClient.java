@@ -13,7 +13,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -54,7 +53,7 @@ final class PlainClient implements Client {
                 executor.shutdown();
             }
         }
-        names = follow(place, asking::dial);
+        names = follow(place, (address, head) -> asking.dial(address));
     }
 
     /**
@@ -73,20 +72,25 @@ final class PlainClient implements Client {
                 });
     }
 
+    /** Hears where a service answers, and which head it holds, where that was seen. */
+    interface Moved {
+        void to(Optional<Address> address, Optional<String> head);
+    }
+
     /** Tells the address of the place's service, now and when it changes. */
-    static Optional<Names> follow(Place place, Consumer<Optional<Address>> moved) {
+    static Optional<Names> follow(Place place, Moved moved) {
         if (place.ensemble().isEmpty()) {
-            moved.accept(Optional.ofNullable(place.addresses().get(place.name())));
+            moved.to(Optional.ofNullable(place.addresses().get(place.name())), Optional.empty());
             return Optional.empty();
         }
-        moved.accept(Optional.empty());
+        moved.to(Optional.empty(), Optional.empty());
         Names names =
                 new Names(place.ensemble().get(), place.sessionTimeout(), place.credentials());
         names.follow(
                 place.path(place.name()),
                 address -> {
                     try {
-                        moved.accept(address.map(Address::parse));
+                        moved.to(address.map(Address::parse), names.head(place.path(place.name())));
                     } catch (IllegalArgumentException e) {
                         LOG.warn("the address of {} is of no use", place.name(), e);
                     }

@@ -153,6 +153,8 @@ final class Recording {
                 border.close(it.link(), it.reason());
             } else if (action instanceof Action.Reach it) {
                 border.reach(it.service());
+            } else if (action instanceof Action.Leave it) {
+                border.leave(it.service(), it.reason());
             } else if (action instanceof Action.Call it) {
                 border.call(it.output(), it.id(), it.body());
             } else if (action instanceof Action.Fetch it) {

@@ -1,6 +1,7 @@
 package io.saucr.services.local;
 
 import io.saucr.services.Client;
+import io.saucr.services.NewBirth;
 import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
 import io.saucr.services.Service;
@@ -56,6 +57,18 @@ public final class Runs {
     public static Client client(Place place, String name, Path folder) throws IOException {
         Place.checkName(name);
         return BirthClient.open(place, name, folder);
+    }
+
+    /** See {@link io.saucr.services.Services#newBirth()}. */
+    public static NewBirth newBirth(Place place) throws IOException, InterruptedException {
+        return BirthOrder.ofService(Disk.local(), place);
+    }
+
+    /** See {@link io.saucr.services.Services#newBirth(String, Path)}. */
+    public static NewBirth newBirth(String client, Path folder)
+            throws IOException, InterruptedException {
+        Place.checkName(client);
+        return BirthOrder.ofClient(Disk.local(), folder, client);
     }
 
     /** What the clocks of this machine say. */

@@ -108,9 +108,15 @@ public final class Turns implements Endpoint {
         this.options = options;
         this.clock = surroundings.clock();
         this.random = surroundings.random();
-        this.core = new ServiceCore(name, finality.incarnations(), options.limits());
-        // Half of the birth: who chooses keys does not know it, and it stays the same.
-        state = new StateStore(name, finality.incarnation().birth().low(), options.checksValues());
+        this.core =
+                new ServiceCore(
+                        name, finality.formers(), finality.incarnations(), options.limits());
+        // Half of the first birth: who chooses keys does not know it, and it stays the same.
+        Birth first =
+                finality.formers().isEmpty()
+                        ? finality.incarnation().birth()
+                        : finality.formers().get(0);
+        state = new StateStore(name, first.low(), options.checksValues());
         keys = state.reserve(it -> RequestKeys.of(it, options.limits().outsideSilenceMillis()));
         Service service = constructor.apply(state);
         FieldCheck.check(service);
@@ -270,7 +276,11 @@ public final class Turns implements Endpoint {
             return Optional.of(body(outcome));
         }
         if (!outcome.happened()) {
-            LOG.warn("{}: the ensemble refused a write, and nobody hears it: {}", name, outcome);
+            LOG.warn(
+                    "{}: a write to the ensemble did not happen, or nobody knows, and nobody hears"
+                            + " it: {}",
+                    name,
+                    outcome);
         }
         return Optional.empty();
     }
@@ -322,11 +332,25 @@ public final class Turns implements Endpoint {
     /**
      * An operator says that a peer's birth never comes back (K15).
      *
-     * @throws IllegalArgumentException where the name is not one
+     * @throws IllegalArgumentException where no such service or birth is known; says which are
      */
     public void declareGone(String service, Birth birth) {
         recording.perform(
                 core.declareGone(service, birth, "an operator declared birth " + birth + " gone"));
+    }
+
+    /**
+     * An operator gives up what waits for a service that has no birth.
+     *
+     * @throws IllegalArgumentException where no such service is known, or it has a birth
+     */
+    public void giveUp(String service) {
+        recording.perform(
+                core.giveUp(
+                        service,
+                        "an operator gave up what waited for "
+                                + service
+                                + ", which was not there: it was not consumed"));
     }
 
     /**

@@ -132,6 +132,9 @@ public final class OnceClient implements AutoCloseable {
 
     private boolean folding;
 
+    /** Whether the ensemble may know of this start. */
+    private boolean written;
+
     /** Written by the thread; read under the lock by whoever submits. */
     private final Object lock = new Object();
 
@@ -162,6 +165,7 @@ public final class OnceClient implements AutoCloseable {
                 ready = true;
             } finally {
                 if (!ready) {
+                    folder.withdraw();
                     folder.close();
                 }
             }
@@ -174,7 +178,8 @@ public final class OnceClient implements AutoCloseable {
                                 known,
                                 records.markerMade,
                                 records.highestDecided,
-                                records.lastNumber),
+                                records.lastNumber,
+                                settings.instead),
                         settings.limits);
         ensemble =
                 new Ensemble(
@@ -214,6 +219,7 @@ public final class OnceClient implements AutoCloseable {
         private Path folder;
         private Duration sessionTimeout = Duration.ofSeconds(15);
         private Optional<Credentials> credentials = Optional.empty();
+        private Optional<Birth> instead = Optional.empty();
         private List<ACL> acls = ZooDefs.Ids.OPEN_ACL_UNSAFE;
         private MarkerChain.Limits limits = MarkerChain.Limits.usual();
         private int openOperations = 10_000;
@@ -285,6 +291,16 @@ public final class OnceClient implements AutoCloseable {
             }
             // ZooKeeper's client asks whether it contains null, which List.copyOf's lists refuse.
             this.acls = Collections.unmodifiableList(new ArrayList<>(acls));
+            return this;
+        }
+
+        /**
+         * An operator gave up a folder of this name, of this birth: its marker is replaced by a
+         * fresh one. Whether what it had open happened is not known any more; nothing of it can
+         * happen behind that (E5, E9).
+         */
+        public Builder insteadOf(Birth birth) {
+            this.instead = Optional.of(birth);
             return this;
         }
 
@@ -654,6 +670,10 @@ public final class OnceClient implements AutoCloseable {
                 journal.close();
             }
             try {
+                if (folder != null && !written) {
+                    // A client that is refused again and again does not grow.
+                    folder.withdraw();
+                }
                 if (folder != null) {
                     folder.close();
                 }
@@ -848,6 +868,7 @@ public final class OnceClient implements AutoCloseable {
                 step instanceof Step.Find find
                         ? records.open.get(find.number()).operation().sequentialPath()
                         : null;
+        written |= step instanceof Step.Replace;
         looks.execute(
                 () -> {
                     Runnable then = looked(step, sequentialPath);
@@ -877,13 +898,17 @@ public final class OnceClient implements AutoCloseable {
     }
 
     private void read(Reading reading) {
-        if (!reading.markers().isEmpty() && !records.markerMade) {
+        if (!records.markerMade && reading.markers().stream().anyMatch(this::isOwn)) {
             // Nothing is sent before the folder knows that there is a marker to be missed (E9).
             records.markerMade = true;
             append(() -> OnceRecords.markerMade(), () -> act(chain.read(reading)));
         } else {
             act(chain.read(reading));
         }
+    }
+
+    private boolean isOwn(Reading.Marker marker) {
+        return !settings.instead.equals(Optional.of(marker.content().holder().birth()));
     }
 
     private void send(Step.Send send) {

@@ -29,7 +29,8 @@ import org.slf4j.LoggerFactory;
  * <pre>
  * GET  /             the page
  * GET  /status.json  {@link io.saucr.services.ServiceStatus}
- * POST /retry?parked=ID, /discard?parked=ID, /gone?service=NAME&amp;birth=HEX, /resume?channel=NAME
+ * POST /retry?parked=ID, /discard?parked=ID, /gone?service=NAME&amp;birth=HEX,
+ *      /giveup?service=NAME, /resume?channel=NAME
  * </pre>
  *
  * <p>Nobody is asked who he is, so it listens on loopback unless told otherwise, and answers only
@@ -111,7 +112,7 @@ public final class StatusPage implements AutoCloseable {
             }
             return switch (head.method() + " " + head.path()) {
                 case "GET /", "GET /status.json" -> Optional.empty();
-                case "POST /retry", "POST /discard", "POST /gone", "POST /resume" ->
+                case "POST /retry", "POST /discard", "POST /gone", "POST /giveup", "POST /resume" ->
                         head.first(ORDER_HEADER) == null
                                 ? Optional.of(
                                         error(403, "an order needs the header " + ORDER_HEADER))
@@ -166,6 +167,7 @@ public final class StatusPage implements AutoCloseable {
             case "/discard" -> service.discard(id(parameters));
             case "/gone" ->
                     service.declareGone(need(parameters, "service"), need(parameters, "birth"));
+            case "/giveup" -> service.giveUp(need(parameters, "service"));
             case "/resume" -> service.resume(need(parameters, "channel"));
             default -> throw new IllegalArgumentException("there is no order " + path);
         }

@@ -13,9 +13,12 @@ import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.random.RandomGenerator;
 
 /**
@@ -29,7 +32,9 @@ final class MemoryDisk {
     /** Small, so that files come and go. */
     private static final int OUTBOX_FILE_BYTES = 1 << 10;
 
-    private final Birth birth;
+    private Birth birth;
+    private final List<Birth> formers = new ArrayList<>();
+    private long numbers;
     private final RandomGenerator random;
     private final MemoryFiles files;
     private final List<byte[]> turns = new ArrayList<>();
@@ -37,6 +42,10 @@ final class MemoryDisk {
     private long baseTurn;
     private long forced;
     private final List<Incarnation> starts = new ArrayList<>();
+
+    /** Those of births that were replaced, which wrote what is there. */
+    private final Set<Incarnation> before = new HashSet<>();
+
     private long confirmed;
     private Start current;
 
@@ -49,11 +58,46 @@ final class MemoryDisk {
     /** Begins the next incarnation (K14). What was written is on disk then, forced or not (K9). */
     Finality start() {
         forced = newest();
-        Incarnation start = new Incarnation(birth, starts.size() + 1, random.nextLong());
+        Incarnation start = new Incarnation(birth, ++numbers, random.nextLong());
         starts.add(start);
         current = new Start(start);
         return current;
     }
+
+    /** Another birth goes on with what is written (K11). */
+    void bearAnew() {
+        formers.add(birth);
+        before.addAll(starts);
+        birth = new Birth(random.nextLong(), random.nextLong());
+        starts.clear();
+        confirmed = 0;
+    }
+
+    /** What is forced, to go back to. */
+    Backup backup() {
+        return new Backup(
+                new ArrayList<>(turns.subList(0, (int) (forced - baseTurn))),
+                base,
+                baseTurn,
+                files.backup());
+    }
+
+    /** Goes back to what was forced then. */
+    void restore(Backup backup) {
+        turns.clear();
+        turns.addAll(backup.turns());
+        base = backup.base();
+        baseTurn = backup.baseTurn();
+        forced = newest();
+        files.restore(backup.files());
+    }
+
+    /** A copy of what was forced. */
+    record Backup(
+            List<byte[]> turns,
+            Map<String, ByteArrayOutputStream> base,
+            long baseTurn,
+            Map<Path, byte[]> files) {}
 
     /** The power goes: of what was not forced a beginning of random length stays. */
     void crash() {
@@ -93,7 +137,11 @@ final class MemoryDisk {
             this.mine = mine;
             outbox =
                     new OutboxFiles(
-                            files, Path.of("memory"), mine, starts::contains, OUTBOX_FILE_BYTES);
+                            files,
+                            Path.of("memory"),
+                            mine,
+                            it -> starts.contains(it) || before.contains(it),
+                            OUTBOX_FILE_BYTES);
         }
 
         private void throwUnlessCurrent() {
@@ -118,6 +166,26 @@ final class MemoryDisk {
         @Override
         public void confirm() {
             confirmed = mine.number();
+        }
+
+        @Override
+        public void withdraw() {
+            starts.remove(mine);
+        }
+
+        @Override
+        public List<Birth> formers() {
+            return List.copyOf(formers);
+        }
+
+        @Override
+        public Optional<Incarnation> replaces() {
+            return Optional.empty();
+        }
+
+        @Override
+        public Optional<Birth> marker() {
+            return Optional.empty();
         }
 
         @Override

@@ -44,6 +44,31 @@ final class MemoryFiles implements Disk {
         }
     }
 
+    /** All that is forced, to go back to. */
+    Map<Path, byte[]> backup() {
+        Map<Path, byte[]> backup = new TreeMap<>();
+        files.forEach(
+                (path, content) -> {
+                    if (content.named) {
+                        backup.put(path, content.forced.clone());
+                    }
+                });
+        return backup;
+    }
+
+    /** In place of all that is there. */
+    void restore(Map<Path, byte[]> backup) {
+        files.clear();
+        backup.forEach(
+                (path, bytes) -> {
+                    Content content = new Content();
+                    content.bytes = bytes.clone();
+                    content.forced = bytes.clone();
+                    content.named = true;
+                    files.put(path, content);
+                });
+    }
+
     @Override
     public void makeFolder(Path folder) {}
 

@@ -106,6 +106,31 @@ abstract class Node implements WireEnd {
         world.cutAll(this);
     }
 
+    /**
+     * An operator gives its folder a new birth (K11), as {@link io.saucr.services.NewBirth} says,
+     * and starts it.
+     *
+     * @throws IllegalStateException where it is up
+     */
+    public void bearAnew() {
+        if (isUp()) {
+            throw new IllegalStateException(name + " is up, and a new birth is for who is not");
+        }
+        disk.bearAnew();
+        start();
+    }
+
+    /** A backup of its folder: what is forced. */
+    public Runnable backup() {
+        MemoryDisk.Backup backup = disk.backup();
+        return () -> {
+            if (isUp()) {
+                throw new IllegalStateException(name + " is up, and its folder in use");
+            }
+            disk.restore(backup);
+        };
+    }
+
     final void wake() {
         mayTurn = true;
     }
@@ -189,6 +214,11 @@ abstract class Node implements WireEnd {
         @Override
         public void reach(String service) {
             reached.add(service);
+        }
+
+        @Override
+        public void leave(String service, String reason) {
+            reached.remove(service);
         }
 
         @Override

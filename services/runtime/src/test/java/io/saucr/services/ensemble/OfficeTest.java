@@ -75,6 +75,7 @@ class OfficeTest {
                 known[known.length - 1],
                 List.of(known),
                 confirmed,
+                Optional.empty(),
                 lost::add);
     }
 

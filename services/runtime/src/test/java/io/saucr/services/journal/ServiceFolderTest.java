@@ -287,7 +287,7 @@ class ServiceFolderTest {
 
     @Test
     void theOldestStartsAreForgottenButNotTheConfirmedOne() {
-        Identity identity = new Identity(new Birth(1, 2), "bank", List.of(), 0, false);
+        Identity identity = Identity.first(new Birth(1, 2), "bank");
         for (int start = 0; start < 3; start++) {
             identity = identity.started(start);
         }

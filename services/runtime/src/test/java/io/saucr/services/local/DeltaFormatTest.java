@@ -13,6 +13,7 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
@@ -91,12 +92,48 @@ class DeltaFormatTest {
                             1_000,
                             List.of(5L, 7L),
                             List.of(new Change.Start(1, 2), new Change.Start(6, 3))),
-                    new Change.ReturningIs(4, 9, "shop", 6, 8, "gone"),
+                    new Change.ReturningIs(4, 9, "shop", 6, 8, true, "gone"),
+                    new Change.ReturningIs(4, 11, "shop", 8, 9, false, "nobody has that name"),
+                    new Change.PairRefused("shop", BIRTH, "declared gone"),
+                    new Change.GivenUp("shop", "never there"),
+                    new Change.BornAnew(BIRTH, new Birth(3, 3), "a backup"),
+                    new Change.BornAs(new Birth(3, 3), List.of(new Change.Former(BIRTH, 4))),
                     new Change.NumbersUpTo(1, 2, 3),
                     new Change.OutputIs(4, BODY),
                     new Change.ReturnIs(5, new Input.Returned("shop", 6, true, "gone", BODY)),
                     new Change.ParkedIs(6, "shop", "poison", BODY),
                     new Change.ParkedReturnIs(6, BACK));
+
+    /** What the release before new births wrote for its kinds, each of them at least once. */
+    private static final String EARLIER =
+            "982301031b0000018bcfe568004209089f016473686f70f53b7fffffffffffffff070503"
+                    + "20ff9f026473686f70ff9f036473686f703b7fffffffffffffff0764676f6e65ff9f0464"
+                    + "73686f70050320ff9f056473686f70050320ff9f066473686f700473776567656e20c39c"
+                    + "62657266c3bc6c6c756e67685472616e7366657243010203ff9f066473686f7000f66854"
+                    + "72616e7366657243010203ff9f07081b7fffffffffffffff685472616e73666572430102"
+                    + "03ff9f0808ff9f0909ff9f0a645469636b0102ff9f0b645469636bff9f0c685472616e73"
+                    + "66657243010203ff9f0d03ff9f0e04ff9f0f6473686f706a34205472616e7366657202ff"
+                    + "9f106473686f7066706f69736f6e685472616e7366657243010203ff9f18286473686f70"
+                    + "66706f69736f6e6462616e6b04f56d6465636c6172656420676f6e65685472616e736665"
+                    + "7243010203ff9f182909ff9f1101ff9f126473686f7006ff9f136473686f7006ff9f1464"
+                    + "73686f70f4f53b7fffffffffffffff07f505032000000005032001091903e8023b7fffff"
+                    + "ffffffffff07010101010402011907d000f6685472616e7366657243010203011907d107"
+                    + "73776567656e20c39c62657266c3bc6c6c756e67685472616e7366657243010203ff9f14"
+                    + "636e6577f4f4f4000000000000000000000000000000ff9f1819636e65770318281903e8"
+                    + "0205070201020603ff9f181a04096473686f70060864676f6e65ff9f15010203ff9f1604"
+                    + "685472616e7366657243010203ff9f17056473686f7006f564676f6e65685472616e7366"
+                    + "657243010203ff9f1818066473686f7066706f69736f6e685472616e7366657243010203"
+                    + "ff9f182a066462616e6b04f56d6465636c6172656420676f6e65685472616e7366657243"
+                    + "010203ff";
+
+    /** Kinds, or forms of them, that it did not know. */
+    private static boolean isLater(Change change) {
+        return change instanceof Change.PairRefused
+                || change instanceof Change.GivenUp
+                || change instanceof Change.BornAnew
+                || change instanceof Change.BornAs
+                || (change instanceof Change.ReturningIs it && !it.perhaps());
+    }
 
     private static byte[] bytes(Delta delta) throws IOException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
@@ -120,6 +157,17 @@ class DeltaFormatTest {
         assertThat(again.state()).containsExactly(9, 8);
         assertThat(again.changes()).hasToString(ALL.toString());
         assertThat(bytes(again)).isEqualTo(bytes(delta));
+    }
+
+    @Test
+    void whatAnEarlierReleaseWroteIsRead() throws Exception {
+        byte[] earlier = HexFormat.of().parseHex(EARLIER);
+        List<Change> known = ALL.stream().filter(it -> !isLater(it)).toList();
+        Delta again = read(earlier);
+        assertThat(again.changes()).hasToString(known.toString());
+        // It reads what this one writes, too, as long as there is nothing new in it.
+        assertThat(bytes(new Delta(12, 3, 1_700_000_000_000L, new byte[] {9, 8}, known)))
+                .isEqualTo(earlier);
     }
 
     @Test

@@ -262,6 +262,9 @@ class FailingDiskTest {
             public void reach(String service) {}
 
             @Override
+            public void leave(String service, String reason) {}
+
+            @Override
             public void call(long output, String id, Body call) {
                 wrong.add("nothing is called: " + call);
             }

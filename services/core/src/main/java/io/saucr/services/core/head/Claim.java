@@ -23,6 +23,12 @@ public final class Claim {
     private final Incarnation self;
     private final List<Incarnation> known;
     private final long confirmed;
+    private final Optional<Incarnation> replaces;
+
+    /** What an operator may do who has nothing newer. */
+    private static final String NEW_BIRTH =
+            "If what it wrote is lost for good, give this folder a new birth: Services.newBirth, or"
+                    + " bin/saucr-services new-birth";
 
     /**
      * A claim of one start.
@@ -35,6 +41,21 @@ public final class Claim {
      *     without this one
      */
     public Claim(String name, Incarnation self, List<Incarnation> known, long confirmed) {
+        this(name, self, known, confirmed, Optional.empty());
+    }
+
+    /**
+     * A claim of one start of a folder that an operator gave a new birth (K11).
+     *
+     * @param replaces the head that the order named, of another birth; only this one is replaced
+     */
+    public Claim(
+            String name,
+            Incarnation self,
+            List<Incarnation> known,
+            long confirmed,
+            Optional<Incarnation> replaces) {
+        this.replaces = replaces;
         this.name = name;
         this.self = self;
         this.known = List.copyOf(known);
@@ -70,7 +91,7 @@ public final class Claim {
     public Decision seen(Optional<Seen> seen) {
         if (seen.isEmpty()) {
             return confirmed == 0
-                    ? new Decision.Create(new Head(self))
+                    ? new Decision.Create(head())
                     : new Decision.Refuse(
                             "the head of "
                                     + name
@@ -80,7 +101,8 @@ public final class Claim {
                                     + self.birth()
                                     + " held: it was deleted, or the ensemble was restored from"
                                     + " before. Nothing is created anew. If nobody else holds this service, write"
-                                    + " the head again by hand, or give the service a new birth");
+                                    + " the head again by hand, or give the service a new birth:"
+                                    + " Services.newBirth, or bin/saucr-services new-birth");
         }
         Head head = seen.get().head();
         Incarnation holder = head.holder();
@@ -88,14 +110,7 @@ public final class Claim {
             return new Decision.Taken(seen.get().version());
         }
         if (!holder.birth().equals(self.birth())) {
-            return new Decision.Refuse(
-                    "the name "
-                            + name
-                            + " is taken: its head is held by birth "
-                            + holder.birth()
-                            + ", and this folder is birth "
-                            + self.birth()
-                            + ". Choose another name, or use the folder of that birth");
+            return ofAnother(holder, seen.get().version());
         }
         if (!known.contains(holder)) {
             return new Decision.Refuse(
@@ -110,7 +125,8 @@ public final class Claim {
                             + known.size()
                             + " up to number "
                             + self.number()
-                            + ". Use the folder which that incarnation wrote; a copy may only go on with a new birth");
+                            + ". Use the folder which that incarnation wrote. "
+                            + NEW_BIRTH);
         }
         if (holder.number() < confirmed) {
             return new Decision.Refuse(
@@ -123,7 +139,7 @@ public final class Claim {
                             + " of the same birth held it already. The ensemble was restored from"
                             + " before, or the znode was written by hand");
         }
-        return new Decision.Take(new Head(self), seen.get().version());
+        return new Decision.Take(head(), seen.get().version());
     }
 
     /**
@@ -149,6 +165,42 @@ public final class Claim {
                                 + holder.birth()
                                 + " with nonce "
                                 + nonce(holder));
+    }
+
+    private Head head() {
+        return new Head(self, replaces.map(Incarnation::birth));
+    }
+
+    private Decision ofAnother(Incarnation holder, int version) {
+        if (confirmed == 0 && replaces.equals(Optional.of(holder))) {
+            return new Decision.Take(head(), version);
+        }
+        if (replaces.isPresent()) {
+            return new Decision.Refuse(
+                    "this folder has a new birth, "
+                            + self.birth()
+                            + ", which replaces the head of incarnation "
+                            + replaces.get().number()
+                            + " of birth "
+                            + replaces.get().birth()
+                            + ", and since then the head of "
+                            + name
+                            + " was taken by incarnation "
+                            + holder.number()
+                            + " of birth "
+                            + holder.birth()
+                            + ". Use the folder of that birth. "
+                            + NEW_BIRTH);
+        }
+        return new Decision.Refuse(
+                "the name "
+                        + name
+                        + " is taken: its head is held by birth "
+                        + holder.birth()
+                        + ", and this folder is birth "
+                        + self.birth()
+                        + ". Choose another name, or use the folder of that birth. "
+                        + NEW_BIRTH);
     }
 
     private static String nonce(Incarnation start) {

@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -14,11 +15,18 @@ import java.util.regex.Pattern;
  * one line, so that an operator can read it with any client. Immutable.
  *
  * @param holder whose start wrote it
+ * @param replaces the birth that held the head before, where an operator gave the service a new one
+ *     (K11)
  */
-public record Head(Incarnation holder) {
+public record Head(Incarnation holder, Optional<Birth> replaces) {
 
     /** How the line begins. A later release that writes more raises the number. */
     private static final String FORMAT = "saucr-service-head 1";
+
+    /** Of a birth that replaced none. */
+    public Head(Incarnation holder) {
+        this(holder, Optional.empty());
+    }
 
     /** Longest content that is looked at, in bytes: a head is about a hundred. */
     public static final int LARGEST_BYTES = 1024;
@@ -26,17 +34,19 @@ public record Head(Incarnation holder) {
     private static final Pattern LINE =
             Pattern.compile(
                     FORMAT
-                            + " birth=([0-9a-f]{32}) incarnation=([1-9][0-9]{0,18}) nonce=([0-9a-f]{16})\n");
+                            + " birth=([0-9a-f]{32}) incarnation=([1-9][0-9]{0,18}) nonce=([0-9a-f]{16})"
+                            + "(?: replaces=([0-9a-f]{32}))?\n");
 
     /** The content of the znode, UTF-8, about a hundred bytes. */
     public byte[] encode() {
         return String.format(
                         Locale.ROOT,
-                        "%s birth=%s incarnation=%d nonce=%016x\n",
+                        "%s birth=%s incarnation=%d nonce=%016x%s\n",
                         FORMAT,
                         holder.birth(),
                         holder.number(),
-                        holder.nonce())
+                        holder.nonce(),
+                        replaces.map(it -> " replaces=" + it).orElse(""))
                 .getBytes(StandardCharsets.UTF_8);
     }
 
@@ -72,7 +82,8 @@ public record Head(Incarnation holder) {
                     new Incarnation(
                             Birth.parse(matcher.group(1)),
                             Long.parseLong(matcher.group(2)),
-                            Long.parseUnsignedLong(matcher.group(3), 16)));
+                            Long.parseUnsignedLong(matcher.group(3), 16)),
+                    Optional.ofNullable(matcher.group(4)).map(Birth::parse));
         } catch (NumberFormatException e) {
             throw new UnreadableHeadException(
                     "its incarnation " + matcher.group(2) + " is more than " + Long.MAX_VALUE);

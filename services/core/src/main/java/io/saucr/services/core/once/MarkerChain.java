@@ -1,5 +1,6 @@
 package io.saucr.services.core.once;
 
+import io.saucr.services.core.Birth;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.once.Step.Outcome;
 import java.util.ArrayDeque;
@@ -8,6 +9,7 @@ import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.SortedMap;
@@ -103,9 +105,21 @@ public class MarkerChain {
      * @param confirmed the highest number of which an earlier start is known to have seen that it
      *     happened or was refused; 0 for none
      * @param journaled the highest number in the journal, 0 for none
+     * @param instead the birth whose marker this one replaces, by an operator's order alone (E5,
+     *     E9)
      */
     public record Past(
-            List<Incarnation> known, boolean markerMade, long confirmed, long journaled) {
+            List<Incarnation> known,
+            boolean markerMade,
+            long confirmed,
+            long journaled,
+            Optional<Birth> instead) {
+
+        /** Of a client that replaces no other. */
+        public Past(List<Incarnation> known, boolean markerMade, long confirmed, long journaled) {
+            this(known, markerMade, confirmed, journaled, Optional.empty());
+        }
+
         public Past {
             known = List.copyOf(known);
             if (known.isEmpty() || confirmed < 0 || journaled < confirmed) {
@@ -146,6 +160,7 @@ public class MarkerChain {
     private final Limits limits;
     private final Set<Incarnation> known;
     private final long confirmedBefore;
+    private final Set<Birth> replaced;
 
     private State state = State.READING;
     private boolean markerMade;
@@ -216,6 +231,7 @@ public class MarkerChain {
         this.markerMade = past.markerMade();
         this.confirmedBefore = past.confirmed();
         this.sentUpTo = past.journaled();
+        this.replaced = past.instead().map(Set::of).orElse(Set.of());
         this.limits = limits;
     }
 
@@ -319,6 +335,14 @@ public class MarkerChain {
         }
         Reading.Marker found = reading.markers().get(0);
         Incarnation holder = found.content().holder();
+        if (!markerMade && replaced.contains(holder.birth())) {
+            // Nothing of the old birth can happen behind this (E3).
+            return replace(
+                    reading.parentVersion(),
+                    found.name(),
+                    found.version(),
+                    new MarkerContent(self, 0));
+        }
         if (!holder.birth().equals(self.birth())) {
             return stop(
                     "the name "

@@ -260,4 +260,57 @@ class ClaimTest {
             assertThat(forked).isNotEmpty();
         }
     }
+
+    private static final Incarnation LOST = new Incarnation(OTHER, 7, 70);
+
+    private static Claim anew(long confirmed, Incarnation... known) {
+        return new Claim(
+                "/apps/bank",
+                known[known.length - 1],
+                List.of(known),
+                confirmed,
+                Optional.of(LOST));
+    }
+
+    /** K11: an order names the head that it replaces, and the new head says so. */
+    @Test
+    void aNewBirthReplacesTheHeadThatItsOrderNamed() {
+        Head next = new Head(start(8, 80), Optional.of(OTHER));
+        assertThat(anew(0, start(8, 80)).seen(head(LOST, 4))).isEqualTo(new Decision.Take(next, 4));
+        assertThat(anew(0, start(8, 80)).seen(Optional.empty()))
+                .isEqualTo(new Decision.Create(next));
+        assertThat(anew(0, start(8, 80)).seen(Optional.of(new Seen(next, 5))))
+                .isEqualTo(new Decision.Taken(5));
+    }
+
+    /** Once it held the head, the old birth never comes back by it. */
+    @Test
+    void aNewBirthReplacesNoOtherHead() {
+        Incarnation later = new Incarnation(OTHER, 8, 71);
+        assertThat(refused(anew(0, start(8, 80)).seen(head(later, 4))))
+                .contains("taken by incarnation 8", OTHER.toString(), "new-birth");
+        assertThat(refused(anew(8, start(8, 80), start(9, 90)).seen(head(LOST, 4))))
+                .contains(OTHER.toString());
+    }
+
+    /** K14: an old copy of the old birth is told what an operator may do. */
+    @Test
+    void whoIsRefusedHearsOfTheOrder() {
+        assertThat(refused(claim(1, start(1, 10), start(2, 20)).seen(head(start(3, 33), 4))))
+                .contains(
+                        "old copy or a twin", "Services.newBirth", "bin/saucr-services new-birth");
+        assertThat(refused(claim(0, start(1, 10)).seen(head(LOST, 4))))
+                .contains("is taken", "Services.newBirth");
+        assertThat(refused(claim(1, start(1, 10), start(2, 20)).seen(Optional.empty())))
+                .contains("Services.newBirth");
+    }
+
+    @Test
+    void aHeadSaysWhichBirthItReplaced() throws Exception {
+        Head head = new Head(start(8, 80), Optional.of(OTHER));
+        assertThat(new String(head.encode(), java.nio.charset.StandardCharsets.UTF_8))
+                .endsWith(" replaces=" + OTHER + "\n");
+        assertThat(Head.decode(head.encode())).isEqualTo(head);
+        assertThat(Head.decode(new Head(start(8, 80)).encode()).replaces()).isEmpty();
+    }
 }

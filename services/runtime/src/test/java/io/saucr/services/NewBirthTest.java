@@ -1,0 +1,375 @@
+package io.saucr.services;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.saucr.services.ensemble.TestServer;
+import io.saucr.services.status.StatusPage;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.stream.Stream;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** K11, K14, K15 over real sockets, folders and a real ensemble: births that end and begin. */
+class NewBirthTest {
+
+    @TempDir private Path temp;
+
+    private final List<AutoCloseable> open = new ArrayList<>();
+    private TestServer server;
+
+    @BeforeEach
+    void startServer() throws Exception {
+        server = new TestServer(temp.resolve("zookeeper"));
+    }
+
+    @AfterEach
+    void closeAll() throws Exception {
+        Collections.reverse(open);
+        for (AutoCloseable each : open) {
+            each.close();
+        }
+        server.close();
+    }
+
+    private Services at(String name) {
+        return Services.at(server.connect() + "/apps/" + name)
+                .folder(temp.resolve(name))
+                .segmentBytes(1 << 20)
+                .sessionTimeout(Duration.ofSeconds(4));
+    }
+
+    private RunningService run(Services at) throws Exception {
+        RunningService running = at.run(Notes::new, Protection.local());
+        open.add(running);
+        return running;
+    }
+
+    private Client client(String name, String of) throws IOException {
+        Client client = at(of).client(name, temp.resolve("client-" + name));
+        open.add(client);
+        return client;
+    }
+
+    private ZooKeeper zooKeeper() throws IOException {
+        ZooKeeper zooKeeper = new ZooKeeper(server.connect(), 30_000, event -> {});
+        open.add(zooKeeper);
+        return zooKeeper;
+    }
+
+    private static <T> T get(CompletableFuture<T> future) throws Exception {
+        return future.get(30, SECONDS);
+    }
+
+    private static List<String> seen(Client of) throws Exception {
+        return get(of.ask(new Notes.Ask(), Notes.Seen.class)).notes();
+    }
+
+    private static void copy(Path from, Path to) throws IOException {
+        try (Stream<Path> all = Files.walk(from)) {
+            for (Path each : (Iterable<Path>) all::iterator) {
+                Files.copy(each, to.resolve(from.relativize(each).toString()));
+            }
+        }
+    }
+
+    private static void delete(Path folder) throws IOException {
+        try (Stream<Path> all = Files.walk(folder)) {
+            for (Path each : (Iterable<Path>) all.sorted(Collections.reverseOrder())::iterator) {
+                Files.delete(each);
+            }
+        }
+    }
+
+    @Test
+    void aBackupGoesOnUnderANewBirthByOrderAlone() throws Exception {
+        RunningService bank = run(at("bank"));
+        RunningService shop = run(at("shop"));
+        Client atShop = client("a", "shop");
+        Client atBank = client("b", "bank");
+        get(atBank.send(new Notes.Pass("shop", "before")));
+        get(atShop.send(new Notes.Write("/written-before")));
+        await().until(() -> seen(atShop).size() == 2);
+        // The backup, with a message that is consumed later.
+        bank.close();
+        get(atShop.send(new Notes.Pass("bank", "in the backup")));
+        shop.close();
+        copy(temp.resolve("shop"), temp.resolve("backup"));
+        run(at("bank"));
+        RunningService later = run(at("shop"));
+        get(atShop.send(new Notes.Write("/written-behind")));
+        get(atShop.send(new Notes.Pass("bank", "behind the backup")));
+        await().until(() -> seen(atBank).equals(List.of("in the backup", "behind the backup")));
+        await().until(() -> seen(atShop).contains("/written-behind true"));
+        String old = later.status().birth();
+        // The disk is lost, and the backup put back.
+        later.close();
+        delete(temp.resolve("shop"));
+        copy(temp.resolve("backup"), temp.resolve("shop"));
+        long bytes = Files.size(temp.resolve("shop").resolve("identity"));
+        for (int i = 0; i < 3; i++) {
+            assertThatThrownBy(() -> run(at("shop")))
+                    .isInstanceOf(ServiceException.class)
+                    .hasMessageContainingAll("old copy or a twin", "Services.newBirth");
+        }
+        // Refused starts leave no line; only a number that is given no more.
+        assertThat(Files.size(temp.resolve("shop").resolve("identity"))).isLessThan(bytes + 20);
+
+        await().until(() -> at("shop").newBirth().serves().isEmpty());
+        NewBirth order = at("shop").newBirth();
+        assertThat(order.birth()).isEqualTo(old);
+        assertThat(order.serves()).isEmpty();
+        assertThat(String.join("\n", order.report()))
+                .contains("of which this folder knows nothing", "Lost:", "up to number 2");
+        assertThatThrownBy(() -> order.give("0".repeat(32)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(old);
+        String now = order.give(old);
+        assertThat(now).isNotEqualTo(old);
+        assertThatThrownBy(() -> order.give(old)).isInstanceOf(IllegalArgumentException.class);
+        ZooKeeper zooKeeper = zooKeeper();
+        assertThat(
+                        new String(
+                                zooKeeper.getData("/apps/shop/head", false, null),
+                                StandardCharsets.UTF_8))
+                .contains("birth=" + now, "replaces=" + old);
+
+        RunningService again = run(at("shop"));
+        assertThat(again.status().birth()).isEqualTo(now);
+        Client reader = at("shop").client();
+        open.add(reader);
+        await().until(() -> seen(reader).contains("perhaps in the backup"));
+        assertThat(seen(reader)).contains("before", "/written-before true");
+        get(reader.send(new Notes.Pass("bank", "of the new birth")));
+        get(reader.send(new Notes.Write("/written-new")));
+        await().until(() -> seen(atBank).contains("of the new birth"));
+        await().until(() -> seen(reader).contains("/written-new true"));
+        get(atBank.send(new Notes.Pass("shop", "to the new birth")));
+        await().until(() -> seen(reader).contains("to the new birth"));
+        assertThat(seen(atBank))
+                .containsExactly("in the backup", "behind the backup", "of the new birth");
+        // The old birth is refused from now on, wherever a copy of it turns up.
+        assertThatThrownBy(() -> run(at("shop").folder(temp.resolve("backup"))))
+                .isInstanceOf(ServiceException.class)
+                .hasMessageContaining("is taken: its head is held by birth " + now);
+    }
+
+    /**
+     * K11, E9: nobody may know whether an open write of the old birth happened, so it is told so.
+     */
+    @Test
+    void anOpenWriteOfTheOldBirthIsToldAsUnknown() throws Exception {
+        RunningService shop = run(at("shop"));
+        Client atShop = client("a", "shop");
+        get(atShop.send(new Notes.Write("/first")));
+        await().until(() -> seen(atShop).contains("/first true"));
+        server.stop();
+        get(atShop.send(new Notes.Write("/open")));
+        String old = shop.status().birth();
+        shop.close();
+        server.start();
+        await().until(() -> at("shop").newBirth().serves().isEmpty());
+        String unused = at("shop").newBirth().give(old);
+        RunningService again = run(at("shop"));
+        Client reader = at("shop").client();
+        open.add(reader);
+        await().until(() -> seen(reader).contains("/open unknown"));
+        get(reader.send(new Notes.Write("/next")));
+        await().until(() -> seen(reader).contains("/next true"));
+        assertThat(zooKeeper().exists("/open", false)).isNull();
+        // It was told once, and is not told again.
+        again.close();
+        run(at("shop"));
+        assertThat(seen(reader)).containsExactly("/first true", "/open unknown", "/next true");
+    }
+
+    @Test
+    void anOrderIsRefusedWhileSomebodyServes() throws Exception {
+        RunningService shop = run(at("shop"));
+        assertThatThrownBy(() -> at("shop").newBirth())
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("in use");
+        String birth = shop.status().birth();
+        copy(temp.resolve("shop"), temp.resolve("copy"));
+        Services other = at("shop").folder(temp.resolve("copy"));
+        NewBirth order = other.newBirth();
+        assertThat(order.serves()).contains(shop.address().toString());
+        assertThatThrownBy(() -> order.give(birth))
+                .isInstanceOf(ServiceException.class)
+                .hasMessageContaining("is served at " + shop.address());
+        assertThatThrownBy(() -> order.give(birth, "elsewhere:1"))
+                .isInstanceOf(ServiceException.class);
+        assertThat(other.newBirth().birth()).isEqualTo(birth);
+        shop.close();
+        await().until(() -> other.newBirth().serves().isEmpty());
+        // A session that was not ended yet, of a process that is dead.
+        ZooKeeper dead = zooKeeper();
+        String unused =
+                dead.create(
+                        "/apps/shop/at",
+                        "gone:1".getBytes(StandardCharsets.UTF_8),
+                        ZooDefs.Ids.OPEN_ACL_UNSAFE,
+                        CreateMode.EPHEMERAL);
+        String now = order.give(birth, "gone:1");
+        assertThat(other.newBirth().birth()).isEqualTo(now);
+        dead.close();
+        assertThatThrownBy(() -> run(at("shop"))).isInstanceOf(ServiceException.class);
+        assertThat(run(other).status().incarnation()).isGreaterThan(1);
+    }
+
+    /** K15: who was declared gone by mistake learns it, and what to do. */
+    @Test
+    void whoWasDeclaredGoneSaysSoAndGoesOnWithANewBirth() throws Exception {
+        RunningService bank = run(at("bank"));
+        RunningService shop = run(at("shop"));
+        Client atShop = client("a", "shop");
+        Client atBank = client("b", "bank");
+        get(atShop.send(new Notes.Pass("bank", "one")));
+        get(atBank.send(new Notes.Pass("shop", "two")));
+        await().until(() -> seen(atBank).equals(List.of("one")));
+        bank.declareGone("shop", shop.status().birth());
+        get(atShop.send(new Notes.Pass("bank", "three")));
+        await().until(() -> shop.status().unreachable().containsKey("bank"));
+        assertThat(shop.status().unreachable().get("bank"))
+                .contains("is gone", "Services.newBirth");
+        String old = shop.status().birth();
+        shop.close();
+        await().until(() -> at("shop").newBirth().serves().isEmpty());
+        String unused = at("shop").newBirth().give(old);
+        RunningService again = run(at("shop"));
+        assertThat(again.status().unreachable()).isEmpty();
+        Client reader = at("shop").client();
+        open.add(reader);
+        get(reader.send(new Notes.Pass("bank", "four")));
+        await().until(() -> seen(atBank).contains("four"));
+    }
+
+    /** What waits for a name that nobody has comes back by an order of the status page, too. */
+    @Test
+    void whatWaitsForNobodyIsGivenUpByOrder() throws Exception {
+        RunningService shop = run(at("shop").statusPage(0));
+        Client atShop = client("a", "shop");
+        get(atShop.send(new Notes.Pass("bnak", "lost")));
+        assertThatThrownBy(() -> shop.declareGone("bank", "0".repeat(32)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("[bnak]");
+        assertThat(post(shop, "/giveup?service=bank")).isEqualTo(400);
+        assertThat(post(shop, "/giveup?service=bnak")).isEqualTo(200);
+        await().until(() -> seen(atShop).equals(List.of("not lost")));
+    }
+
+    private static int post(RunningService service, String order) throws Exception {
+        HttpRequest request =
+                HttpRequest.newBuilder(
+                                URI.create("http://" + service.statusPage().orElseThrow() + order))
+                        .header(StatusPage.ORDER_HEADER, "test")
+                        .POST(HttpRequest.BodyPublishers.noBody())
+                        .build();
+        return HttpClient.newHttpClient()
+                .send(request, HttpResponse.BodyHandlers.ofString())
+                .statusCode();
+    }
+
+    /** A client's folder belongs to one service: it is neither lost nor sent to another. */
+    @Test
+    void aClientsFolderIsForOneService() throws Exception {
+        RunningService shop = run(at("shop"));
+        Client first = client("a", "shop");
+        get(first.send(new Notes.Note("one")));
+        assertThatThrownBy(() -> at("bank").client("a", temp.resolve("client-a")))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("in use");
+        first.close();
+        assertThatThrownBy(() -> at("bank").client("a", temp.resolve("client-a")))
+                .isInstanceOf(IOException.class)
+                .hasMessageContainingAll("is the folder of a client of shop, not of bank");
+        // The same name at another place, as in another ensemble.
+        Services twin =
+                Services.at(server.connect() + "/test/shop")
+                        .folder(temp.resolve("twin"))
+                        .segmentBytes(1 << 20);
+        run(twin);
+        try (Client wrong = twin.client("a", temp.resolve("client-a"))) {
+            assertThatThrownBy(() -> get(wrong.send(new Notes.Note("two"))))
+                    .isInstanceOf(ExecutionException.class)
+                    .hasMessageContainingAll("another shop", "Services.newBirth");
+        }
+        shop.close();
+        run(at("shop"));
+        Client again = client("a", "shop");
+        // What was recorded before it was refused goes to its own service, now.
+        await().until(() -> seen(again).contains("one"));
+        assertThat(seen(again)).isIn(List.of("one"), List.of("one", "two"));
+        try (Client there = twin.client()) {
+            assertThat(seen(there)).isEmpty();
+        }
+    }
+
+    /**
+     * By an order it may belong to another one; what it had open is said to be perhaps consumed.
+     */
+    @Test
+    void aClientWithANewBirthMayBelongToAnotherService() throws Exception {
+        RunningService shop = run(at("shop"));
+        Client first = client("a", "shop");
+        get(first.send(new Notes.Note("one")));
+        first.close();
+        NewBirth order = at("shop").newBirth("a", temp.resolve("client-a"));
+        String unused = order.give(order.birth());
+        run(at("bank"));
+        Client other = client("a", "bank");
+        get(other.send(new Notes.Note("two")));
+        assertThat(seen(other)).containsExactly("two");
+        assertThat(shop.status().birth()).isNotEmpty();
+    }
+
+    /** A client that a service has forgotten, or declared gone, fails in words. */
+    @Test
+    void aClientWhoseServiceWasMadeAnewWithoutItHearsSo() throws Exception {
+        RunningService first = run(Services.without("shop", Map.of()).folder(temp.resolve("one")));
+        Address address = first.address();
+        Services there = Services.without("shop", Map.of("shop", address));
+        Client client = there.client("a", temp.resolve("client-a"));
+        get(client.send(new Notes.Note("one")));
+        client.close();
+        first.close();
+        RunningService second =
+                run(Services.without("shop", Map.of()).listen(address).folder(temp.resolve("two")));
+        Client again = there.client("a", temp.resolve("client-a"));
+        // It was meant for the one that it knew.
+        assertThatThrownBy(() -> get(again.send(new Notes.Note("two"))))
+                .isInstanceOf(ExecutionException.class)
+                .hasMessageContaining("perhaps consumed");
+        get(again.send(new Notes.Note("three")));
+        assertThat(seen(again)).containsExactly("three");
+        again.close();
+        second.close();
+        run(Services.without("shop", Map.of()).listen(address).folder(temp.resolve("one")));
+        try (Client back = there.client("a", temp.resolve("client-a"))) {
+            assertThatThrownBy(() -> get(back.send(new Notes.Note("four"))))
+                    .isInstanceOf(ExecutionException.class)
+                    .hasMessageContaining("is gone here");
+        }
+    }
+}
