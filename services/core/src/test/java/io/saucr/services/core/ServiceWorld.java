@@ -65,6 +65,10 @@ final class ServiceWorld {
         K11_NUMBERS_INHERITED,
         /** Who put a message aside does not say so. */
         K12_SENDER_NOT_TOLD,
+        /** Nor does it under a new birth. */
+        K12_SENDER_NOT_TOLD_BY_A_NEW_BIRTH,
+        /** Nor where the sender has a new birth, of what that sent. */
+        K12_SENDER_NOT_TOLD_OF_A_NEW_BIRTH,
         /** That an input is tried is not recorded before. */
         K12_TRIED_FORGOTTEN,
         /** A message that is read from a file gets lost. */
@@ -162,6 +166,15 @@ final class ServiceWorld {
 
     /** What was forced by births that are given up, and is not in a backup that goes on. */
     private final Set<Line> lost = new HashSet<>();
+
+    /**
+     * Messages that were put aside, and the refusal went with the pair: their sender had an ack,
+     * and hears no more (K11).
+     */
+    private final Set<Long> untold = new HashSet<>();
+
+    /** Answers to clients that went with their pair: the call comes back (K11). */
+    private final Set<Long> unanswered = new HashSet<>();
 
     /** Pairs that were over at least at one end. */
     private final Set<Set<Birth>> overPairs = new HashSet<>();
@@ -537,6 +550,16 @@ final class ServiceWorld {
             }
         }
 
+        /** What the folder says, base and turns. */
+        List<Delta> deltas() {
+            List<Delta> all = new ArrayList<>();
+            if (base != null) {
+                all.add(base.delta());
+            }
+            written.forEach(it -> all.add(it.delta()));
+            return all;
+        }
+
         /** All turns of this birth, where they are known. */
         Optional<List<Delta>> allDeltas() {
             List<Delta> all = new ArrayList<>();
@@ -790,10 +813,13 @@ final class ServiceWorld {
                 } else if (change instanceof Change.PairOver it) {
                     overPairs.add(pair(birth, it.birth()));
                     lines.add(new Line(Did.OVER, 0, it.birth().toString()));
+                    goesWithThePair(it.peer(), it.birth());
                 } else if (change instanceof Change.PairRefused it) {
                     overPairs.add(pair(birth, it.birth()));
+                    goesWithThePair(it.peer(), it.birth());
                 } else if (change instanceof Change.BornAnew it) {
                     lines.add(new Line(Did.BORN, 0, it.now().toString()));
+                    outboxes(this).forEach(ServiceWorld.this::goes);
                 } else if (change instanceof Change.Sent it) {
                     sent.merge(it.peer(), 1L, Long::sum);
                 }
@@ -829,6 +855,12 @@ final class ServiceWorld {
             }
         }
 
+        private void goesWithThePair(String peer, Birth of) {
+            if (of.equals(pairs.get(peer))) {
+                goes(peer, outboxes(this).getOrDefault(peer, List.of()));
+            }
+        }
+
         private void ackEarly(Delta delta) {
             for (Change change : delta.changes()) {
                 if (change instanceof Change.Consumed it) {
@@ -850,13 +882,14 @@ final class ServiceWorld {
             Moment at = moment();
             long before = newest();
             int fetching = fetches.size();
+            int reaching = reached.size();
             perform(core.tick(at));
             if (core == null) {
                 return true;
             }
             Optional<Input> input = core.next(at);
             if (input.isEmpty()) {
-                return newest() > before || fetches.size() > fetching;
+                return newest() > before || fetches.size() > fetching || reached.size() > reaching;
             }
             check(
                     intake == ServiceCore.Intake.ALL
@@ -1387,9 +1420,9 @@ final class ServiceWorld {
                     && !sentOnce.add(uid(msg.body()))) {
                 return;
             }
-            if (broken == Broken.K12_SENDER_NOT_TOLD
-                    && frame instanceof Frame.Msg msg
-                    && msg.refusal().isPresent()) {
+            if (frame instanceof Frame.Msg msg
+                    && msg.refusal().isPresent()
+                    && isConcealed(from, other(from))) {
                 sent =
                         new Frame.Msg(
                                 msg.number(),
@@ -1400,6 +1433,15 @@ final class ServiceWorld {
             if (!closing) {
                 (from == dialler ? toAcceptor : toDialler).add(sent);
             }
+        }
+
+        private boolean isConcealed(Node from, Node to) {
+            return switch (broken) {
+                case K12_SENDER_NOT_TOLD -> true;
+                case K12_SENDER_NOT_TOLD_BY_A_NEW_BIRTH -> !from.formers.isEmpty();
+                case K12_SENDER_NOT_TOLD_OF_A_NEW_BIRTH -> !to.formers.isEmpty();
+                default -> false;
+            };
         }
 
         void deliver(boolean up) {
@@ -1670,6 +1712,12 @@ final class ServiceWorld {
                     }
                 });
         lostLogs.put(last, forced);
+        for (Node other : nodes) {
+            // What they still have to tell the old birth.
+            outboxes(other).entrySet().stream()
+                    .filter(it -> ServiceCore.nameOf(it.getKey()).equals(node.name))
+                    .forEach(it -> goes(it.getKey(), it.getValue()));
+        }
         if (broken != Broken.K11_NUMBERS_INHERITED) {
             node.formers.add(node.birth);
             node.birth = newBirth();
@@ -2067,14 +2115,11 @@ final class ServiceWorld {
                             || isLost(line(Did.CONSUMED, uid))
                             || isLost(line(Did.PUT_ASIDE, uid))
                             || isLostClient(meta.to)
-                            || isOfFormerPair(meta),
+                            || unanswered.contains(uid),
                     "message %d was sent, and is nowhere",
                     uid);
             check(
-                    told
-                            || !putAside.containsKey(uid)
-                            || isOfFormerPair(meta)
-                            || isOfFormerBirth(meta),
+                    told || !putAside.containsKey(uid) || isUntold(from, meta, uid),
                     "message %d was put aside, and its sender was not told",
                     uid);
             boolean perhaps =
@@ -2095,14 +2140,24 @@ final class ServiceWorld {
         }
     }
 
-    /** Answers to a client go with the birth that gave them: its call came back. */
-    private static boolean isOfFormerPair(Meta meta) {
-        return meta.to.indexOf(ServiceCore.RESERVED) >= 0 && !meta.birth.equals(meta.from.birth);
+    /** Whether the refusal went with its pair, or that it came with a folder. */
+    private boolean isUntold(Node from, Meta meta, long uid) {
+        boolean heardByNewer =
+                isLost(new Line(Did.CAME_BACK, uid, "false")) || isLost(line(Did.PUT_ASIDE, uid));
+        // What was not acked came back, whatever became of the refusal.
+        boolean acked =
+                meta.to.indexOf(ServiceCore.RESERVED) >= 0 || from.core.acked(meta.to, meta.count);
+        return acked && (heardByNewer || untold.contains(uid));
     }
 
-    /** That it was put aside was told to a birth that was replaced before it heard that. */
-    private static boolean isOfFormerBirth(Meta meta) {
-        return !meta.birth.equals(meta.from.birth);
+    private void goes(String peer, List<Change.Unacked> outbox) {
+        for (Change.Unacked each : outbox) {
+            if (each.refusal().isPresent()) {
+                untold.add(uid(each.body()));
+            } else if (peer.indexOf(ServiceCore.RESERVED) >= 0) {
+                unanswered.add(uid(each.body()));
+            }
+        }
     }
 
     private boolean isLost(Line line) {
@@ -2148,11 +2203,7 @@ final class ServiceWorld {
                 "%s has files that nobody needs, or lacks some",
                 node.name);
         String now = text(node.core, node.files);
-        List<Delta> recovered = new ArrayList<>();
-        if (node.base != null) {
-            recovered.add(node.base.delta());
-        }
-        node.written.forEach(it -> recovered.add(it.delta()));
+        List<Delta> recovered = node.deltas();
         Optional<List<Delta>> all = node.allDeltas();
         for (boolean ofBase : new boolean[] {true, all.isEmpty()}) {
             String then =
@@ -2179,12 +2230,31 @@ final class ServiceWorld {
     private String recover(Node node, List<Delta> deltas, Optional<Folded> base) {
         ServiceCore other = new ServiceCore(node.name, node.starts, limits);
         SimulatedOutbox files = node.files.copy();
+        recover(other, files, deltas, base);
+        return text(other, files);
+    }
+
+    private static void recover(
+            ServiceCore core, SimulatedOutbox files, List<Delta> deltas, Optional<Folded> base) {
         files.cutTo(base.map(Folded::files).orElse(Map.of()));
         for (Delta delta : deltas) {
-            other.recover(delta);
-            files.store(other.stored());
+            core.recover(delta);
+            files.store(core.stored());
         }
-        return text(other, files);
+    }
+
+    /** What a folder's outboxes hold, without acks that are not recorded. */
+    private Map<String, List<Change.Unacked>> outboxes(Node node) {
+        ServiceCore core = new ServiceCore(node.name, node.starts, limits);
+        SimulatedOutbox files = node.files.copy();
+        recover(core, files, node.deltas(), Optional.ofNullable(node.base));
+        Map<String, List<Change.Unacked>> outboxes = new LinkedHashMap<>();
+        for (Change change : files.expand(core.snapshot().changes())) {
+            if (change instanceof Change.PeerIs it) {
+                outboxes.put(it.peer(), it.unacked());
+            }
+        }
+        return outboxes;
     }
 
     private static String text(ServiceCore core, SimulatedOutbox files) {
