@@ -212,9 +212,7 @@ abstract class OrderCommand implements Callable<Integer> {
                 description = "Its birth, 32 hexadecimal digits, as 'status' shows it.")
         private String birth;
 
-        @Option(
-                names = "--force",
-                description = "Also if the peer is connected, or was never met under that birth.")
+        @Option(names = "--force", description = "Also if the peer is connected.")
         private boolean force;
 
         Gone() {
@@ -232,7 +230,7 @@ abstract class OrderCommand implements Callable<Integer> {
                             .filter(it -> it.peer().equals(peer) && it.birth().equals(birth))
                             .findAny()
                             .orElse(null);
-            if (channel == null && !force) {
+            if (channel == null) {
                 throw new FailureException(
                         status.service()
                                 + " has met no service "
@@ -243,15 +241,16 @@ abstract class OrderCommand implements Callable<Integer> {
                                 + met.stream()
                                         .map(it -> " " + it.peer() + " " + it.birth())
                                         .collect(Collectors.joining(","))
-                                + " Nothing was changed; --force declares it gone beforehand");
+                                + " Nothing was changed. What waits for a name that was never met"
+                                + " comes back by 'giveup'");
             }
-            if (channel != null && channel.connected() && !force) {
+            if (channel.connected() && !force) {
                 throw new FailureException(
                         peer
                                 + " is connected, so it is not gone: with --force it would lose its"
                                 + " place all the same. Nothing was changed");
             }
-            long unacked = channel == null ? 0 : channel.unacked();
+            long unacked = channel.unacked();
             return List.of(
                     new Order(
                             Map.of("service", peer, "birth", birth),
@@ -263,6 +262,60 @@ abstract class OrderCommand implements Callable<Integer> {
                                     + status.service()
                                     + ": "
                                     + unacked));
+        }
+    }
+
+    /** Not at all. */
+    @Command(
+            name = "giveup",
+            description = {
+                "Has messages come back that wait for a name under which the service has met nobody,"
+                        + " as when it is misspelt: to the service's handlers, as certainly not"
+                        + " consumed. Exits with 1 if nothing waits for that name, or somebody has it."
+            },
+            footer = {"", "Example:", "  saucr-services giveup shpo --url localhost:8085"})
+    static final class GiveUp extends OrderCommand {
+
+        @Parameters(paramLabel = "PEER", description = "The name.")
+        private String peer;
+
+        GiveUp() {
+            super("giveup");
+        }
+
+        @Override
+        List<Order> orders(ServiceStatus status) throws FailureException {
+            List<ServiceStatus.Channel> unmet =
+                    status.channels().stream()
+                            .filter(it -> !it.outside() && it.birth().isEmpty())
+                            .filter(it -> it.unacked() > 0)
+                            .filter(it -> !it.peer().equals(status.service()))
+                            .toList();
+            ServiceStatus.Channel channel =
+                    unmet.stream().filter(it -> it.peer().equals(peer)).findAny().orElse(null);
+            if (channel == null) {
+                throw new FailureException(
+                        "nothing of "
+                                + status.service()
+                                + " waits for a name "
+                                + peer
+                                + " that it has not met"
+                                + (unmet.isEmpty() ? ", nor for another one." : ". These wait:")
+                                + unmet.stream()
+                                        .map(it -> " " + it.peer())
+                                        .collect(Collectors.joining(","))
+                                + " Nothing was changed");
+            }
+            return List.of(
+                    new Order(
+                            Map.of("service", peer),
+                            node().put("service", peer).put("returned", channel.unacked()),
+                            "messages for "
+                                    + peer
+                                    + " that come back to "
+                                    + status.service()
+                                    + ": "
+                                    + channel.unacked()));
         }
     }
 

@@ -22,8 +22,10 @@ import picocli.CommandLine.UnmatchedArgumentException;
             OrderCommand.Retry.class,
             OrderCommand.Discard.class,
             OrderCommand.Gone.class,
+            OrderCommand.GiveUp.class,
             OrderCommand.Resume.class,
             FolderCommand.class,
+            NewBirthCommand.class,
             DemoCommand.class,
         },
         footer = {

@@ -6,6 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.sun.net.httpserver.HttpServer;
+import io.saucr.services.Handlers;
+import io.saucr.services.Protection;
+import io.saucr.services.RunningService;
+import io.saucr.services.Service;
+import io.saucr.services.Services;
+import io.saucr.services.State;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -16,6 +22,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -122,7 +129,10 @@ class ServicesCommandTest {
                 "retry 1 --url localhost:1,localhost:2 | an order is for one service",
                 "discard --url localhost:1 | (ID... | --all)",
                 "gone shop --url localhost:1 | Missing required parameter: 'BIRTH'",
+                "giveup --url localhost:1 | Missing required parameter: 'PEER'",
                 "resume --url localhost:1 | Missing required parameter: 'CHANNEL'",
+                "new-birth | Missing required",
+                "new-birth x --client a --without b | mutually exclusive",
                 "folder | Which folder?",
                 "folder verify | Missing required parameter: 'FOLDER'",
                 "help dance | there is no command 'dance'"
@@ -141,7 +151,9 @@ class ServicesCommandTest {
                 "retry",
                 "discard",
                 "gone",
+                "giveup",
                 "resume",
+                "new-birth",
                 "folder",
                 "folder verify"
             })
@@ -264,15 +276,73 @@ class ServicesCommandTest {
     void onlyWhoIsKnownAndAwayIsDeclaredGone() throws Exception {
         String page = page(200, status("", ""), 200);
         assertThat(execute("gone", "shop", "e".repeat(32), "--url", page)).isEqualTo(1);
-        assertThat(err).contains("has met no service shop", "shop " + BIRTH, "--force");
+        assertThat(err).contains("has met no service shop", "shop " + BIRTH, "'giveup'");
         assertThat(execute("gone", "mint", "e".repeat(32), "--url", page)).isEqualTo(1);
         assertThat(err).contains("mint is connected");
         assertThat(orders).isEmpty();
         assertThat(execute("gone", "shop", BIRTH, "--url", page)).isZero();
         assertThat(out).contains("messages that return to bank: 2");
         assertThat(execute("gone", "mint", "e".repeat(32), "--force", "--url", page)).isZero();
-        assertThat(execute("gone", "never", BIRTH, "--force", "--url", page)).isZero();
-        assertThat(orders).hasSize(3).allMatch(it -> it.startsWith("/gone?"));
+        assertThat(execute("gone", "never", BIRTH, "--force", "--url", page)).isEqualTo(1);
+        assertThat(err).contains("has met no service never");
+        assertThat(orders).hasSize(2).allMatch(it -> it.startsWith("/gone?"));
+    }
+
+    @Test
+    void onlyWhatWaitsForNobodyIsGivenUp() throws Exception {
+        String met = status("", "");
+        String page = page(200, met, 200);
+        assertThat(execute("giveup", "shop", "--url", page)).isEqualTo(1);
+        assertThat(err)
+                .contains("nothing of bank waits for a name shop", "nor for another one")
+                .contains("Nothing was changed");
+        assertThat(orders).isEmpty();
+        server.stop(0);
+        String unmet = page(200, met.replace("\"birth\":\"" + BIRTH + "\"", "\"birth\":\"\""), 200);
+        assertThat(execute("giveup", "shpo", "--url", unmet)).isEqualTo(1);
+        assertThat(err).contains("waits for a name shpo", "These wait: shop");
+        assertThat(orders).isEmpty();
+        assertThat(execute("giveup", "shop", "--url", unmet)).isZero();
+        assertThat(out).contains("messages for shop that come back to bank: 2");
+        assertThat(orders).containsExactly("/giveup?service=shop true");
+    }
+
+    @Test
+    void aNewBirthIsGivenToAFolderThatIsRepeated(@TempDir Path folder) throws Exception {
+        String path = folder.resolve("bank").toString();
+        assertThat(execute("new-birth", path, "--without", "bank")).isEqualTo(1);
+        assertThat(err).contains("there is no service and no client in it", "Name the folder");
+        Services services = Services.without("bank", Map.of()).folder(Path.of(path));
+        try (RunningService bank = services.run(Nothing::new, Protection.local())) {
+            assertThat(bank.name()).isEqualTo("bank");
+            assertThat(execute("new-birth", path, "--without", "bank")).isEqualTo(1);
+            assertThat(err).contains("in use");
+        }
+        assertThat(execute("new-birth", path, "--without", "shop")).isEqualTo(1);
+        assertThat(err).contains("this folder is that of \"bank\"");
+        assertThat(execute("new-birth", path, "--without", "bank")).isZero();
+        assertThat(out).contains("is bank, birth ", "Lost: ", "Nothing was changed");
+        String shown = out.substring(out.indexOf("--instead-of ") + "--instead-of ".length());
+        String birth = shown.strip();
+        assertThat(execute("new-birth", path, "--without", "bank", "--instead-of", BIRTH))
+                .isNotZero();
+        assertThat(err).contains("the order is for birth " + BIRTH, birth);
+        assertThat(execute("new-birth", path, "--without", "bank", "--instead-of", birth)).isZero();
+        assertThat(out).containsPattern("has birth [0-9a-f]{32} now").contains(birth);
+        assertThat(execute("new-birth", path, "--without", "bank")).isZero();
+        assertThat(out).doesNotContain("bank, birth " + birth);
+        try (RunningService bank = services.run(Nothing::new, Protection.local())) {
+            assertThat(bank.name()).isEqualTo("bank");
+        }
+    }
+
+    /** A service that does nothing. */
+    private static final class Nothing implements Service {
+
+        Nothing(State state) {}
+
+        @Override
+        public void handlers(Handlers on) {}
     }
 
     @Test

@@ -1,0 +1,124 @@
+package io.saucr.services.tool;
+
+import io.saucr.services.Credentials;
+import io.saucr.services.NewBirth;
+import io.saucr.services.ServiceException;
+import io.saucr.services.Services;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** A folder that nobody runs gets a new birth (K11). */
+@Command(
+        name = "new-birth",
+        description = {
+            "Gives the folder of a service or client a new birth: for a backup that is to go on, and"
+                    + " wherever a message says so. The service must not run. Without --instead-of it"
+                    + " says what would be replaced and what may be lost, and changes nothing."
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  saucr-services new-birth services/bank --ensemble zk1:2181/apps/bank",
+            "  saucr-services new-birth services/bank --ensemble zk1:2181/apps/bank \\",
+            "      --instead-of 0123456789abcdef0123456789abcdef",
+            "  saucr-services new-birth data/teller --client teller",
+        })
+final class NewBirthCommand implements Callable<Integer> {
+
+    @Spec private picocli.CommandLine.Model.CommandSpec spec;
+
+    @Parameters(paramLabel = "FOLDER", description = "Of the service or client.")
+    private Path folder;
+
+    @ArgGroup(multiplicity = "1")
+    private Who who;
+
+    /** Whose folder it is. */
+    static final class Who {
+
+        @Option(
+                names = "--ensemble",
+                paramLabel = "SERVERS/PATH",
+                description = "Of the service, as in zk1:2181,zk2:2181/apps/bank.")
+        private String ensemble;
+
+        @Option(
+                names = "--without",
+                paramLabel = "NAME",
+                description = "The name of a service that runs without an ensemble.")
+        private String without;
+
+        @Option(names = "--client", paramLabel = "NAME", description = "The name of a client.")
+        private String client;
+    }
+
+    @Option(
+            names = "--credentials",
+            paramLabel = "SCHEME:SECRET",
+            description = "For the ensemble, as in digest:user:password.")
+    private String credentials;
+
+    @Option(
+            names = "--instead-of",
+            paramLabel = "BIRTH",
+            description = "Gives the order. Repeats the birth that is replaced.")
+    private String insteadOf;
+
+    @Option(
+            names = "--dead",
+            paramLabel = "HOST:PORT",
+            description = "The process that is said to serve there is dead.")
+    private String dead;
+
+    @Override
+    public Integer call() throws FailureException, InterruptedException {
+        try {
+            NewBirth order = look();
+            order.report().forEach(spec.commandLine().getOut()::println);
+            if (insteadOf == null) {
+                spec.commandLine()
+                        .getOut()
+                        .println(
+                                "Nothing was changed. To give the order: --instead-of "
+                                        + order.birth());
+                return ServicesCommand.FINE;
+            }
+            String now = dead == null ? order.give(insteadOf) : order.give(insteadOf, dead);
+            spec.commandLine().getOut().println(folder + " has birth " + now + " now");
+            return ServicesCommand.FINE;
+        } catch (IOException | ServiceException e) {
+            throw new FailureException(e.getMessage(), e);
+        }
+    }
+
+    private NewBirth look() throws IOException, InterruptedException {
+        if (who.client != null) {
+            return Services.without(who.client, Map.of()).newBirth(who.client, folder);
+        }
+        Services services =
+                who.ensemble == null
+                        ? Services.without(who.without, Map.of())
+                        : credentials == null
+                                ? Services.at(who.ensemble)
+                                : Services.at(who.ensemble, parsed());
+        return services.folder(folder).newBirth();
+    }
+
+    private Credentials parsed() {
+        int colon = credentials.indexOf(':');
+        if (colon < 1) {
+            throw new IllegalArgumentException(
+                    "credentials are a scheme and a secret, as in digest:user:password, not \""
+                            + credentials
+                            + "\"");
+        }
+        return new Credentials(credentials.substring(0, colon), credentials.substring(colon + 1));
+    }
+}
