@@ -17,7 +17,7 @@ import java.util.Optional;
  *       Returned}, "perhaps consumed".
  *   <li>What the folder's outboxes hold may have been consumed already, so it comes back to the
  *       service itself as {@link Returned}, "perhaps consumed", in its order, and is not sent.
- *       Answers to clients are dropped; their calls fail with "perhaps consumed".
+ *       Answers to clients are dropped; their calls fail.
  *   <li>Timers, parked messages and what the service sent to itself stay. Who sent what is parked
  *       may not have heard of it, and hears no more: look at what is parked.
  *   <li>Calls to the world that have no answer are made again under their old ids (K17).

@@ -344,6 +344,26 @@ class NewBirthTest {
         assertThat(shop.status().birth()).isNotEmpty();
     }
 
+    /** A call that the old birth consumed is answered by nobody, and must not wait for ever. */
+    @Test
+    void aCallThatTheOldBirthConsumedFailsOnceThereIsANewOne() throws Exception {
+        RunningService shop = run(at("shop"));
+        Client client = client("a", "shop");
+        CompletableFuture<Notes.Seen> call = client.ask(new Notes.Keep("kept"), Notes.Seen.class);
+        get(client.send(new Notes.Note("one")));
+        String old = shop.status().birth();
+        shop.close();
+        assertThat(call).isNotDone();
+        await().until(() -> at("shop").newBirth().serves().isEmpty());
+        String unused = at("shop").newBirth().give(old);
+        run(at("shop"));
+        assertThatThrownBy(() -> get(call))
+                .isInstanceOf(ExecutionException.class)
+                .hasMessageContaining("took the message: there is no answer any more");
+        get(client.send(new Notes.Note("two")));
+        assertThat(seen(client)).containsExactly("kept", "one", "two");
+    }
+
     /** A client that a service has forgotten, or declared gone, fails in words. */
     @Test
     void aClientWhoseServiceWasMadeAnewWithoutItHearsSo() throws Exception {

@@ -9,6 +9,9 @@ public final class Notes implements Service {
 
     public record Note(String text) {}
 
+    /** Is never answered. */
+    public record Keep(String text) {}
+
     public record Write(String path) {}
 
     public record Ask() {}
@@ -25,6 +28,12 @@ public final class Notes implements Service {
     public void handlers(Handlers on) {
         on.message(Pass.class, (pass, turn) -> turn.send(pass.to(), new Note(pass.text())));
         on.message(Note.class, (note, turn) -> seen.add(note.text()));
+        on.message(
+                Keep.class,
+                (keep, turn) -> {
+                    seen.add(keep.text());
+                    Caller unused = turn.detach();
+                });
         on.returned(
                 Note.class,
                 (note, turn) ->

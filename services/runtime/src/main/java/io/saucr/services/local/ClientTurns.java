@@ -3,6 +3,7 @@ package io.saucr.services.local;
 import io.saucr.services.ServiceException;
 import io.saucr.services.core.Action;
 import io.saucr.services.core.Body;
+import io.saucr.services.core.Change;
 import io.saucr.services.core.Effects;
 import io.saucr.services.core.Frame;
 import io.saucr.services.core.Input;
@@ -50,6 +51,9 @@ public final class ClientTurns implements Endpoint {
 
     /** The last call that was told to be consumed. */
     private long told;
+
+    /** Calls up to this one were sent to a birth of the service that is gone; 0 for none. */
+    private long orphaned;
 
     /** What waits for one call: a turn that consumed it, or an answer. */
     private record Waiting(
@@ -164,7 +168,16 @@ public final class ClientTurns implements Endpoint {
 
     @Override
     public void frame(Link link, Frame frame) {
-        recording.perform(core.frame(link, frame, clock.get()));
+        List<Action> actions = core.frame(link, frame, clock.get());
+        boolean over =
+                actions.stream()
+                        .filter(it -> it instanceof Action.Append)
+                        .flatMap(it -> ((Action.Append) it).delta().changes().stream())
+                        .anyMatch(it -> it instanceof Change.PairOver);
+        if (over) {
+            orphaned = core.sentTo(service);
+        }
+        recording.perform(actions);
     }
 
     @Override
@@ -192,6 +205,22 @@ public final class ClientTurns implements Endpoint {
         done.forEach(waiting::remove);
     }
 
+    /** What a birth consumed that is gone is answered no more; the rest comes back (K15). */
+    private void failOrphans() {
+        for (Map.Entry<Long, Waiting> each :
+                List.copyOf(waiting.headMap(orphaned, true).entrySet())) {
+            if (core.acked(service, each.getKey())) {
+                waiting.remove(each.getKey());
+                each.getValue()
+                        .fail(
+                                service
+                                        + " is gone, and took the message: there is no answer"
+                                        + " any more, and who has its name now may not know of it");
+            }
+        }
+        orphaned = 0;
+    }
+
     @Override
     public boolean turn() {
         Moment at = clock.get();
@@ -201,6 +230,9 @@ public final class ClientTurns implements Endpoint {
         if (!core.hasInputs()) {
             // What came before an ack may say that the message was put aside.
             tellConsumed();
+            if (orphaned > 0) {
+                failOrphans();
+            }
         }
         return next.isPresent();
     }
