@@ -864,6 +864,10 @@ public final class ServiceCore {
             } else if (change instanceof Change.Sent it && !it.peer().equals(name)) {
                 long count = past.peers.get(it.peer()).sent;
                 later.add(new Later(delta.turn(), () -> sentFinally(it.peer(), count)));
+            } else if (change instanceof Change.Sent it) {
+                // No link and no ack of it would ask for what found no room beside others'
+                // messages.
+                past.peers.get(it.peer()).mayFetch();
             } else if (change instanceof Change.PairOpened it) {
                 later.add(new Later(delta.turn(), () -> talk(it.peer())));
             } else if (change instanceof Change.PairKnown it) {

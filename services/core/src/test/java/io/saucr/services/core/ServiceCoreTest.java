@@ -187,6 +187,33 @@ class ServiceCoreTest {
         assertThat(type(bank.next())).isEqualTo("go");
     }
 
+    /** K13: its own message runs though messages for others, who are away, fill the heap. */
+    @Test
+    void whatItSendsItselfRunsThoughOthersMessagesFillTheHeap() {
+        Incarnation start = new Incarnation(new Birth(1, 1), 1, 1);
+        ServiceCore core = new ServiceCore("bank", List.of(start), LIMITS.outbox(1, 1 << 10));
+        List<Action> unused = new ArrayList<>(core.begin(List.of(), NOW));
+        for (String away : List.of("one", "two", "three", "four")) {
+            unused.addAll(core.submit(away, new Body("fill", new byte[824])));
+        }
+        assertThat(core.stored()).isEmpty();
+        unused.addAll(core.submit("bank", body("go")));
+        List<Stored> stored = core.stored();
+        assertThat(stored).extracting(Stored::peer).containsExactly("bank");
+        List<Action.Fetch> asked =
+                core.tick(NOW).stream()
+                        .filter(Action.Fetch.class::isInstance)
+                        .map(Action.Fetch.class::cast)
+                        .toList();
+        assertThat(asked).hasSize(1);
+        unused.addAll(
+                core.fetched(
+                        asked.get(0).stream(),
+                        asked.get(0).after(),
+                        List.of(stored.get(0).message())));
+        assertThat(type(core.next(NOW))).isEqualTo("go");
+    }
+
     @Test
     void aTimersTurnMayCancelIt() {
         End bank = new End("bank", false);
