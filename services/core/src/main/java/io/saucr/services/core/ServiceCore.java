@@ -1733,6 +1733,11 @@ public final class ServiceCore {
         return reasons;
     }
 
+    /** Whether what was put aside with this id had come back (K12). */
+    public boolean cameBack(long parked) {
+        return past.parkedReturns.containsKey(parked);
+    }
+
     /** Calls to the world that have not returned (K17). */
     public int openOutputs() {
         return past.outputs.size();

@@ -310,23 +310,28 @@ public final class Turns implements Endpoint {
     }
 
     /**
-     * A person has what was put aside tried again, as a message of the service to itself (K12).
+     * A person has what was put aside tried again, as {@link ServiceCore#retryParked} says (K12).
      *
-     * @throws IllegalArgumentException where nothing has that id, or no message handler takes it
+     * @throws IllegalArgumentException where nothing has that id, or no handler takes it
      */
     public void retryParked(long id) {
         core.parked().stream()
-                .filter(it -> it.id() == id && handlers.message(it.body().type()).isEmpty())
-                .findFirst()
-                .ifPresent(
-                        it -> {
-                            throw new IllegalArgumentException(
-                                    name
-                                            + " has no message handler for "
-                                            + it.body().type()
-                                            + ", so it can only be discarded");
-                        });
+                .filter(it -> it.id() == id)
+                .map(it -> it.body().type())
+                .forEach(type -> expectHandler(type, core.cameBack(id)));
         recording.perform(core.retryParked(id));
+    }
+
+    private void expectHandler(String type, boolean back) {
+        if (back ? handlers.returned(type).isEmpty() : handlers.message(type).isEmpty()) {
+            throw new IllegalArgumentException(
+                    name
+                            + (back
+                                    ? " has no handler for a returned "
+                                    : " has no message handler for ")
+                            + type
+                            + ", so it can only be discarded");
+        }
     }
 
     /**

@@ -162,6 +162,16 @@ public final class TestService extends Node {
         return turns.core().parked().stream().map(TestService::shown).toList();
     }
 
+    /**
+     * A person has all that was put aside tried again (K12).
+     *
+     * @throws IllegalArgumentException where no handler takes one of them
+     */
+    public void retryParked() {
+        turns.core().parked().forEach(it -> turns.retryParked(it.id()));
+        wake();
+    }
+
     private static String shown(Change.ParkedIs parked) {
         return parked.body().type() + ": " + parked.reason();
     }
