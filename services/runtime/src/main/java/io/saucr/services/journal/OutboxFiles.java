@@ -92,6 +92,11 @@ public final class OutboxFiles {
         final long number;
         final Deque<Segment> segments = new ArrayDeque<>();
 
+        /**
+         * Whose successors are gone: nobody needs them, and they were not deleted, or came back.
+         */
+        final List<Path> leftOver = new ArrayList<>();
+
         /** Of the newest file, or that which a base named and which is gone. */
         long index;
 
@@ -235,16 +240,17 @@ public final class OutboxFiles {
         stream.last = named.last();
         long next = 0;
         int checksum = 0;
-        // The first ones may be gone, as their messages were acked after the base.
+        // The first ones may be gone, as their messages were acked after the base. A power cut may
+        // bring back any of these, so that others are missing: only expect() says what is needed.
         for (Map.Entry<Long, Path> each : files.headMap(named.index(), true).entrySet()) {
             Path path = each.getValue();
-            if (next > 0 && each.getKey() != next) {
-                throw missing(file(named.stream(), next));
+            if (each.getKey() != next) {
+                leave(stream);
             }
             boolean newest = each.getKey() == named.index();
             try (Disk.File file = disk.open(path)) {
                 Segment segment = header(path, file, named.stream(), each.getKey());
-                if (next > 0 && segment.before != checksum) {
+                if (!stream.segments.isEmpty() && segment.before != checksum) {
                     throw damaged(path, 12);
                 }
                 Reader reader =
@@ -275,10 +281,20 @@ public final class OutboxFiles {
             }
             next = each.getKey() + 1;
         }
-        if (next > 0 && next <= named.index()) {
-            throw missing(file(named.stream(), next));
+        if (next <= named.index()) {
+            leave(stream);
         }
         streams.put(named.stream(), stream);
+    }
+
+    private void leave(Stream stream) {
+        for (Segment segment : stream.segments) {
+            stream.leftOver.add(segment.path);
+            synchronized (lock) {
+                bytes -= segment.end;
+            }
+        }
+        stream.segments.clear();
     }
 
     private Segment header(Path path, Disk.File file, long stream, long index) throws IOException {
@@ -785,11 +801,14 @@ public final class OutboxFiles {
      */
     public void release(long number, long upTo) throws IOException {
         List<Segment> gone = new ArrayList<>();
+        List<Path> paths = new ArrayList<>();
         synchronized (lock) {
             Stream stream = streams.get(number);
             if (stream == null) {
                 return;
             }
+            paths.addAll(stream.leftOver);
+            stream.leftOver.clear();
             stream.released = Math.max(stream.released, upTo);
             for (Iterator<Segment> each = stream.segments.iterator(); each.hasNext(); ) {
                 Segment segment = each.next();
@@ -799,6 +818,7 @@ public final class OutboxFiles {
                 }
                 each.remove();
                 gone.add(segment);
+                paths.add(segment.path);
                 bytes -= segment.end;
                 dirty -= segment.forced < segment.end ? 1 : 0;
             }
@@ -807,8 +827,8 @@ public final class OutboxFiles {
             }
         }
         synchronized (reading) {
-            for (Segment segment : gone) {
-                disk.delete(segment.path);
+            for (Path path : paths) {
+                disk.delete(path);
             }
         }
         synchronized (forcing) {
