@@ -13,6 +13,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Predicate;
 
@@ -418,6 +419,28 @@ public final class FolderReader {
                             }
                         });
             }
+        }
+    }
+
+    /**
+     * Looks at the files of outboxes that the base names, as a start does (K10, K13); where it
+     * would refuse them that is a problem.
+     *
+     * @param needed of which streams messages wait, and behind which count
+     */
+    public void outbox(Map<Long, Long> needed) {
+        if (identity == null || identity.starts().isEmpty()) {
+            return;
+        }
+        OutboxFiles outbox = new OutboxFiles(disk, path, identity.newest(), identity::knows, 0);
+        try {
+            sections(outbox.beside((name, content) -> {}));
+            for (Map.Entry<Long, Long> each : needed.entrySet()) {
+                outbox.expectNamed(each.getKey(), each.getValue());
+            }
+        } catch (IOException e) {
+            problem(path.resolve(OutboxFiles.FOLDER), e, true);
+            starts = false;
         }
     }
 

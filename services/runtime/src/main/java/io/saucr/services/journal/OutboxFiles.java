@@ -408,6 +408,18 @@ public final class OutboxFiles {
         }
     }
 
+    /**
+     * As {@link #expect}, of what the base names; for whoever did not write what came above it.
+     *
+     * @throws RefusedFolderException where they are not there
+     */
+    void expectNamed(long number, long after) throws RefusedFolderException {
+        Stream stream = streams.get(number);
+        if (stream != null && stream.last > after) {
+            expect(number, after);
+        }
+    }
+
     // ---- writing
 
     /**

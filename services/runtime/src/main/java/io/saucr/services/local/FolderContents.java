@@ -15,7 +15,9 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /**
  * What a service's folder says of its channels, messages and timers, read offline and without
@@ -102,6 +104,48 @@ public record FolderContents(
         return changes.stream().filter(kind::isInstance).map(kind::cast).toList();
     }
 
+    /** How many messages to a peer were not acked, also those that lie in files (K13). */
+    public long unacked(Change.PeerIs peer) {
+        return peer.unacked().size() + inFiles(peer).map(Change.InFiles::messages).orElse(0L);
+    }
+
+    /** When the oldest of these was sent; 0 without one. */
+    public long oldestMillis(Change.PeerIs peer) {
+        return peer.unacked().stream()
+                .map(Change.Unacked::sentMillis)
+                .findFirst()
+                .or(() -> inFiles(peer).map(Change.InFiles::sinceMillis))
+                .orElse(0L);
+    }
+
+    private Optional<Change.InFiles> inFiles(Change.PeerIs peer) {
+        return all(Change.InFiles.class).stream()
+                .filter(it -> it.peer().equals(peer.peer()))
+                .findFirst();
+    }
+
+    /** How many messages came back and were not consumed, also those that lie in files (K13). */
+    public long returned() {
+        return all(Change.ReturnIs.class).size()
+                + all(Change.ReturningIs.class).stream().mapToLong(it -> it.to() - it.from()).sum();
+    }
+
+    /** Of which streams messages are needed, and behind which count. */
+    private static Map<Long, Long> streams(List<Change> changes) {
+        Map<Long, Long> needed = new TreeMap<>();
+        long sent = 0;
+        for (Change change : changes) {
+            if (change instanceof Change.PeerIs it) {
+                sent = it.sent();
+            } else if (change instanceof Change.InFiles it) {
+                needed.put(it.stream(), sent - it.messages());
+            } else if (change instanceof Change.ReturningIs it) {
+                needed.merge(it.stream(), it.from(), Math::min);
+            }
+        }
+        return needed;
+    }
+
     /** One reading. */
     private static final class Reading {
 
@@ -133,6 +177,9 @@ public record FolderContents(
                 return new FolderContents(files, kind, 0, List.of(), why);
             }
             Delta all = core.snapshot();
+            if (why.isEmpty() && files.starts()) {
+                files.outbox(streams(all.changes()));
+            }
             return new FolderContents(files, kind, all.turn(), all.changes(), why);
         }
 

@@ -21,11 +21,15 @@ import io.saucr.services.journal.JournalOptions;
 import io.saucr.services.journal.ServiceFolder;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionException;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -156,6 +160,66 @@ class FolderContentsTest {
                         it ->
                                 it.name().equals("service")
                                         && it.content().equals("channels, timers, outputs"));
+    }
+
+    /** A start refuses a folder without them, so who looks says so, too (K10, K13). */
+    @Test
+    void filesOfOutboxesAreLookedAtAsAStartDoes() throws Exception {
+        Limits small = new Limits(256, 1, true, 0, 0, 1_024, 3_600_000).outbox(1, 1 << 10);
+        Services services = notes().limits(small).foldBytes(1_024);
+        try (RunningService running = services.run(Notes::new, Protection.local())) {
+            String[] words = new String[40];
+            Arrays.setAll(words, it -> "word" + it);
+            say(running, temporary.resolve("client"), words);
+            await().until(
+                            () ->
+                                    read().files().bases().stream()
+                                            .flatMap(it -> it.sections().stream())
+                                            .anyMatch(it -> it.name().equals("outbox")));
+        }
+        FolderContents whole = read();
+        assertThat(whole.files().problems()).isEmpty();
+        assertThat(whole.files().starts()).isTrue();
+        assertThat(whole.all(Change.PeerIs.class))
+                .filteredOn(it -> it.peer().equals("archive"))
+                .singleElement()
+                .satisfies(
+                        it -> {
+                            assertThat(it.unacked()).hasSizeLessThan(40);
+                            assertThat(whole.unacked(it)).isEqualTo(40);
+                            assertThat(whole.oldestMillis(it)).isPositive();
+                        });
+        Path box = boxes().get(0);
+        byte[] content = Files.readAllBytes(box);
+        content[80] ^= 1;
+        Files.write(box, content);
+        refused(box + ", byte ", services);
+        Files.delete(box);
+        refused(box + ": it is missing", services);
+    }
+
+    private FolderContents read() throws IOException {
+        return FolderContents.read(temporary.resolve("notes"));
+    }
+
+    private List<Path> boxes() throws IOException {
+        try (Stream<Path> all = Files.list(temporary.resolve("notes").resolve("outbox"))) {
+            return all.sorted().toList();
+        }
+    }
+
+    private void refused(String why, Services services) throws IOException {
+        FolderContents contents = read();
+        assertThat(contents.files().starts()).isFalse();
+        assertThat(contents.files().problems())
+                .singleElement()
+                .satisfies(
+                        it -> {
+                            assertThat(it.message()).contains(why);
+                            assertThat(it.needed()).isTrue();
+                        });
+        assertThatThrownBy(() -> services.run(Notes::new, Protection.local()))
+                .hasMessageContaining(why);
     }
 
     private void append(byte[] turn) throws IOException {

@@ -167,9 +167,9 @@ final class FolderReport {
                     .put("outside", peer.outside())
                     .put("birth", peer.birth().map(Birth::toString).orElse(null))
                     .put("sent", peer.sent())
-                    .put("unacked", peer.unacked().size())
+                    .put("unacked", contents.unacked(peer))
                     .put("unackedBytes", outboxBytes(peer))
-                    .put("oldestSentMillis", oldest(peer))
+                    .put("oldestSentMillis", contents.oldestMillis(peer))
                     .put("consumed", peer.consumed().number())
                     .put("heardMillis", peer.heardMillis());
             ArrayNode gone = row.putArray("gone");
@@ -199,7 +199,7 @@ final class FolderReport {
                     .put("type", it.body().type());
         }
         json.put("outputs", contents.all(Change.OutputIs.class).size());
-        json.put("returned", contents.all(Change.ReturnIs.class).size());
+        json.put("returned", contents.returned());
     }
 
     // ---- for people
@@ -315,9 +315,9 @@ final class FolderReport {
                             peer(peer.peer(), peer.outside()),
                             peer.birth().map(Birth::toString).orElse("-"),
                             Long.toString(peer.sent()),
-                            Integer.toString(peer.unacked().size()),
+                            Long.toString(contents.unacked(peer)),
                             Output.bytes(outboxBytes(peer)),
-                            oldest(peer) == 0 ? "-" : Instant.ofEpochMilli(oldest(peer)).toString(),
+                            oldest(peer),
                             Long.toString(peer.consumed().number()),
                             peer.gone().isEmpty() ? "-" : peer.gone().size() + " births"));
         }
@@ -364,7 +364,7 @@ final class FolderReport {
                                     + " %d%n",
                             contents.all(Change.TimerSet.class).size(),
                             contents.all(Change.OutputIs.class).size(),
-                            contents.all(Change.ReturnIs.class).size());
+                            contents.returned());
         }
     }
 
@@ -408,8 +408,8 @@ final class FolderReport {
         return peer.unacked().stream().mapToLong(it -> size(it.body())).sum();
     }
 
-    /** When the oldest message that is not acked was sent; 0 without one. */
-    private static long oldest(Change.PeerIs peer) {
-        return peer.unacked().stream().mapToLong(Change.Unacked::sentMillis).findFirst().orElse(0);
+    private String oldest(Change.PeerIs peer) {
+        long millis = contents.oldestMillis(peer);
+        return millis == 0 ? "-" : Instant.ofEpochMilli(millis).toString();
     }
 }
