@@ -44,6 +44,10 @@ final class Outboxes {
 
     private final List<Stored> stored = new ArrayList<>();
     private long bytesInHeap;
+
+    /** Of what peers asked for and is not there yet, at most. */
+    private long bytesAsked;
+
     private long newestStream;
 
     /** Messages of a stream that come back, as long as one of them was not taken. */
@@ -129,7 +133,12 @@ final class Outboxes {
         owners.remove(peer.stream);
         peer.stream = 0;
         // What was asked for is of no use to it any more.
-        peer.asked = false;
+        ask(peer, 0);
+    }
+
+    private void ask(Peer peer, long most) {
+        bytesAsked += most - peer.asked;
+        peer.asked = most;
     }
 
     /**
@@ -252,19 +261,19 @@ final class Outboxes {
     void fetch(boolean back, List<Action> out) {
         for (Peer peer : hungry) {
             // Others, which are away, must not keep one from going on that is there.
-            long most = bytesInHeap < PEERS_IN_HEAP * bytes ? bytes : bytes / 8;
+            long most = bytesInHeap + bytesAsked < PEERS_IN_HEAP * bytes ? bytes : bytes / 8;
             if (peer.inFiles > 0
-                    && !peer.asked
+                    && peer.asked == 0
                     && (peer.unacked.isEmpty()
                             || (peer.unacked.size() <= messages / 2
                                     && peer.heapBytes <= most / 2))) {
-                peer.asked = true;
+                ask(peer, most - peer.heapBytes);
                 out.add(
                         new Action.Fetch(
                                 peer.stream,
                                 peer.sent - peer.inFiles,
                                 (int) Math.min(peer.inFiles, messages - peer.unacked.size()),
-                                most - peer.heapBytes));
+                                peer.asked));
             }
         }
         hungry.clear();
@@ -295,7 +304,7 @@ final class Outboxes {
         if (peer == null) {
             return Optional.empty();
         }
-        peer.asked = false;
+        ask(peer, 0);
         // Acks may have come meanwhile for more than lies in the heap.
         long skipped = peer.sent - peer.inFiles - after;
         for (long index = Math.max(0, skipped); skipped >= 0 && index < all.size(); index++) {

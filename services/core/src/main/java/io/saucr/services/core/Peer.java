@@ -65,8 +65,8 @@ final class Peer {
 
     private final TreeMap<Long, Long> starts = new TreeMap<>();
 
-    /** Whether some were asked for that are not there yet. */
-    boolean asked;
+    /** So many bytes at most were asked for that are not there yet; 0 for none. */
+    long asked;
 
     /** A message in the outbox, and the turn that sent it. */
     record Waiting(long turn, Unacked message) {}
