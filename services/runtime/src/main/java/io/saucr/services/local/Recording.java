@@ -158,9 +158,9 @@ final class Recording {
             } else if (action instanceof Action.Call it) {
                 border.call(it.output(), it.id(), it.body());
             } else if (action instanceof Action.Fetch it) {
-                folding.execute(() -> fetch(it));
+                beside(() -> fetch(it));
             } else if (action instanceof Action.Release it) {
-                folding.execute(() -> release(it));
+                beside(() -> release(it));
             } else if (action instanceof Action.Halt it) {
                 border.halt(it.reason());
             }
@@ -185,6 +185,26 @@ final class Recording {
         }
     }
 
+    /** Beside the turns. What waits for it would wait for ever where it failed unheard (K8). */
+    private void beside(Runnable task) {
+        folding.execute(
+                () -> {
+                    try {
+                        task.run();
+                    } catch (Throwable e) {
+                        between.accept(() -> dies(e));
+                    }
+                });
+    }
+
+    /** Nothing of this start may be relied on any more. */
+    private void dies(Throwable e) {
+        throw e instanceof DeadJournalException dead
+                ? dead
+                : new IllegalStateException(
+                        "what is done beside the turns of " + name + " failed", e);
+    }
+
     private void fetch(Action.Fetch fetch) {
         List<Change.Unacked> messages = new ArrayList<>();
         try {
@@ -193,8 +213,7 @@ final class Recording {
                 messages.add(DeltaFormat.message(each));
             }
         } catch (IOException e) {
-            dies(e);
-            return;
+            throw new DeadJournalException(e);
         }
         between.accept(() -> perform(core.fetched(fetch.stream(), fetch.after(), messages)));
     }
@@ -206,14 +225,6 @@ final class Recording {
             // The files take room, and do no harm: a start deletes what no base names.
             LOG.warn("{}: files of its outbox could not be deleted", name, e);
         }
-    }
-
-    /** Nothing of this start may be relied on any more. */
-    private void dies(IOException e) {
-        between.accept(
-                () -> {
-                    throw new DeadJournalException(e);
-                });
     }
 
     /** Every turn up to this one is final: what they caused leaves, and a base may be due. */
@@ -251,7 +262,7 @@ final class Recording {
         if (fold != null && !writing && fold.turn() <= finalTurn) {
             writing = true;
             Fold now = fold;
-            folding.execute(() -> write(now));
+            beside(() -> write(now));
         }
     }
 
@@ -262,8 +273,7 @@ final class Recording {
             finality.fold(now.turn(), now.files(), writer -> writeSections(now, writer, written));
             done = true;
         } catch (DeadJournalException e) {
-            dies(e.getCause());
-            return;
+            throw e;
         } catch (IOException | RuntimeException e) {
             LOG.warn(
                     "{}: no base of turn {} could be written; the one before stands, and another is"
