@@ -477,8 +477,9 @@ class FailingDiskTest {
                 world.close();
             }
         }
-        assertThat(ends.get(End.HALTED)).isGreaterThan(5);
-        assertThat(ends.get(End.REFUSED)).isGreaterThan(5);
+        // How many of the calls belong to the start and how many to its turns depends on threads.
+        assertThat(ends.get(End.HALTED)).isPositive();
+        assertThat(ends.get(End.REFUSED)).isPositive();
     }
 
     @Test
