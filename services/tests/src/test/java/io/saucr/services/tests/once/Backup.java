@@ -32,9 +32,10 @@ final class Backup {
         return new Backup(folders, copies);
     }
 
-    /** Copies the data of all servers, which are killed for it and started again. */
-    static Backup of(Ensemble servers, Path copies) throws IOException {
-        servers.killAll();
+    /** Copies the data of all servers, which are stopped for it and started again. */
+    static Backup of(BothServers.Kind kind, BothServers all, Path copies) throws IOException {
+        Ensemble servers = all.of(kind);
+        all.stop(kind);
         Backup backup =
                 of(servers.servers().stream().map(ServerProcess::dataDirectory).toList(), copies);
         servers.start();

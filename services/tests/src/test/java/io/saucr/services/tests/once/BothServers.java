@@ -1,7 +1,10 @@
 package io.saucr.services.tests.once;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.saucr.ensemble.Distribution;
 import io.saucr.ensemble.Ensemble;
+import io.saucr.ensemble.ServerProcess;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -49,7 +52,17 @@ final class BothServers implements AutoCloseable {
         return ensemble;
     }
 
-    /** Starts those that have been killed, and waits until they serve. */
+    /**
+     * Stops them in good order, as an operator does: servers in fast mode that die all at once need
+     * one that did not.
+     */
+    synchronized void stop(Kind kind) throws IOException {
+        for (ServerProcess server : started.get(kind).servers()) {
+            assertThat(server.terminate(PATIENCE)).as("%s has ended", server).isTrue();
+        }
+    }
+
+    /** Starts those that have been stopped, and waits until they serve. */
     synchronized void restart(Kind kind) throws IOException {
         Ensemble ensemble = started.get(kind);
         ensemble.start();

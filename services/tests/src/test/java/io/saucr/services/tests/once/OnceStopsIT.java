@@ -126,7 +126,7 @@ class OnceStopsIT {
     }
 
     private void restore(Backup backup) throws Exception {
-        servers.of(whose).killAll();
+        servers.stop(whose);
         backup.restore();
         servers.restart(whose);
         // It may have expired meanwhile, or know later transactions than the servers do.
@@ -183,7 +183,7 @@ class OnceStopsIT {
         Backup backup;
         try (OnceClient client = open()) {
             create(client, "/a", "/b");
-            backup = Backup.of(servers.of(whose), work.resolve("backup"));
+            backup = Backup.of(whose, servers, work.resolve("backup"));
             create(client, "/c", "/d", "/e");
         }
         restore(backup);
@@ -202,7 +202,7 @@ class OnceStopsIT {
         on(kind);
         try (OnceClient client = open()) {
             create(client, "/a", "/b");
-            Backup backup = Backup.of(servers.of(whose), work.resolve("backup"));
+            Backup backup = Backup.of(whose, servers, work.resolve("backup"));
             for (int i = 0; i < 100; i++) { // Further than the restored one comes by itself.
                 create(client, "/later-" + i);
             }
