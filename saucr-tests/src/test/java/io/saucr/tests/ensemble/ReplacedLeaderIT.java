@@ -32,6 +32,7 @@ import org.junit.jupiter.api.Test;
  * both syncs, and the reads are stale.
  */
 class ReplacedLeaderIT {
+    private static final int ATTEMPTS = 3;
     private static final int VOTERS = 5;
     private static final int LEADER = 5;
     private static final int FOLLOWER = 4;
@@ -89,7 +90,16 @@ class ReplacedLeaderIT {
                         "org.apache.zookeeper.server.quorum.SaucrLeader",
                         "majority",
                         FixedValue.value(true));
-        assertThat(tell("replaced-leader-no-question", servers)).hasSize(2).allMatch(Read::stale);
+        // On a busy machine its last follower may leave the old leader before the clients ask. That
+        // both may read what is old has to be seen once.
+        List<Read> reads = List.of();
+        for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
+            reads = tell("replaced-leader-no-question-" + attempt, servers);
+            if (reads.stream().allMatch(Read::stale)) {
+                break;
+            }
+        }
+        assertThat(reads).hasSize(2).allMatch(Read::stale);
     }
 
     /** What the clients of the replaced leader and of its last follower read. */
