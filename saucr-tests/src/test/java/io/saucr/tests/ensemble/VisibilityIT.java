@@ -75,7 +75,8 @@ class VisibilityIT {
         assertThat(page.body()).as("no assets").doesNotContain("src=", "href=", "url(", "import");
 
         try (Browser browser = browse(admin)) {
-            // The others are asked in their own time: at first the page may know only its own server.
+            // The others are asked in their own time: at first the page may know only its own
+            // server.
             // A follower of a fast leader may have logged slow entries only. That is no trouble.
             String told =
                     "Server "
