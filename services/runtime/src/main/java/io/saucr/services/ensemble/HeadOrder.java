@@ -158,16 +158,11 @@ public final class HeadOrder implements AutoCloseable {
             try {
                 if (session == null) {
                     session =
-                            new ZooKeeper(
+                            Sessions.open(
                                     place.connect(),
-                                    Math.toIntExact(place.sessionTimeout().toMillis()),
+                                    place.sessionTimeout(),
+                                    place.credentials(),
                                     event -> {});
-                    place.credentials()
-                            .ifPresent(
-                                    it ->
-                                            session.addAuthInfo(
-                                                    it.scheme(),
-                                                    it.secret().getBytes(StandardCharsets.UTF_8)));
                 }
                 return request.ask(session);
             } catch (KeeperException.ConnectionLossException
@@ -196,11 +191,7 @@ public final class HeadOrder implements AutoCloseable {
     @Override
     public void close() {
         if (session != null) {
-            try {
-                session.close();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
+            Sessions.close(session);
             session = null;
         }
     }

@@ -153,11 +153,7 @@ public final class Names implements AutoCloseable {
         try {
             if (session == null) {
                 connection = new Connection();
-                session =
-                        new ZooKeeper(
-                                connect, Math.toIntExact(sessionTimeout.toMillis()), connection);
-                credentials.ifPresent(
-                        c -> session.addAuthInfo(c.scheme(), c.secret().getBytes(UTF_8)));
+                session = Sessions.open(connect, sessionTimeout, credentials, connection);
             }
             for (Map.Entry<String, Followed> entry : followed.entrySet()) {
                 if (entry.getValue().stale) {
@@ -215,11 +211,7 @@ public final class Names implements AutoCloseable {
 
     private void end() {
         if (session != null) {
-            try {
-                session.close();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
+            Sessions.close(session);
             session = null;
         }
     }

@@ -342,17 +342,7 @@ public final class Office implements AutoCloseable {
 
     private ZooKeeper open() throws IOException {
         watcher = new Session();
-        ZooKeeper opened =
-                new ZooKeeper(
-                        place.connect(),
-                        Math.toIntExact(place.sessionTimeout().toMillis()),
-                        watcher);
-        place.credentials()
-                .ifPresent(
-                        c ->
-                                opened.addAuthInfo(
-                                        c.scheme(), c.secret().getBytes(StandardCharsets.UTF_8)));
-        return opened;
+        return Sessions.open(place.connect(), place.sessionTimeout(), place.credentials(), watcher);
     }
 
     private Optional<Seen> read()
@@ -470,11 +460,7 @@ public final class Office implements AutoCloseable {
 
     private void end() {
         if (session != null) {
-            try {
-                session.close();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
+            Sessions.close(session);
             session = null;
         }
     }
