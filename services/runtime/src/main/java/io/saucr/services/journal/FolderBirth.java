@@ -48,17 +48,7 @@ public final class FolderBirth implements AutoCloseable {
         Closeable lock = ServiceFolder.lock(disk, folder);
         boolean opened = false;
         try {
-            Identity identity = ServiceFolder.decode(disk, file);
-            if (!identity.name().equals(name)) {
-                throw new RefusedFolderException(
-                        file,
-                        -1,
-                        "this folder is that of \""
-                                + identity.name()
-                                + "\", not of \""
-                                + name
-                                + "\". Use the folder of that name");
-            }
+            Identity identity = ServiceFolder.decode(disk, file, name);
             opened = true;
             return new FolderBirth(disk, file, lock, identity);
         } finally {

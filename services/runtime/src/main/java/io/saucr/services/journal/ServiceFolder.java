@@ -130,6 +130,18 @@ public final class ServiceFolder implements AutoCloseable {
             }
             return Identity.first(new Birth(random.nextLong(), random.nextLong()), name);
         }
+        Identity identity = decode(disk, file, name);
+        for (Path folder : List.of(journal, base)) {
+            if (!disk.exists(folder)) {
+                throw new RefusedFolderException(
+                        folder, -1, "it is missing, with what was in it. Put it back");
+            }
+        }
+        return identity;
+    }
+
+    /** The identity of a folder that has to be of that name. */
+    static Identity decode(Disk disk, Path file, String name) throws IOException {
         Identity identity = decode(disk, file);
         if (!identity.name().equals(name)) {
             throw new RefusedFolderException(
@@ -140,12 +152,6 @@ public final class ServiceFolder implements AutoCloseable {
                             + "\", not of \""
                             + name
                             + "\". Use the folder of that name");
-        }
-        for (Path folder : List.of(journal, base)) {
-            if (!disk.exists(folder)) {
-                throw new RefusedFolderException(
-                        folder, -1, "it is missing, with what was in it. Put it back");
-            }
         }
         return identity;
     }
