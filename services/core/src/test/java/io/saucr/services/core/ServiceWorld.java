@@ -1929,6 +1929,7 @@ final class ServiceWorld {
             }
         }
         meetCopies();
+        boolean metAtRest = false;
         for (int round = 0; round < MOST_ROUNDS_TO_REST && goesOn(); round++) {
             nodes.stream().filter(it -> it.core != null).forEach(this::takeAll);
             int steps = 0;
@@ -1940,9 +1941,18 @@ final class ServiceWorld {
                     return;
                 }
             }
-            if (!goesOn() || !(letGoOn() || sleep())) {
+            if (!goesOn()) {
                 return;
             }
+            if (letGoOn() || sleep()) {
+                continue;
+            }
+            if (metAtRest) {
+                return;
+            }
+            // Messages that kill may have parted them before they heard each other.
+            meetCopies();
+            metAtRest = true;
         }
         check(!goesOn(), "no rest");
     }
