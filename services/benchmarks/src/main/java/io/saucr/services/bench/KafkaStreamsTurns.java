@@ -152,7 +152,7 @@ final class KafkaStreamsTurns implements Contestant {
         try {
             while (!closing) {
                 for (ConsumerRecord<Integer, Long> each : made.poll(POLL)) {
-                    progress.get(each.partition()).durable(each.value());
+                    progress.get(each.key()).durable(each.value());
                 }
             }
         } catch (WakeupException e) {
