@@ -12,6 +12,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -25,6 +26,9 @@ final class Slice {
     private static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(5);
 
     private static final double LEAST_CPU_SECONDS = 0.01;
+
+    /** What a turn may take at most; a peer that takes longer is stuck. */
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     /** A line that says that the warm-up is over; the slice goes on once it gets one. */
     static final String WARM = "warm";
@@ -111,14 +115,14 @@ final class Slice {
         ExecutorService threads = Executors.newFixedThreadPool(pairs);
         try (Contestant contestant = contender.open(folder, pairs)) {
             long[] counters = new long[pairs];
-            turns(contestant, counters, warmUp, threads);
+            turns(contestant, counters, warmUp, PATIENCE, threads);
             pause.await();
             for (int pair = 0; pair < pairs; pair++) {
                 counters[pair] = contestant.reached(pair, counters[pair]);
             }
             double cpuBefore = cpuSeconds();
             long before = System.nanoTime();
-            Histogram latencies = turns(contestant, counters, length, threads);
+            Histogram latencies = turns(contestant, counters, length, PATIENCE, threads);
             double seconds = (System.nanoTime() - before) / 1e9;
             double cpu = cpuSeconds() - cpuBefore;
             contestant.stop();
@@ -150,8 +154,20 @@ final class Slice {
         }
     }
 
-    private static Histogram turns(
-            Contestant contestant, long[] counters, Duration length, ExecutorService threads)
+    /**
+     * Lets all pairs count for a while.
+     *
+     * @param counters of the pairs; left where they are then
+     * @param length after it no turn begins, but for the first of a pair
+     * @param patience how long the last turns may take beyond that
+     * @throws IOException if one took longer
+     */
+    static Histogram turns(
+            Contestant contestant,
+            long[] counters,
+            Duration length,
+            Duration patience,
+            ExecutorService threads)
             throws Exception {
         long end = System.nanoTime() + length.toNanos();
         List<Future<Histogram>> running = new ArrayList<>();
@@ -160,11 +176,15 @@ final class Slice {
             running.add(threads.submit(() -> turns(contestant, each, counters, end)));
         }
         Histogram all = new Histogram(LONGEST_NANOS, 3);
-        for (Future<Histogram> future : running) {
+        long late = end + patience.toNanos();
+        for (int pair = 0; pair < counters.length; pair++) {
             try {
-                all.add(future.get());
+                all.add(running.get(pair).get(late - System.nanoTime(), TimeUnit.NANOSECONDS));
             } catch (ExecutionException e) {
                 throw e.getCause() instanceof Exception cause ? cause : e;
+            } catch (TimeoutException e) {
+                throw new IOException(
+                        "pair " + pair + ": a turn was not done after " + patience, e);
             }
         }
         return all;
@@ -175,12 +195,13 @@ final class Slice {
         Histogram latencies = new Histogram(LONGEST_NANOS, 3);
         long n = counters[pair];
         long now = System.nanoTime();
-        while (now < end) {
+        // At least one, however late this thread begins.
+        do {
             contestant.turn(pair, ++n);
             long then = System.nanoTime();
             latencies.recordValue(Math.min(then - now, LONGEST_NANOS));
             now = then;
-        }
+        } while (now < end);
         counters[pair] = n;
         return latencies;
     }

@@ -1,7 +1,13 @@
 package io.saucr.services.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import org.junit.jupiter.api.Test;
 
 class SliceTest {
@@ -12,5 +18,43 @@ class SliceTest {
 
         assertThat(result.turnsPerSecond()).isEqualTo(20);
         assertThat(result.cpuMicrosPerTurn()).isEqualTo(1000);
+    }
+
+    /** Its second pair never answers. */
+    private static final class Stuck implements Contestant {
+
+        @Override
+        public void turn(int pair, long n) throws InterruptedException {
+            if (pair == 1) {
+                new CountDownLatch(1).await();
+            }
+        }
+
+        @Override
+        public long counter(int pair) {
+            return 0;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    @Test
+    void aTurnThatIsNeverDoneIsAFailure() {
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        try {
+            assertThatThrownBy(
+                            () ->
+                                    Slice.turns(
+                                            new Stuck(),
+                                            new long[2],
+                                            Duration.ofMillis(1),
+                                            Duration.ofMillis(100),
+                                            threads))
+                    .isInstanceOf(IOException.class)
+                    .hasMessage("pair 1: a turn was not done after PT0.1S");
+        } finally {
+            threads.shutdownNow();
+        }
     }
 }
