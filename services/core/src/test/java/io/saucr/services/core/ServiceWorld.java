@@ -1929,7 +1929,15 @@ final class ServiceWorld {
             }
         }
         meetCopies();
-        boolean metAtRest = false;
+        comeToRest();
+        if (goesOn()) {
+            // Messages that kill may have parted them before they heard each other.
+            meetCopies();
+            comeToRest();
+        }
+    }
+
+    private void comeToRest() {
         for (int round = 0; round < MOST_ROUNDS_TO_REST && goesOn(); round++) {
             nodes.stream().filter(it -> it.core != null).forEach(this::takeAll);
             int steps = 0;
@@ -1941,18 +1949,9 @@ final class ServiceWorld {
                     return;
                 }
             }
-            if (!goesOn()) {
+            if (!goesOn() || !(letGoOn() || sleep())) {
                 return;
             }
-            if (letGoOn() || sleep()) {
-                continue;
-            }
-            if (metAtRest) {
-                return;
-            }
-            // Messages that kill may have parted them before they heard each other.
-            meetCopies();
-            metAtRest = true;
         }
         check(!goesOn(), "no rest");
     }
