@@ -95,7 +95,17 @@ public record Head(Incarnation holder, Optional<Birth> replaces) {
 
         private static final long serialVersionUID = 1L;
 
-        UnreadableHeadException(String message) {
+        /**
+         * It is not.
+         *
+         * @param message what stands there, and what is expected
+         */
+        /**
+         * It is not.
+         *
+         * @param message what stands there, and what is expected
+         */
+        public UnreadableHeadException(String message) {
             super(message);
         }
     }

@@ -1,0 +1,498 @@
+package io.saucr.services.core.standby;
+
+import io.saucr.services.core.Incarnation;
+import io.saucr.services.core.standby.StandbyHead.Copies;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Decides what the member in office does with its head: which segment it names when (C3, C5, C15),
+ * what a write came to whose outcome nobody knows (C13), when a read is proven (C8), who counts as
+ * a copy, when it goes on alone, and when it was deposed. No I/O, no threads, no clock: the
+ * member's thread drives it, and so do simulator and model.
+ *
+ * <p>One request to the head is under way at any time: a write, a check or a read. Whatever returns
+ * actions: do them at once, in their order; nothing follows {@link Action.Over}.
+ */
+public final class Primary {
+
+    /**
+     * When a segment counts.
+     *
+     * @param copies members that have to have it, with this one; from 1
+     * @param strict whether a segment waits for that many, however long; else the primary goes on
+     *     with those that are there, and says so
+     * @param fast whether two that wrote it are enough while a standby is prompt (C15)
+     * @param silentMillis so long a standby may say nothing, and still counts
+     * @param lateMillis so long a standby may take to have a segment, and still counts
+     */
+    public record Rules(
+            int copies, boolean strict, boolean fast, long silentMillis, long lateMillis) {
+
+        public Rules {
+            if (copies < 1 || silentMillis < 1 || lateMillis < silentMillis) {
+                throw new IllegalArgumentException(
+                        "copies are 1 or more, not "
+                                + copies
+                                + "; silence from 1 ms, and being late no less: "
+                                + silentMillis
+                                + ", "
+                                + lateMillis);
+            }
+        }
+    }
+
+    /** What to do. */
+    public sealed interface Action {
+
+        /** Set the head's data on this version; tell what came of it. */
+        record Write(StandbyHead head, int version) implements Action {}
+
+        /** Ask whether the head has this version still, as a write would (C8). */
+        record Check(int version) implements Action {}
+
+        /** Read the head, as it is after all that was written before (C13). */
+        record Read() implements Action {}
+
+        /** The head names this segment: all turns up to this one are final. Rising. */
+        record Named(SegmentId segment, long turn) implements Action {}
+
+        /** This member was in office after reads up to this one came in (C8). Rising. */
+        record Proven(long read) implements Action {}
+
+        /** The member that was to take over is not linked any more: this one stays in office. */
+        record NotHanded(String member) implements Action {}
+
+        /** The head names a successor, who takes over: this member is out of office. */
+        record HandedOver(String member) implements Action {}
+
+        /**
+         * Out of office.
+         *
+         * @param stops whether the member must not go on as a standby either, as its head is gone
+         *     or of another birth
+         */
+        record Over(String reason, boolean stops) implements Action {}
+    }
+
+    private enum Flight {
+        NONE,
+        WRITE,
+        CHECK,
+        READ
+    }
+
+    private record Cut(SegmentId id, long turn, long cutMillis) {}
+
+    /** What is known of one member's copy. */
+    private static final class Copy {
+        boolean linked;
+        long heardMillis;
+        long written;
+        long forced;
+
+        /** Whether it has had the newest segment that was named, since it was linked. */
+        boolean caughtUp;
+    }
+
+    private final Rules rules;
+    private final String member;
+    private final Incarnation self;
+    private final Map<String, Copy> others = new TreeMap<>();
+    private final Copy own = new Copy();
+    private final ArrayDeque<Cut> cuts = new ArrayDeque<>();
+    private StandbyHead head;
+    private int version;
+    private Flight flight = Flight.NONE;
+    private StandbyHead writing;
+    private SegmentId newest;
+
+    /** Reads that were taken before the request under way began. */
+    private long covered;
+
+    private long asked;
+    private long proven;
+    private boolean challenged;
+    private Optional<String> handTo = Optional.empty();
+    private boolean over;
+
+    /**
+     * Begins an epoch.
+     *
+     * @param head as this member wrote it
+     * @param version of its data
+     */
+    public Primary(Rules rules, StandbyHead head, int version) {
+        this.rules = rules;
+        this.member = head.member();
+        this.self = head.holder();
+        this.head = head;
+        this.version = version;
+        this.newest = head.segment();
+        own.written = head.segment().number();
+        own.forced = head.segment().number();
+    }
+
+    /**
+     * A segment was cut; it is being stored and sent.
+     *
+     * @param id whose number follows the newest one's
+     * @param turn its last
+     */
+    public List<Action> cut(SegmentId id, long turn, long nowMillis) {
+        if (id.number() != newest.number() + 1 || id.epoch() != self.number()) {
+            throw new IllegalArgumentException(
+                    "segment " + id + " does not follow " + newest + " in epoch " + self.number());
+        }
+        newest = id;
+        cuts.add(new Cut(id, turn, nowMillis));
+        return advance(nowMillis);
+    }
+
+    /** This member wrote all segments up to this one. */
+    public List<Action> written(long number, long nowMillis) {
+        own.written = Math.max(own.written, number);
+        return advance(nowMillis);
+    }
+
+    /** This member has forced all segments up to this one. */
+    public List<Action> forced(long number, long nowMillis) {
+        own.forced = Math.max(own.forced, number);
+        own.written = Math.max(own.written, own.forced);
+        return advance(nowMillis);
+    }
+
+    /** A standby follows, on a new link; what it has it says anew. */
+    public void linked(String other, long nowMillis) {
+        Copy copy = new Copy();
+        copy.linked = true;
+        copy.heardMillis = nowMillis;
+        others.put(other, copy);
+    }
+
+    /** Its link is gone. */
+    public List<Action> unlinked(String other, long nowMillis) {
+        others.remove(other);
+        return advance(nowMillis);
+    }
+
+    /** It said something. */
+    public void heard(String other, long nowMillis) {
+        Copy copy = others.get(other);
+        if (copy != null) {
+            copy.heardMillis = nowMillis;
+        }
+    }
+
+    /** A standby wrote all segments up to this one, which may be lost with its power. */
+    public List<Action> written(String other, long number, long nowMillis) {
+        Copy copy = others.get(other);
+        if (copy != null && number <= newest.number()) {
+            copy.heardMillis = nowMillis;
+            copy.written = Math.max(copy.written, number);
+            copy.caughtUp |= copy.written >= head.segment().number();
+        }
+        return advance(nowMillis);
+    }
+
+    /** A standby has forced all segments up to this one. */
+    public List<Action> forced(String other, long number, long nowMillis) {
+        Copy copy = others.get(other);
+        if (copy != null && number <= newest.number()) {
+            copy.forced = Math.max(copy.forced, number);
+        }
+        return written(other, number, nowMillis);
+    }
+
+    /** A standby doubts that this member lives, or the session is a new one: it shows its head. */
+    public List<Action> challenged(long nowMillis) {
+        challenged = true;
+        return advance(nowMillis);
+    }
+
+    /** A read wants to be proven (C8): numbers rise. */
+    public List<Action> prove(long read, long nowMillis) {
+        asked = Math.max(asked, read);
+        return advance(nowMillis);
+    }
+
+    /**
+     * Hands the office over once all that was cut is named; nothing may be cut from now on.
+     *
+     * @throws IllegalArgumentException where that member is not linked, or has not all segments yet
+     */
+    public List<Action> handOver(String to, long nowMillis) {
+        Copy copy = others.get(to);
+        if (copy == null || !copy.caughtUp) {
+            throw new IllegalArgumentException(
+                    "member "
+                            + to
+                            + (copy == null ? " is not linked" : " has not all segments yet")
+                            + "; ready are "
+                            + ready());
+        }
+        handTo = Optional.of(to);
+        return advance(nowMillis);
+    }
+
+    /** Time went by. */
+    public List<Action> tick(long nowMillis) {
+        return advance(nowMillis);
+    }
+
+    /** The write under way was done: the head has this version now. */
+    public List<Action> wrote(int newVersion, long nowMillis) {
+        expect(Flight.WRITE);
+        List<Action> out = new ArrayList<>();
+        if (!over) {
+            became(writing, newVersion, out);
+            out.addAll(advance(nowMillis));
+        }
+        return out;
+    }
+
+    /** The check under way found the version that it asked for. */
+    public List<Action> checked(long nowMillis) {
+        expect(Flight.CHECK);
+        List<Action> out = new ArrayList<>();
+        if (!over) {
+            proves(out);
+            out.addAll(advance(nowMillis));
+        }
+        return out;
+    }
+
+    /** The request under way was refused, or nobody knows what came of it (C13). */
+    public List<Action> unknown() {
+        flight = Flight.NONE;
+        return over ? List.of() : read();
+    }
+
+    /**
+     * The head was read.
+     *
+     * @param seen what it says; empty where there is none
+     */
+    public List<Action> seen(Optional<StandbyHead> seen, int seenVersion, long nowMillis) {
+        expect(Flight.READ);
+        List<Action> out = new ArrayList<>();
+        if (over) {
+            return out;
+        }
+        if (seen.isEmpty()) {
+            return end("the head is gone while this member holds it", true);
+        }
+        if (!seen.get().holder().equals(self)) {
+            // Even with one's own segment in it: a version read under a successor would undo him.
+            Incarnation by = seen.get().holder();
+            boolean stops = !by.birth().equals(self.birth());
+            return end(
+                    "member "
+                            + seen.get().member()
+                            + " took over: epoch "
+                            + by.number()
+                            + (stops ? " of birth " + by.birth() : ""),
+                    stops);
+        }
+        if (seenVersion != version) {
+            became(seen.get(), seenVersion, out);
+        }
+        // What was under way may still come: the same version is written again, and one of the two
+        // fails.
+        writing = null;
+        out.addAll(advance(nowMillis));
+        return out;
+    }
+
+    private List<Action> end(String reason, boolean stops) {
+        over = true;
+        return List.of(new Action.Over(reason, stops));
+    }
+
+    private List<Action> read() {
+        flight = Flight.READ;
+        return List.of(new Action.Read());
+    }
+
+    private void expect(Flight which) {
+        if (flight != which) {
+            throw new IllegalStateException("an answer to a " + which + " while " + flight);
+        }
+        flight = Flight.NONE;
+    }
+
+    private void became(StandbyHead now, int nowVersion, List<Action> out) {
+        boolean moved = now.segment().number() > head.segment().number();
+        head = now;
+        version = nowVersion;
+        challenged = false;
+        writing = null;
+        while (!cuts.isEmpty() && cuts.element().id().number() <= now.segment().number()) {
+            cuts.remove();
+        }
+        if (moved) {
+            out.add(new Action.Named(now.segment(), now.turn()));
+        }
+        proves(out);
+        if (now.successor().isPresent()) {
+            over = true;
+            out.add(new Action.HandedOver(now.successor().get()));
+        }
+    }
+
+    private void proves(List<Action> out) {
+        if (covered > proven) {
+            proven = covered;
+            out.add(new Action.Proven(proven));
+        }
+    }
+
+    /** One request at a time: a pipelined one would match a successor's version (C5). */
+    private List<Action> advance(long nowMillis) {
+        if (over || flight != Flight.NONE) {
+            return List.of();
+        }
+        Optional<StandbyHead> next = next(nowMillis);
+        List<Action> out = new ArrayList<>();
+        if (next.isEmpty() && handTo.isPresent()) {
+            next = handing(out);
+        }
+        if (next.isEmpty() && challenged) {
+            next = Optional.of(head);
+        }
+        if (next.isPresent()) {
+            flight = Flight.WRITE;
+            covered = asked;
+            writing = next.get();
+            out.add(new Action.Write(writing, version));
+        } else if (asked > proven) {
+            flight = Flight.CHECK;
+            covered = asked;
+            out.add(new Action.Check(version));
+        }
+        return out;
+    }
+
+    private Optional<StandbyHead> handing(List<Action> out) {
+        String to = handTo.get();
+        Copy copy = others.get(to);
+        if (copy == null) {
+            handTo = Optional.empty();
+            out.add(new Action.NotHanded(to));
+        }
+        boolean ready = copy != null && cuts.isEmpty() && copy.forced >= head.segment().number();
+        return ready ? Optional.of(head.handedTo(to)) : Optional.empty();
+    }
+
+    /** The head with the newest segment that counts, if that is a newer one. */
+    private Optional<StandbyHead> next(long nowMillis) {
+        if (cuts.isEmpty()) {
+            return Optional.empty();
+        }
+        boolean fast =
+                rules.fast() && others.values().stream().anyMatch(it -> counts(it, nowMillis));
+        int present = 1;
+        for (Copy copy : others.values()) {
+            present += counts(copy, nowMillis) ? 1 : 0;
+        }
+        int needed = rules.strict() ? rules.copies() : Math.min(rules.copies(), present);
+        Cut best = null;
+        for (Cut cut : cuts) {
+            long number = cut.id().number();
+            boolean enough =
+                    fast
+                            ? holders(number, false, nowMillis).size() >= Math.max(2, needed)
+                                    && own.written >= number
+                            : holders(number, true, nowMillis).size() >= needed
+                                    && (needed > 1 || own.forced >= number);
+            if (!enough) {
+                break;
+            }
+            best = cut;
+        }
+        if (best == null) {
+            return Optional.empty();
+        }
+        SortedSet<String> forced = holders(best.id().number(), true, nowMillis);
+        SortedSet<String> by = fast ? holders(best.id().number(), false, nowMillis) : forced;
+        Copies how =
+                forced.size() >= rules.copies()
+                        ? Copies.FORCED
+                        : fast ? Copies.MEMORY : Copies.ALONE;
+        return Optional.of(head.naming(best.id(), best.turn(), by, how));
+    }
+
+    private SortedSet<String> holders(long number, boolean forced, long nowMillis) {
+        SortedSet<String> all = new TreeSet<>();
+        if ((forced ? own.forced : own.written) >= number) {
+            all.add(member);
+        }
+        others.forEach(
+                (name, copy) -> {
+                    boolean has = forced ? copy.forced >= number : copy.written >= number;
+                    // What is not forced counts while the standby is prompt (C15).
+                    if (has && (forced || counts(copy, nowMillis))) {
+                        all.add(name);
+                    }
+                });
+        return all;
+    }
+
+    /** Whether segments wait for it. */
+    private boolean counts(Copy copy, long nowMillis) {
+        if (!copy.linked || !copy.caughtUp || nowMillis - copy.heardMillis > rules.silentMillis()) {
+            return false;
+        }
+        for (Cut cut : cuts) {
+            if (cut.id().number() > copy.forced) {
+                return nowMillis - cut.cutMillis() <= rules.lateMillis();
+            }
+        }
+        return true;
+    }
+
+    /** Members that have all that is named, and could take over at once. */
+    public SortedSet<String> ready() {
+        SortedSet<String> all = new TreeSet<>();
+        others.forEach(
+                (name, copy) -> {
+                    if (copy.linked && copy.forced >= head.segment().number()) {
+                        all.add(name);
+                    }
+                });
+        return all;
+    }
+
+    /** How far each member that is linked has forced, for people. */
+    public Map<String, Long> copies() {
+        Map<String, Long> all = new TreeMap<>();
+        others.forEach((name, copy) -> all.put(name, copy.forced));
+        return all;
+    }
+
+    /** The head as it is known to be. */
+    public StandbyHead head() {
+        return head;
+    }
+
+    /** The newest segment that was cut. */
+    public SegmentId newest() {
+        return newest;
+    }
+
+    /** How long the oldest segment has waited for the head, in ms; 0 for none (R24). */
+    public long waitingMillis(long nowMillis) {
+        return cuts.isEmpty() ? 0 : Math.max(0, nowMillis - cuts.element().cutMillis());
+    }
+
+    /** In how many ms {@link #tick} may have something to do though nothing happens. */
+    public long waitMillis(long nowMillis) {
+        return cuts.isEmpty() ? Long.MAX_VALUE : Math.min(rules.silentMillis(), 50);
+    }
+}

@@ -1,0 +1,183 @@
+package io.saucr.services.core.standby;
+
+import io.saucr.services.core.Birth;
+import io.saucr.services.core.Incarnation;
+import io.saucr.services.core.head.Head;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What the znode {@code head} of a service with standbys says: who is in office, and up to which
+ * segment everything is final (C3, C5). Text of one line, so that an operator can read it with any
+ * client. Immutable.
+ *
+ * @param holder the primary: its number is the epoch, its nonce that of the process (C13)
+ * @param member whose process it is
+ * @param at where standbys reach it: host:port
+ * @param segment the newest that is named; {@link SegmentId#NONE} before the first
+ * @param turn the last turn up to that segment
+ * @param holders members that have it
+ * @param copies how it is kept
+ * @param successor the member that is to take over, in a planned handover
+ * @param replaces the birth that held the head before, where an operator accepted a loss (C17)
+ */
+public record StandbyHead(
+        Incarnation holder,
+        String member,
+        String at,
+        SegmentId segment,
+        long turn,
+        SortedSet<String> holders,
+        Copies copies,
+        Optional<String> successor,
+        Optional<Birth> replaces) {
+
+    /** How the line begins. A later release that writes more raises the number. */
+    private static final String FORMAT = "saucr-standby-head 1";
+
+    /** Longest content that is looked at, in bytes: a head has some hundreds. */
+    public static final int LARGEST_BYTES = 4096;
+
+    private static final String MEMBER = "[0-9a-f]{16}";
+
+    private static final Pattern IS_MEMBER = Pattern.compile(MEMBER);
+
+    private static final Pattern IS_ADDRESS = Pattern.compile("[!-~]{1,300}");
+
+    private static final Pattern LINE =
+            Pattern.compile(
+                    FORMAT
+                            + " birth=([0-9a-f]{32}) epoch=([1-9][0-9]{0,18}) nonce=([0-9a-f]{16})"
+                            + " member=("
+                            + MEMBER
+                            + ") at=([!-~]{1,300}) segment=([0-9]{1,19})\\.([0-9]{1,19})"
+                            + "\\.([0-9a-f]{64}) turn=([0-9]{1,19}) holders=((?:"
+                            + MEMBER
+                            + "(?:,|(?= )))+) copies=(forced|memory|alone)(?: successor=("
+                            + MEMBER
+                            + "))?(?: replaces=([0-9a-f]{32}))?\n");
+
+    /** How the newest segment is kept. */
+    public enum Copies {
+        /** As many members as asked for have forced it. */
+        FORCED,
+        /** Two members have written it, and force it soon (C15). */
+        MEMORY,
+        /** Fewer members than asked for have it, forced. */
+        ALONE
+    }
+
+    public StandbyHead {
+        holders = Collections.unmodifiableSortedSet(new TreeSet<>(holders));
+        if (!IS_MEMBER.matcher(member).matches()
+                || holders.isEmpty()
+                || !holders.stream().allMatch(it -> IS_MEMBER.matcher(it).matches())
+                || !successor.map(it -> IS_MEMBER.matcher(it).matches()).orElse(true)) {
+            throw new IllegalArgumentException(
+                    "members have 16 hex digits: " + member + ", " + holders + ", " + successor);
+        }
+        if (!IS_ADDRESS.matcher(at).matches()) {
+            throw new IllegalArgumentException("an address is host:port, not \"" + at + "\"");
+        }
+        if (turn < 0 || segment.epoch() > holder.number()) {
+            throw new IllegalArgumentException(
+                    "turn " + turn + " and segment " + segment + " do not fit " + holder);
+        }
+    }
+
+    /** The same with another newest segment. */
+    StandbyHead naming(SegmentId id, long lastTurn, SortedSet<String> by, Copies how) {
+        return new StandbyHead(
+                holder, member, at, id, lastTurn, by, how, Optional.empty(), replaces);
+    }
+
+    /** The same, handed to a successor. */
+    StandbyHead handedTo(String to) {
+        return new StandbyHead(
+                holder, member, at, segment, turn, holders, copies, Optional.of(to), replaces);
+    }
+
+    /** The content of the znode, UTF-8, some hundred bytes. */
+    public byte[] encode() {
+        return String.format(
+                        Locale.ROOT,
+                        "%s birth=%s epoch=%d nonce=%016x member=%s at=%s segment=%d.%d.%s turn=%d"
+                                + " holders=%s copies=%s%s%s\n",
+                        FORMAT,
+                        holder.birth(),
+                        holder.number(),
+                        holder.nonce(),
+                        member,
+                        at,
+                        segment.epoch(),
+                        segment.number(),
+                        segment.digest(),
+                        turn,
+                        String.join(",", holders),
+                        copies.name().toLowerCase(Locale.ROOT),
+                        successor.map(it -> " successor=" + it).orElse(""),
+                        replaces.map(it -> " replaces=" + it).orElse(""))
+                .getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** Whether that content is a head of a service with standbys, readable or not. */
+    public static boolean isOne(byte[] content) {
+        byte[] begin = FORMAT.substring(0, FORMAT.indexOf(' ')).getBytes(StandardCharsets.UTF_8);
+        return content.length >= begin.length
+                && ByteBuffer.wrap(content, 0, begin.length).equals(ByteBuffer.wrap(begin));
+    }
+
+    /**
+     * Reads what {@link #encode} writes.
+     *
+     * @param content of the znode, any bytes
+     * @throws Head.UnreadableHeadException where it is anything else; says what stands there and
+     *     what is expected
+     */
+    public static StandbyHead decode(byte[] content) throws Head.UnreadableHeadException {
+        if (content.length > LARGEST_BYTES) {
+            throw new Head.UnreadableHeadException(
+                    "it has " + content.length + " bytes, a head at most " + LARGEST_BYTES);
+        }
+        String line;
+        try {
+            line = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(content)).toString();
+        } catch (CharacterCodingException e) {
+            throw new Head.UnreadableHeadException(
+                    "it is no text, but " + content.length + " bytes");
+        }
+        Matcher it = LINE.matcher(line);
+        if (!it.matches()) {
+            throw new Head.UnreadableHeadException(
+                    "it says \"" + line.strip() + "\", not \"" + FORMAT + " birth=... epoch=...\"");
+        }
+        try {
+            return new StandbyHead(
+                    new Incarnation(
+                            Birth.parse(it.group(1)),
+                            Long.parseLong(it.group(2)),
+                            Long.parseUnsignedLong(it.group(3), 16)),
+                    it.group(4),
+                    it.group(5),
+                    new SegmentId(
+                            Long.parseLong(it.group(6)), Long.parseLong(it.group(7)), it.group(8)),
+                    Long.parseLong(it.group(9)),
+                    new TreeSet<>(Arrays.asList(it.group(10).split(","))),
+                    Copies.valueOf(it.group(11).toUpperCase(Locale.ROOT)),
+                    Optional.ofNullable(it.group(12)),
+                    Optional.ofNullable(it.group(13)).map(Birth::parse));
+        } catch (IllegalArgumentException e) {
+            throw new Head.UnreadableHeadException(
+                    "it says \"" + line.strip() + "\": " + e.getMessage());
+        }
+    }
+}
