@@ -11,12 +11,25 @@ import java.util.function.BinaryOperator;
  * @param turn its number, one more than the turn's before
  * @param incarnation the number of the start that ran it
  * @param nowMillis the turn's time (K16)
- * @param state what changed in the service's state; the core hands it on unread
+ * @param state the bytes of what changed in the service's state, where the record is read; none as
+ *     the core gives it, which knows nothing of the state
  * @param changes what changed in the core, in their order
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 public record Delta(
         long turn, long incarnation, long nowMillis, byte[] state, List<Change> changes) {
+
+    private static final byte[] NO_STATE = {};
+
+    /** Of the core alone. */
+    public Delta(long turn, long incarnation, long nowMillis, List<Change> changes) {
+        this(turn, incarnation, nowMillis, NO_STATE, changes);
+    }
+
+    /** The same with what changed in the state. */
+    public Delta with(byte[] changed) {
+        return new Delta(turn, incarnation, nowMillis, changed, changes);
+    }
 
     /**
      * Both turns as one. Associative, and applied it leaves what both leave, one after the other.

@@ -5,7 +5,6 @@ import java.util.List;
 /**
  * What a handler wanted to happen, gathered while it ran; nothing of it has left (K2). Immutable.
  *
- * @param state what changed in the state; the core hands it on unread
  * @param sends in their order
  * @param timers set and not cancelled in the same turn; their ids are above all before
  * @param cancelled timers of turns before
@@ -14,9 +13,7 @@ import java.util.List;
  * @param newestTimer the largest id that was ever given to a timer, kept or not
  * @param detached whether the caller of this turn's message waits for a later turn
  */
-@SuppressWarnings("ArrayRecordComponent") // Never compared.
 public record Effects(
-        byte[] state,
         List<Send> sends,
         List<TimerSet> timers,
         List<Long> cancelled,

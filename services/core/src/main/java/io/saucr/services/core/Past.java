@@ -304,7 +304,7 @@ final class Past {
         waiting.forEach(
                 (peer, numbers) ->
                         numbers.forEach(number -> all.add(new Change.Waits(peer, number))));
-        return new Delta(turn, incarnation, nowMillis, new byte[0], List.copyOf(all));
+        return new Delta(turn, incarnation, nowMillis, List.copyOf(all));
     }
 
     Optional<Change.RepeatDue> firstRepeat() {

@@ -520,7 +520,8 @@ public final class ServiceCore {
     }
 
     /**
-     * The handler returned: what is to be appended to the journal (K3).
+     * The handler returned: what is to be appended to the journal, with what it changed in the
+     * state (K3).
      *
      * @throws IllegalArgumentException where a reply is to somebody who does not wait, or a name is
      *     not one; the input still runs
@@ -558,7 +559,7 @@ public final class ServiceCore {
         if (ended.input() instanceof Input.Outside ask && !answered && !effects.detached()) {
             answers.add(() -> answer(ask, Optional.empty()));
         }
-        Delta delta = record(effects.state(), changes);
+        Delta delta = record(changes);
         answers.forEach(answer -> later.add(new Later(delta.turn(), answer)));
         over(ended, delta.turn());
         return delta;
@@ -841,17 +842,16 @@ public final class ServiceCore {
 
     /** A turn of the core's own. */
     private void own(List<Change> changes, List<Action> out) {
-        out.add(new Action.Append(record(new byte[0], changes)));
+        out.add(new Action.Append(record(changes)));
     }
 
-    private Delta record(byte[] state, List<Change> changes) {
+    private Delta record(List<Change> changes) {
         List<Change> all = new ArrayList<>(newAcks.values());
         newAcks.clear();
         all.addAll(newDones);
         newDones.clear();
         all.addAll(changes);
-        Delta delta =
-                new Delta(past.turn + 1, self.number(), clock.nowMillis(), state, List.copyOf(all));
+        Delta delta = new Delta(past.turn + 1, self.number(), clock.nowMillis(), List.copyOf(all));
         long outputsBefore = past.newestOutput;
         past.apply(delta);
         for (Action.Release release : past.outboxes.over()) {

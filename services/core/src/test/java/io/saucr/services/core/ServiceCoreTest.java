@@ -160,13 +160,11 @@ class ServiceCoreTest {
     }
 
     private static Effects nothing() {
-        return new Effects(
-                new byte[0], List.of(), List.of(), List.of(), List.of(), List.of(), 0, false);
+        return new Effects(List.of(), List.of(), List.of(), List.of(), List.of(), 0, false);
     }
 
     private static Effects sends(String to, String type) {
         return new Effects(
-                new byte[0],
                 List.of(new Effects.Send(to, body(type))),
                 List.of(),
                 List.of(),
@@ -221,7 +219,6 @@ class ServiceCoreTest {
         bank.next();
         bank.commit(
                 new Effects(
-                        new byte[0],
                         List.of(),
                         List.of(new Effects.TimerSet(1, NOW.wallMillis(), body("due"))),
                         List.of(),
@@ -230,16 +227,7 @@ class ServiceCoreTest {
                         1,
                         false));
         assertThat(type(bank.next())).isEqualTo("due");
-        bank.commit(
-                new Effects(
-                        new byte[0],
-                        List.of(),
-                        List.of(),
-                        List.of(1L),
-                        List.of(),
-                        List.of(),
-                        1,
-                        false));
+        bank.commit(new Effects(List.of(), List.of(), List.of(1L), List.of(), List.of(), 1, false));
         bank.start();
         assertThat(bank.core.isSet(1)).isFalse();
         assertThat(bank.next()).isEmpty();
@@ -679,7 +667,6 @@ class ServiceCoreTest {
             bank.next();
             bank.commit(
                     new Effects(
-                            new byte[0],
                             List.of(new Effects.Send("bank", body("go"))),
                             List.of(),
                             List.of(),

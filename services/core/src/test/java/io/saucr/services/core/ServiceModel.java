@@ -329,7 +329,6 @@ final class ServiceModel {
                                         delta.turn(),
                                         delta.incarnation(),
                                         delta.nowMillis(),
-                                        new byte[0],
                                         changes),
                                 lines));
                 log.addAll(lines);
@@ -383,13 +382,7 @@ final class ServiceModel {
                 append(
                         core.commit(
                                 new Effects(
-                                        new byte[0],
-                                        List.of(),
-                                        List.of(),
-                                        List.of(),
-                                        List.of(),
-                                        replies,
-                                        0,
+                                        List.of(), List.of(), List.of(), List.of(), replies, 0,
                                         false)),
                         List.of("C " + type));
                 perform(List.of());

@@ -1,6 +1,5 @@
 package io.saucr.services.core;
 
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -1164,8 +1163,7 @@ final class ServiceWorld {
                             ? SimulatedOutbox.with(it, it.heardMillis(), List.of())
                             : change);
         }
-        return new Delta(
-                delta.turn(), delta.incarnation(), delta.nowMillis(), delta.state(), changes);
+        return new Delta(delta.turn(), delta.incarnation(), delta.nowMillis(), changes);
     }
 
     /** What of a turn gets on disk. */
@@ -1187,7 +1185,7 @@ final class ServiceWorld {
             case K17_ANSWERED_AGAIN -> changes.removeIf(it -> it instanceof Change.OutputDone);
             default -> {}
         }
-        return new Delta(delta.turn(), delta.incarnation(), now, delta.state(), changes);
+        return new Delta(delta.turn(), delta.incarnation(), now, changes);
     }
 
     /** What a handler wants. */
@@ -1298,15 +1296,7 @@ final class ServiceWorld {
         }
 
         Effects effects() {
-            return new Effects(
-                    String.valueOf(lines.size()).getBytes(StandardCharsets.UTF_8),
-                    sends,
-                    timers,
-                    cancelled,
-                    outputs,
-                    replies,
-                    timer,
-                    detached);
+            return new Effects(sends, timers, cancelled, outputs, replies, timer, detached);
         }
     }
 

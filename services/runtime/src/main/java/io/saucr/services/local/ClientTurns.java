@@ -11,6 +11,7 @@ import io.saucr.services.core.Link;
 import io.saucr.services.core.Moment;
 import io.saucr.services.core.ServiceCore;
 import io.saucr.services.journal.Base;
+import io.saucr.services.state.Changes;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -260,19 +261,12 @@ public final class ClientTurns implements Endpoint {
         if (call == null) {
             LOG.debug("{} from {}: nobody waits for it", input.body(), service);
         }
-        recording.append(core.commit(nothing()));
+        recording.append(core.commit(nothing()), Changes.NONE);
     }
 
     private Effects nothing() {
         return new Effects(
-                new byte[0],
-                List.of(),
-                List.of(),
-                List.of(),
-                List.of(),
-                List.of(),
-                core.newestTimer(),
-                false);
+                List.of(), List.of(), List.of(), List.of(), List.of(), core.newestTimer(), false);
     }
 
     @Override

@@ -11,10 +11,12 @@ import io.saucr.services.core.Change;
 import io.saucr.services.core.Count;
 import io.saucr.services.core.Delta;
 import io.saucr.services.core.Input;
+import io.saucr.services.state.Changes;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -26,7 +28,7 @@ import java.util.Optional;
  * and append fields to a kind; it raises the format where an earlier one must not read what it
  * wrote. Any thread.
  */
-final class DeltaFormat {
+public final class DeltaFormat {
 
     private static final int FORMAT = 1;
 
@@ -78,6 +80,22 @@ final class DeltaFormat {
     private DeltaFormat() {}
 
     /**
+     * The bytes of a turn, or of several that were joined.
+     *
+     * @param delta of the core alone
+     * @param changes to the state by the same turns
+     */
+    public static byte[] bytes(Delta delta, Changes changes) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try {
+            write(delta.with(changes.encode()), bytes);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return bytes.toByteArray();
+    }
+
+    /**
      * Writes a turn.
      *
      * @throws IOException where the stream throws it
@@ -98,12 +116,12 @@ final class DeltaFormat {
     }
 
     /**
-     * Reads what {@link #write} wrote.
+     * Reads what {@link #bytes} gave.
      *
      * @param turn its number, as the record or base says
      * @throws IOException where the bytes are not a turn, or of a later release; says which
      */
-    static Delta read(long turn, InputStream from) throws IOException {
+    public static Delta read(long turn, InputStream from) throws IOException {
         try (JsonParser in =
                 FACTORY.createParser(from).disable(JsonParser.Feature.AUTO_CLOSE_SOURCE)) {
             expect(in.nextToken() == JsonToken.START_ARRAY, turn, in);

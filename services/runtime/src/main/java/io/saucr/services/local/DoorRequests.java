@@ -236,7 +236,6 @@ final class DoorRequests {
             }
         }
         return new Effects(
-                wanted.state(),
                 wanted.sends(),
                 wanted.timers(),
                 wanted.cancelled(),

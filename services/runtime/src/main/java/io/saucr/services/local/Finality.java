@@ -1,13 +1,14 @@
 package io.saucr.services.local;
 
 import io.saucr.services.core.Birth;
+import io.saucr.services.core.Delta;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.DeadJournalException;
 import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.journal.Recovered;
+import io.saucr.services.state.Changes;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Optional;
 
@@ -76,10 +77,10 @@ public interface Finality extends AutoCloseable {
     /**
      * Takes a turn that was executed. Does not wait for it to be final (K8). Turn thread.
      *
-     * @param turn the one after the newest
-     * @param delta all that it did, in one record (K3); may be reused once this returns
+     * @param delta what it did in the core; its turn is the one after the newest
+     * @param changes what it changed in the state; both are one record (K3)
      */
-    void done(long turn, ByteBuffer delta);
+    void done(Delta delta, Changes changes);
 
     /**
      * Looks whether there is room for more than acks and folding, which have a reserve (K13); where

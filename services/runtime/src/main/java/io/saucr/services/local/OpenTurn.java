@@ -129,14 +129,9 @@ final class OpenTurn implements Turn {
         over = true;
     }
 
-    /**
-     * What the handler wanted.
-     *
-     * @param state what it changed in the state
-     */
-    Effects effects(byte[] state) {
+    /** What the handler wanted. */
+    Effects effects() {
         return new Effects(
-                state,
                 List.copyOf(sends),
                 List.copyOf(timers.values()),
                 List.copyOf(cancelled),

@@ -1,6 +1,7 @@
 package io.saucr.services.local;
 
 import io.saucr.services.core.Birth;
+import io.saucr.services.core.Delta;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.DeadJournalException;
@@ -13,6 +14,7 @@ import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.journal.Recovered;
 import io.saucr.services.journal.Reserve;
 import io.saucr.services.journal.ServiceFolder;
+import io.saucr.services.state.Changes;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -134,8 +136,8 @@ public final class OwnDisk implements Finality {
     }
 
     @Override
-    public void done(long turn, ByteBuffer delta) {
-        journal.append(turn, delta);
+    public void done(Delta delta, Changes changes) {
+        journal.append(delta.turn(), ByteBuffer.wrap(DeltaFormat.bytes(delta, changes)));
     }
 
     @Override

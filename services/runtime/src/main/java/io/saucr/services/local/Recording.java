@@ -8,13 +8,12 @@ import io.saucr.services.core.Stored;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.DeadJournalException;
 import io.saucr.services.journal.OutboxFiles;
+import io.saucr.services.state.Changes;
 import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,7 +48,6 @@ final class Recording {
     private final Executor folding;
     private final Consumer<Runnable> between;
     private final OutboxFiles outbox;
-    private final ByteArrayOutputStream record = new ByteArrayOutputStream();
     private Endpoint.Border border;
     private Fold fold;
     private boolean writing;
@@ -145,7 +143,7 @@ final class Recording {
         boolean sent = false;
         for (Action action : actions) {
             if (action instanceof Action.Append it) {
-                append(it.delta());
+                append(it.delta(), Changes.NONE);
             } else if (action instanceof Action.Send it) {
                 border.send(it.link(), it.frame());
                 sent = true;
@@ -170,14 +168,9 @@ final class Recording {
         }
     }
 
-    void append(Delta delta) {
-        record.reset();
-        try {
-            DeltaFormat.write(delta, record);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-        finality.done(delta.turn(), ByteBuffer.wrap(record.toByteArray()));
+    /** A turn was executed, and changed this in the state. */
+    void append(Delta delta, Changes changes) {
+        finality.done(delta, changes);
         try {
             store();
         } catch (IOException e) {

@@ -594,10 +594,10 @@ public final class Turns implements Endpoint {
             failed(input, e);
             return;
         }
-        Effects effects = requests.known(turn.effects(changes.encode()), input, turn);
+        Effects effects = requests.known(turn.effects(), input, turn);
         Delta delta = core.commit(effects);
         requests.committed(input, turn, delta.turn());
-        recording.append(delta);
+        recording.append(delta, changes);
     }
 
     private void query(Input input, QueryHandler<Object> handler) {
@@ -626,7 +626,7 @@ public final class Turns implements Endpoint {
             failed(input, thrown);
         } else if (input instanceof Input.Message it) {
             // It has a number, so that it is consumed by a turn.
-            recording.append(core.commit(replyOnly(it, answer[0])));
+            recording.append(core.commit(replyOnly(it, answer[0])), Changes.NONE);
         } else {
             recording.perform(core.answered(answer[0]));
         }
@@ -651,7 +651,6 @@ public final class Turns implements Endpoint {
 
     private Effects replyOnly(Input.Message to, Body answer) {
         return new Effects(
-                new byte[0],
                 List.of(),
                 List.of(),
                 List.of(),

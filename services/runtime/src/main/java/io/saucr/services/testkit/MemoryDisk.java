@@ -1,11 +1,14 @@
 package io.saucr.services.testkit;
 
 import io.saucr.services.core.Birth;
+import io.saucr.services.core.Delta;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.journal.Recovered;
+import io.saucr.services.local.DeltaFormat;
 import io.saucr.services.local.Finality;
+import io.saucr.services.state.Changes;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -212,15 +215,13 @@ final class MemoryDisk {
         }
 
         @Override
-        public void done(long turn, ByteBuffer delta) {
+        public void done(Delta delta, Changes changes) {
             throwUnlessCurrent();
-            if (turn != newest() + 1) {
+            if (delta.turn() != newest() + 1) {
                 throw new IllegalArgumentException(
-                        "turn " + (newest() + 1) + " comes next, not " + turn);
+                        "turn " + (newest() + 1) + " comes next, not " + delta.turn());
             }
-            byte[] bytes = new byte[delta.remaining()];
-            delta.duplicate().get(bytes);
-            turns.add(bytes);
+            turns.add(DeltaFormat.bytes(delta, changes));
         }
 
         @Override

@@ -235,7 +235,7 @@ class OpenTurnTest {
 
     private static Effects effects(OpenTurn turn) {
         turn.end();
-        return turn.effects(new byte[0]);
+        return turn.effects();
     }
 
     private static ThrowingCallable[] changes(Turn turn) {

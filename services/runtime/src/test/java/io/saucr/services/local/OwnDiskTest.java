@@ -5,10 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.saucr.services.core.Body;
+import io.saucr.services.core.Change;
+import io.saucr.services.core.Delta;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.ForceMode;
 import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.journal.RefusedFolderException;
+import io.saucr.services.state.Changes;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -49,13 +54,21 @@ class OwnDiskTest {
                 disk.recover(
                         (name, content) ->
                                 found.add(name + "=" + new String(content.readAllBytes(), UTF_8)),
-                        (turn, delta) -> found.add(turn + ":" + UTF_8.decode(delta)));
+                        (turn, delta) -> found.add(text(turn, delta)));
         found.add("newest " + newest);
         return found;
     }
 
-    private static ByteBuffer bytes(String text) {
-        return ByteBuffer.wrap(text.getBytes(UTF_8));
+    private static Delta turn(long number, String text) {
+        Change change = new Change.OutputMade(new Body(text, new byte[0]));
+        return new Delta(number, 1, 1, List.of(change));
+    }
+
+    private static String text(long number, ByteBuffer bytes) throws IOException {
+        byte[] copy = new byte[bytes.remaining()];
+        bytes.get(copy);
+        Delta delta = DeltaFormat.read(number, new ByteArrayInputStream(copy));
+        return delta.turn() + ":" + ((Change.OutputMade) delta.changes().get(0)).body().type();
     }
 
     @Test
@@ -63,8 +76,8 @@ class OwnDiskTest {
         try (OwnDisk disk = open()) {
             assertThat(recover(disk)).containsExactly("newest 0");
             disk.begin(listener);
-            disk.done(1, bytes("a"));
-            disk.done(2, bytes("b"));
+            disk.done(turn(1, "a"), Changes.NONE);
+            disk.done(turn(2, "b"), Changes.NONE);
             await().untilAsserted(() -> assertThat(newestFinal).hasValue(2));
             assertThat(disk.bytesNotFinal()).isZero();
             assertThat(disk.bytesAboveBase()).isPositive();
@@ -72,7 +85,7 @@ class OwnDiskTest {
                     1,
                     OutboxFiles.Names.NONE,
                     writer -> writer.section("state").write("A".getBytes(UTF_8)));
-            disk.done(3, bytes("c"));
+            disk.done(turn(3, "c"), Changes.NONE);
         }
         assertThat(newestFinal).hasValue(3);
         try (OwnDisk again = open()) {

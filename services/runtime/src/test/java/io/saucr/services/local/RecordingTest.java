@@ -13,6 +13,7 @@ import io.saucr.services.core.ServiceCore;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.journal.SimulatedDisk;
+import io.saucr.services.state.Changes;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Path;
@@ -112,14 +113,8 @@ class RecordingTest {
         recording.append(
                 core.commit(
                         new Effects(
-                                new byte[0],
-                                List.of(),
-                                List.of(),
-                                List.of(),
-                                List.of(),
-                                List.of(),
-                                0,
-                                false)));
+                                List.of(), List.of(), List.of(), List.of(), List.of(), 0, false)),
+                Changes.NONE);
         exhausted = true;
         recording.perform(core.tick(NOW));
         assertThatThrownBy(this::runEvents).hasRootCauseInstanceOf(OutOfMemoryError.class);

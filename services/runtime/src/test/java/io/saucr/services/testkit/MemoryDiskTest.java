@@ -4,8 +4,14 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.saucr.services.core.Body;
+import io.saucr.services.core.Change;
+import io.saucr.services.core.Delta;
 import io.saucr.services.journal.OutboxFiles;
+import io.saucr.services.local.DeltaFormat;
 import io.saucr.services.local.Finality;
+import io.saucr.services.state.Changes;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -43,13 +49,25 @@ class MemoryDiskTest {
         start.recover(
                 (name, content) ->
                         found.add(name + "=" + new String(content.readAllBytes(), UTF_8)),
-                (turn, delta) -> found.add(turn + ":" + UTF_8.decode(delta)));
+                (turn, delta) -> found.add(text(turn, delta)));
         start.begin(listener);
         return start;
     }
 
-    private static ByteBuffer bytes(String text) {
-        return ByteBuffer.wrap(text.getBytes(UTF_8));
+    private static Delta turn(long number, String text) {
+        Change change = new Change.OutputMade(new Body(text, new byte[0]));
+        return new Delta(number, 1, 1, List.of(change));
+    }
+
+    private static long length(Delta turn) {
+        return DeltaFormat.bytes(turn, Changes.NONE).length;
+    }
+
+    private static String text(long number, ByteBuffer bytes) throws IOException {
+        byte[] copy = new byte[bytes.remaining()];
+        bytes.get(copy);
+        Delta delta = DeltaFormat.read(number, new ByteArrayInputStream(copy));
+        return delta.turn() + ":" + ((Change.OutputMade) delta.changes().get(0)).body().type();
     }
 
     @Test
@@ -58,10 +76,10 @@ class MemoryDiskTest {
         for (long seed = 0; seed < 50; seed++) {
             MemoryDisk disk = disk(seed);
             Finality first = start(disk, new ArrayList<>());
-            first.done(1, bytes("a"));
+            first.done(turn(1, "a"), Changes.NONE);
             disk.force();
-            first.done(2, bytes("b"));
-            first.done(3, bytes("c"));
+            first.done(turn(2, "b"), Changes.NONE);
+            first.done(turn(3, "c"), Changes.NONE);
             disk.crash();
             List<String> found = new ArrayList<>();
             start(disk, found);
@@ -74,7 +92,7 @@ class MemoryDiskTest {
     @Test
     void whatAStartFoundStays() throws Exception {
         MemoryDisk disk = disk(1);
-        start(disk, new ArrayList<>()).done(1, bytes("a"));
+        start(disk, new ArrayList<>()).done(turn(1, "a"), Changes.NONE);
         Finality second = start(disk, new ArrayList<>());
         assertThat(disk.hasUnforced()).isFalse();
         assertThat(second.incarnation().number()).isEqualTo(2);
@@ -90,17 +108,17 @@ class MemoryDiskTest {
     void aBaseTakesThePlaceOfItsTurns() throws Exception {
         MemoryDisk disk = disk(1);
         Finality first = start(disk, new ArrayList<>());
-        first.done(1, bytes("a"));
-        first.done(2, bytes("b"));
+        first.done(turn(1, "a"), Changes.NONE);
+        first.done(turn(2, "b"), Changes.NONE);
         disk.force();
         first.fold(
                 1,
                 OutboxFiles.Names.NONE,
                 writer -> writer.section("state").write("A".getBytes(UTF_8)));
-        assertThat(first.bytesAboveBase()).isEqualTo(1);
+        assertThat(first.bytesAboveBase()).isEqualTo(length(turn(2, "b")));
         assertThat(first.bytesNotFinal()).isZero();
-        first.done(3, bytes("cc"));
-        assertThat(first.bytesNotFinal()).isEqualTo(2);
+        first.done(turn(3, "cc"), Changes.NONE);
+        assertThat(first.bytesNotFinal()).isEqualTo(length(turn(3, "cc")));
         assertThatThrownBy(() -> first.fold(3, OutboxFiles.Names.NONE, writer -> {}))
                 .hasMessageContaining("to 2, not 3");
         disk.force();
@@ -115,10 +133,10 @@ class MemoryDiskTest {
         MemoryDisk disk = disk(1);
         Finality first = start(disk, new ArrayList<>());
         disk.crash();
-        assertThatThrownBy(() -> first.done(1, bytes("a")))
+        assertThatThrownBy(() -> first.done(turn(1, "a"), Changes.NONE))
                 .isInstanceOf(IllegalStateException.class);
         start(disk, new ArrayList<>());
-        assertThatThrownBy(() -> first.done(1, bytes("a")))
+        assertThatThrownBy(() -> first.done(turn(1, "a"), Changes.NONE))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("incarnation 1 crashed");
     }
