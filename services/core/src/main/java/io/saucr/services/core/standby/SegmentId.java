@@ -11,13 +11,14 @@ import java.util.regex.Pattern;
  */
 public record SegmentId(long epoch, long number, String digest) {
 
+    // Before the constants, which are checked by it.
+    private static final Pattern DIGEST = Pattern.compile("[0-9a-f]{64}");
+
     /** The predecessor's digest of the first segment. */
     public static final String NO_DIGEST = "0".repeat(64);
 
     /** Before the first segment. */
     public static final SegmentId NONE = new SegmentId(0, 0, NO_DIGEST);
-
-    private static final Pattern DIGEST = Pattern.compile("[0-9a-f]{64}");
 
     public SegmentId {
         if (!DIGEST.matcher(digest).matches()) {
