@@ -89,7 +89,7 @@ public final class AskingClient implements AutoCloseable {
             Executor executor,
             Random random)
             throws IOException {
-        FrameCodec.nameBytes("service", service);
+        FrameFields.nameBytes("service", service);
         return new AskingClient(transport, self, service, options, executor, random);
     }
 
@@ -113,7 +113,7 @@ public final class AskingClient implements AutoCloseable {
      *     type is no name
      */
     public CompletableFuture<Optional<Body>> ask(Body body) {
-        FrameCodec.nameBytes("type", body.type());
+        FrameFields.nameBytes("type", body.type());
         int length = body.bytes().length;
         if (length > options.bodyBytes()) {
             throw new IllegalArgumentException(
@@ -244,7 +244,7 @@ public final class AskingClient implements AutoCloseable {
             if (frame instanceof Frame.Answer it) {
                 take(it.request()).ifPresent(asked -> asked.answer().complete(it.body()));
             } else if (frame instanceof Frame.Refused it) {
-                String reason = FrameCodec.printable(it.reason());
+                String reason = FrameFields.printable(it.reason());
                 take(it.request())
                         .ifPresent(asked -> fail(List.of(asked), service + " refused: " + reason));
             }

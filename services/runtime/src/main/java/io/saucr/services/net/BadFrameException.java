@@ -1,9 +1,9 @@
 package io.saucr.services.net;
 
 /** What a peer sent is no frame of this protocol: its connection ends. The message says why. */
-final class BadFrameException extends RuntimeException {
+public final class BadFrameException extends RuntimeException {
 
-    BadFrameException(String message) {
+    public BadFrameException(String message) {
         // No stack trace: a flood of bad frames must not cost more than it sends.
         super(message, null, false, false);
     }

@@ -8,7 +8,7 @@ import org.slf4j.LoggerFactory;
  * What strangers did wrong, in the log: at most one line a second, so that who floods a port does
  * not flood the disk, too. Any thread.
  */
-final class Complaints {
+public final class Complaints {
 
     private static final Logger LOG = LoggerFactory.getLogger(Peers.class);
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -16,7 +16,8 @@ final class Complaints {
     private long lastNanos = System.nanoTime() - PAUSE_NANOS;
     private long left;
 
-    synchronized void add(String service, String complaint) {
+    /** Logs it, or counts it for the next line. */
+    public synchronized void add(String service, String complaint) {
         long now = System.nanoTime();
         if (now - lastNanos < PAUSE_NANOS) {
             left++;

@@ -6,19 +6,13 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.handler.codec.DecoderException;
-import io.netty.handler.ssl.NotSslRecordException;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.handler.timeout.IdleState;
 import io.netty.handler.timeout.IdleStateEvent;
 import io.netty.util.concurrent.ScheduledFuture;
 import io.saucr.services.core.Frame;
-import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.security.SignatureException;
-import java.security.cert.CertificateExpiredException;
-import java.security.cert.CertificateNotYetValidException;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -30,8 +24,6 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import javax.net.ssl.SSLException;
-import javax.net.ssl.SSLPeerUnverifiedException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -58,7 +50,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The event loop owns all fields but the atomic and volatile ones.
  */
-public final class Connection {
+public final class Connection implements Dialer.Reached {
 
     private static final AtomicLong IDS = new AtomicLong();
 
@@ -213,7 +205,8 @@ public final class Connection {
     }
 
     /** Whether the listener has heard of it. Event loop. */
-    boolean isUp() {
+    @Override
+    public boolean isUp() {
         return up;
     }
 
@@ -360,6 +353,7 @@ public final class Connection {
      * Ends the connection, behind what was sent before; the peer is told the reason. {@link
      * LinkListener#down} follows.
      */
+    @Override
     public void close(String reason) {
         if (channel.eventLoop().inEventLoop()) {
             end(reason, true);
@@ -467,14 +461,14 @@ public final class Connection {
         if (ssl() == null) {
             return null;
         }
-        X509Certificate certificate = certificate();
+        X509Certificate certificate = TlsIdentity.certificate(ssl());
         Set<String> names = TlsIdentity.names(certificate);
         return names.contains(name)
                 ? null
                 : (dialled ? name + " was wanted at " : "it says it is " + name + " at ")
                         + remote
                         + ", and its certificate ("
-                        + FrameCodec.printable(certificate.getSubjectX500Principal().toString())
+                        + FrameFields.printable(certificate.getSubjectX500Principal().toString())
                         + ") names "
                         + names
                         + ": a service's certificate bears its name, as common name or DNS name";
@@ -483,15 +477,7 @@ public final class Connection {
     private Optional<String> certificateName() {
         return ssl() == null
                 ? Optional.empty()
-                : TlsIdentity.names(certificate()).stream().findFirst();
-    }
-
-    private X509Certificate certificate() {
-        try {
-            return (X509Certificate) ssl().engine().getSession().getPeerCertificates()[0];
-        } catch (SSLPeerUnverifiedException e) {
-            throw new IllegalStateException("TLS without the peer's certificate", e);
-        }
+                : TlsIdentity.names(TlsIdentity.certificate(ssl())).stream().findFirst();
     }
 
     private void read(Object message) {
@@ -727,60 +713,7 @@ public final class Connection {
     }
 
     private void broke(Throwable cause) {
-        end(describe(cause), true);
-    }
-
-    private String describe(Throwable thrown) {
-        Throwable cause =
-                thrown instanceof DecoderException && thrown.getCause() != null
-                        ? thrown.getCause()
-                        : thrown;
-        if (cause instanceof BadFrameException) {
-            return who() + " sent what is no frame: " + cause.getMessage();
-        }
-        if (cause instanceof NotSslRecordException) {
-            return who() + " does not speak TLS, and this side does: set ssl.* on both, or on none";
-        }
-        if (cause instanceof SSLException) {
-            return "TLS with " + who() + " failed: " + tlsReason(cause);
-        }
-        if (cause instanceof IOException) {
-            return "the connection with " + who() + " broke: " + cause.getMessage() + doubt();
-        }
-        LOG.error("the connection with {} failed on this side; report this", who(), thrown);
-        return "the connection with " + who() + " failed on this side: " + cause;
-    }
-
-    private String tlsReason(Throwable cause) {
-        Throwable deepest = cause;
-        while (deepest.getCause() != null) {
-            deepest = deepest.getCause();
-        }
-        String said = String.valueOf(deepest.getMessage());
-        String files = options.tls().map(t -> t.trustStore().toString()).orElse("ssl.trustStore");
-        if (said.contains("Received fatal alert")) {
-            return said
-                    + ": the other side refused this side's certificate or settings; its log says"
-                    + " why";
-        }
-        if (deepest instanceof CertificateExpiredException
-                || deepest instanceof CertificateNotYetValidException) {
-            return said + ": its certificate counts between its dates only; it needs a new one";
-        }
-        if (deepest instanceof SignatureException) {
-            return said
-                    + ": "
-                    + files
-                    + " has another certificate of the name that issued this one; it may have been"
-                    + " renewed since: put the new one there";
-        }
-        if (said.contains("certification path") || said.contains("trust anchor")) {
-            return said + ": who issued its certificate must be in " + files;
-        }
-        if (said.contains("Empty") && said.contains("certificate chain")) {
-            return said + ": the other side must have a key store";
-        }
-        return said;
+        end(LinkFailure.reason(cause, who(), doubt(), options), true);
     }
 
     private String doubt() {

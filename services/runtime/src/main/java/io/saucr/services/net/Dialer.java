@@ -25,12 +25,22 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The event loop owns all fields; {@link #follow} and {@link #stop} may be called by any thread.
  */
-final class Dialer {
+public final class Dialer {
 
     private static final Logger LOG = LoggerFactory.getLogger(Peers.class);
 
+    /** A connection that was dialled. */
+    public interface Reached {
+
+        /** Whether the peer has shown who it is. Event loop. */
+        boolean isUp();
+
+        /** Ends it. */
+        void close(String reason);
+    }
+
     /** Begins a TCP connection of this dialer. */
-    interface Line {
+    public interface Line {
         ChannelFuture connect(Dialer dialer, int round, InetSocketAddress address);
     }
 
@@ -51,7 +61,7 @@ final class Dialer {
     /** Counts what was begun: what an older one reports is void. */
     private int round;
 
-    private Connection connection;
+    private Reached connection;
     private long sinceNanos;
     private boolean stopped;
 
@@ -61,7 +71,16 @@ final class Dialer {
     /** Before the next attempt; null where none was needed. */
     private ScheduledFuture<?> pause;
 
-    Dialer(
+    /**
+     * Makes one that dials once it has an address.
+     *
+     * @param self who dials, for people
+     * @param peer who is dialled, for people
+     * @param backoffMin before the second attempt; doubles with each
+     * @param backoffMax the longest between two attempts; a connection that lasted so long is none
+     *     that failed
+     */
+    public Dialer(
             String self,
             String peer,
             EventLoop loop,
@@ -79,29 +98,33 @@ final class Dialer {
         this.steadyNanos = backoffMax.toNanos();
     }
 
-    String peer() {
+    /** Who is dialled. */
+    public String peer() {
         return peer;
     }
 
-    EventLoop loop() {
+    /** On which its connections are to live. */
+    public EventLoop loop() {
         return loop;
     }
 
     /** The address, as people write it. Event loop. */
-    String remote() {
+    public String remote() {
         return address.toString();
     }
 
-    Optional<String> trouble() {
+    /** Why the peer cannot be reached; empty while it is, or nothing was tried. */
+    public Optional<String> trouble() {
         return Optional.ofNullable(trouble);
     }
 
-    void follow(Optional<Address> now) {
+    /** Dials this address from now on; an empty one changes nothing. */
+    public void follow(Optional<Address> now) {
         loop.execute(() -> moved(now));
     }
 
     /** Dials no more, and ends what was dialled for this reason. */
-    void stop(String reason) {
+    public void stop(String reason) {
         loop.execute(
                 () -> {
                     stopped = true;
@@ -133,7 +156,7 @@ final class Dialer {
         drop();
         attempts = 0;
         backoff.reset();
-        Connection old = connection;
+        Reached old = connection;
         connection = null;
         if (old != null) {
             old.close(peer + " has moved to " + address);
@@ -188,7 +211,7 @@ final class Dialer {
     }
 
     /** The TCP connection of that round is there. Event loop. */
-    void connected(int mine, Connection begun) {
+    public void connected(int mine, Reached begun) {
         if (mine != round || stopped) {
             begun.close(peer + " has moved, or is needed no longer");
             return;
@@ -199,7 +222,7 @@ final class Dialer {
     }
 
     /** The peer is who was wanted. Event loop. */
-    void known() {
+    public void known() {
         if (trouble != null) {
             LOG.info("{}: {} at {} can be reached again", self, peer, address);
             trouble = null;
@@ -207,7 +230,7 @@ final class Dialer {
     }
 
     /** The connection is over. Event loop. */
-    void ended(Connection gone, String reason) {
+    public void ended(Reached gone, String reason) {
         if (gone != connection) {
             return;
         }

@@ -1,6 +1,23 @@
 package io.saucr.services.net;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
+import static io.saucr.services.net.FrameFields.BIRTH_BYTES;
+import static io.saucr.services.net.FrameFields.LONGEST_NAME_BYTES;
+import static io.saucr.services.net.FrameFields.checkNameBytes;
+import static io.saucr.services.net.FrameFields.foreign;
+import static io.saucr.services.net.FrameFields.nameBytes;
+import static io.saucr.services.net.FrameFields.need;
+import static io.saucr.services.net.FrameFields.printable;
+import static io.saucr.services.net.FrameFields.readBirth;
+import static io.saucr.services.net.FrameFields.readByte;
+import static io.saucr.services.net.FrameFields.readFlag;
+import static io.saucr.services.net.FrameFields.readLong;
+import static io.saucr.services.net.FrameFields.readName;
+import static io.saucr.services.net.FrameFields.readNumber;
+import static io.saucr.services.net.FrameFields.readText;
+import static io.saucr.services.net.FrameFields.textBytes;
+import static io.saucr.services.net.FrameFields.writeBirth;
+import static io.saucr.services.net.FrameFields.writeName;
+import static io.saucr.services.net.FrameFields.writeText;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -9,10 +26,7 @@ import io.saucr.services.core.Body;
 import io.saucr.services.core.Count;
 import io.saucr.services.core.Frame;
 import io.saucr.services.core.Incarnation;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Optional;
 
 /**
@@ -49,15 +63,9 @@ final class FrameCodec {
 
     static final int VERSION = 1;
 
-    /** Of a reason for people; what is longer is cut. */
-    static final int LONGEST_TEXT_BYTES = 1000;
-
-    static final int LONGEST_NAME_BYTES = 800;
-
     private static final int MAGIC = 0x53415553;
     private static final int LENGTH_BYTES = 4;
     private static final int PREFACE_BYTES = 4 + 1 + 1 + 4;
-    private static final int BIRTH_BYTES = 16;
     private static final long LONGEST_KEEP_ALIVE_MILLIS = Duration.ofHours(1).toMillis();
 
     private static final int HELLO = 1;
@@ -179,7 +187,7 @@ final class FrameCodec {
 
     private ByteBuf write(Frame.Msg msg, Room room) {
         byte[] type = nameBytes("type", msg.body().type());
-        byte[] refusal = msg.refusal().map(FrameCodec::textBytes).orElse(null);
+        byte[] refusal = msg.refusal().map(FrameFields::textBytes).orElse(null);
         int fields = 8 + 8 + 1 + (refusal == null ? 0 : 2 + refusal.length) + 2 + type.length;
         ByteBuf out = begin(MSG, fields, msg.body(), room);
         out.writeLong(msg.number());
@@ -231,85 +239,10 @@ final class FrameCodec {
         out.writeBytes(body.bytes());
     }
 
-    private static void writeName(ByteBuf out, byte[] name) {
-        out.writeShort(name.length);
-        out.writeBytes(name);
-    }
-
-    private static void writeText(ByteBuf out, byte[] text) {
-        out.writeShort(text.length);
-        out.writeBytes(text);
-    }
-
-    private static void writeBirth(ByteBuf out, Birth birth) {
-        out.writeLong(birth.high());
-        out.writeLong(birth.low());
-    }
-
     private static void writeCount(ByteBuf out, Count count) {
         out.writeLong(count.number());
         out.writeLong(count.incarnation());
         out.writeLong(count.nonce());
-    }
-
-    /**
-     * Checks the name of a service or type.
-     *
-     * @throws IllegalArgumentException where it is empty, too long or not printable
-     */
-    static byte[] nameBytes(String what, String name) {
-        byte[] bytes = name.getBytes(UTF_8);
-        if (bytes.length == 0 || bytes.length > LONGEST_NAME_BYTES || !isPrintable(name)) {
-            throw new IllegalArgumentException(
-                    "the name of a "
-                            + what
-                            + " has 1 to "
-                            + LONGEST_NAME_BYTES
-                            + " bytes and no control characters: \""
-                            + printable(name)
-                            + "\"");
-        }
-        return bytes;
-    }
-
-    private static byte[] textBytes(String text) {
-        // Without this look a stack trace of megabytes would be copied to be cut.
-        String part =
-                text.length() > LONGEST_TEXT_BYTES ? text.substring(0, LONGEST_TEXT_BYTES) : text;
-        byte[] bytes = part.getBytes(UTF_8);
-        if (bytes.length <= LONGEST_TEXT_BYTES) {
-            return bytes;
-        }
-        int end = LONGEST_TEXT_BYTES;
-        while ((bytes[end] & 0xC0) == 0x80) {
-            end--;
-        }
-        return Arrays.copyOf(bytes, end);
-    }
-
-    private static boolean isPrintable(String text) {
-        return text.codePoints().noneMatch(FrameCodec::isUnprintable);
-    }
-
-    private static boolean isUnprintable(int point) {
-        return switch (Character.getType(point)) {
-            case Character.CONTROL,
-                    Character.FORMAT,
-                    Character.SURROGATE,
-                    Character.LINE_SEPARATOR,
-                    Character.PARAGRAPH_SEPARATOR ->
-                    true;
-            default -> false;
-        };
-    }
-
-    /** What a stranger sent, so that it can stand in a log. */
-    static String printable(String text) {
-        StringBuilder out = new StringBuilder();
-        text.codePoints()
-                .limit(LONGEST_TEXT_BYTES)
-                .forEach(point -> out.appendCodePoint(isUnprintable(point) ? '?' : point));
-        return out.toString();
     }
 
     /**
@@ -362,18 +295,6 @@ final class FrameCodec {
         in.skipBytes(PREFACE_BYTES);
         String accepting = readName(in);
         return new Signal.Preface(client == 1, Duration.ofMillis(keepAliveMillis), accepting);
-    }
-
-    private static String foreign(int magic) {
-        int first = magic >>> 24;
-        if ((first == 0x16 || first == 0x15) && (magic >>> 16 & 0xFF) == 3) {
-            return "it speaks TLS, and this side does not: set ssl.* on both, or on none";
-        }
-        return switch (magic) {
-            case 0x47455420, 0x504F5354, 0x50555420, 0x48454144, 0x48545450 ->
-                    "it speaks HTTP; this port is for services and their clients";
-            default -> String.format("it begins with %08x; no service begins so", magic);
-        };
     }
 
     /**
@@ -468,10 +389,6 @@ final class FrameCodec {
                 readNumber(in, "count", 0), readNumber(in, "incarnation", 0), readLong(in));
     }
 
-    private static Birth readBirth(ByteBuf in) {
-        return new Birth(readLong(in), readLong(in));
-    }
-
     private static int readCredit(ByteBuf in) {
         need(in, 4);
         int credit = in.readInt();
@@ -479,78 +396,5 @@ final class FrameCodec {
             throw new BadFrameException("a credit is not negative: " + credit);
         }
         return credit;
-    }
-
-    private static long readNumber(ByteBuf in, String what, long least) {
-        long number = readLong(in);
-        if (number < least) {
-            throw new BadFrameException(
-                    "the number of the " + what + " is from " + least + ", not " + number);
-        }
-        return number;
-    }
-
-    private static long readLong(ByteBuf in) {
-        need(in, 8);
-        return in.readLong();
-    }
-
-    private static boolean readFlag(ByteBuf in) {
-        int flag = readByte(in);
-        if (flag > 1) {
-            throw new BadFrameException("a flag is 0 or 1, not " + flag);
-        }
-        return flag == 1;
-    }
-
-    private static int readByte(ByteBuf in) {
-        need(in, 1);
-        return in.readUnsignedByte();
-    }
-
-    private static String readName(ByteBuf in) {
-        need(in, 2);
-        int length = in.readUnsignedShort();
-        checkNameBytes(length);
-        String name = readUtf8(in, length);
-        if (!isPrintable(name)) {
-            throw new BadFrameException("a name has control characters: " + printable(name));
-        }
-        return name;
-    }
-
-    private static void checkNameBytes(int length) {
-        if (length < 1 || length > LONGEST_NAME_BYTES) {
-            throw new BadFrameException(
-                    "a name has 1 to " + LONGEST_NAME_BYTES + " bytes, not " + length);
-        }
-    }
-
-    private static String readText(ByteBuf in) {
-        need(in, 2);
-        int length = in.readUnsignedShort();
-        if (length > LONGEST_TEXT_BYTES) {
-            throw new BadFrameException(
-                    "a text has at most " + LONGEST_TEXT_BYTES + " bytes, not " + length);
-        }
-        return readUtf8(in, length);
-    }
-
-    private static String readUtf8(ByteBuf in, int length) {
-        need(in, length);
-        byte[] bytes = new byte[length];
-        in.readBytes(bytes);
-        try {
-            // Not by the constructor of String, which replaces what it does not understand.
-            return UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
-        } catch (CharacterCodingException e) {
-            throw new BadFrameException("a text is not UTF-8");
-        }
-    }
-
-    private static void need(ByteBuf in, int bytes) {
-        if (in.readableBytes() < bytes) {
-            throw new BadFrameException("a frame ends within a field");
-        }
     }
 }

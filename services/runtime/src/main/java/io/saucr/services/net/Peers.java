@@ -138,7 +138,7 @@ public final class Peers implements AutoCloseable {
             Executor executor,
             Random random)
             throws IOException {
-        FrameCodec.nameBytes(client ? "client" : "service", self);
+        FrameFields.nameBytes(client ? "client" : "service", self);
         Optional<TlsIdentity> tls = Optional.empty();
         if (options.tls().isPresent()) {
             tls =
@@ -193,7 +193,7 @@ public final class Peers implements AutoCloseable {
      * @throws IllegalArgumentException where the name is too long or not printable, or the port 0
      */
     public void dial(String peer, Optional<Address> address) {
-        FrameCodec.nameBytes("service", peer);
+        FrameFields.nameBytes("service", peer);
         if (address.isPresent() && address.get().port() == 0) {
             throw new IllegalArgumentException(
                     peer + " cannot be reached at port 0 of " + address.get().host());

@@ -3,6 +3,7 @@ package io.saucr.services.net;
 import io.netty.handler.ssl.ClientAuth;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslProvider;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
@@ -19,6 +20,7 @@ import javax.naming.InvalidNameException;
 import javax.naming.ldap.LdapName;
 import javax.naming.ldap.Rdn;
 import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 import org.apache.zookeeper.common.X509Util;
@@ -27,12 +29,12 @@ import org.apache.zookeeper.common.X509Util;
  * The keys of one service or client, read once. Both sides of a connection must show a certificate
  * that the trust store vouches for. Immutable.
  */
-final class TlsIdentity {
+public final class TlsIdentity {
 
     private static final int DNS_NAME = 2;
 
-    final SslContext accepting;
-    final SslContext dialling;
+    public final SslContext accepting;
+    public final SslContext dialling;
 
     private TlsIdentity(SslContext accepting, SslContext dialling) {
         this.accepting = accepting;
@@ -57,7 +59,7 @@ final class TlsIdentity {
      * @throws IOException where a file cannot be used, or the certificate is another's; says which
      *     file and what to do
      */
-    static TlsIdentity ofService(String service, TlsOptions options) throws IOException {
+    public static TlsIdentity ofService(String service, TlsOptions options) throws IOException {
         KeyStore keys = keyStore(options);
         Set<String> names = ownNames(options, keys);
         // Else every peer would refuse this service, each in its own log.
@@ -188,8 +190,17 @@ final class TlsIdentity {
         return names;
     }
 
+    /** The certificate that the other side of an established connection has shown. */
+    public static X509Certificate certificate(SslHandler established) {
+        try {
+            return (X509Certificate) established.engine().getSession().getPeerCertificates()[0];
+        } catch (SSLPeerUnverifiedException e) {
+            throw new IllegalStateException("TLS without the peer's certificate", e);
+        }
+    }
+
     /** What a certificate says its owner is called: its common name first, then its DNS names. */
-    static Set<String> names(X509Certificate certificate) {
+    public static Set<String> names(X509Certificate certificate) {
         Set<String> names = new LinkedHashSet<>();
         try {
             for (Rdn part :

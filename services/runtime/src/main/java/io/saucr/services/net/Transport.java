@@ -42,15 +42,18 @@ public final class Transport implements AutoCloseable {
         resolving.allowCoreThreadTimeOut(true);
     }
 
-    EventLoopGroup loops() {
+    /** All threads of connections. */
+    public EventLoopGroup loops() {
         return loops;
     }
 
-    EventLoop loop() {
+    /** One of them, in turn. */
+    public EventLoop loop() {
         return loops.next();
     }
 
-    ExecutorService resolving() {
+    /** Looks up names of hosts; may wait. */
+    public ExecutorService resolving() {
         return resolving;
     }
 
