@@ -52,10 +52,7 @@ public final class ServiceCore {
     }
 
     private final String name;
-    private final Incarnation self;
-    private final List<Birth> formers;
     private final Limits limits;
-    private final OwnPast ownPast;
     private final Past past;
     private final Attempts attempts;
     private final Map<String, Conversation> conversations = new TreeMap<>();
@@ -82,6 +79,16 @@ public final class ServiceCore {
     private long duplicates;
     private final Set<Input.Outside> detachedAsks = new HashSet<>();
     private final Map<String, Body> repeats = new HashMap<>();
+
+    /** The start that runs, null before it is known, and what its folder knows of others. */
+    private Incarnation self;
+
+    private List<Birth> formers;
+    private OwnPast ownPast;
+
+    /** The start that ran the newest turn of those that were recovered. */
+    private long recoveredOf;
+
     private ServiceClock clock;
     private Intake intake = Intake.ALL;
     private long finalTurn;
@@ -102,6 +109,20 @@ public final class ServiceCore {
     private record Running(String channel, Input input, long id, Optional<String> refusal) {}
 
     /**
+     * Begins a start of which it is not known yet under which number: a standby takes what others
+     * recorded until it takes over. {@link #under} has to be called before {@link #begin}.
+     *
+     * @throws IllegalArgumentException where the name holds a {@value #RESERVED}
+     */
+    public ServiceCore(String name, Limits limits) {
+        checkName(name);
+        this.name = name;
+        this.limits = limits;
+        this.past = new Past(name, limits);
+        this.attempts = new Attempts(limits);
+    }
+
+    /**
      * Begins a start.
      *
      * @param name of the service
@@ -120,20 +141,31 @@ public final class ServiceCore {
      * @param formers births that were replaced, the first one first
      */
     public ServiceCore(String name, List<Birth> formers, List<Incarnation> starts, Limits limits) {
-        checkName(name);
-        this.formers = List.copyOf(formers);
+        this(name, limits);
+        under(formers, starts);
+    }
+
+    /**
+     * Says under which start this one runs; once, before {@link #begin}.
+     *
+     * @param births that were replaced, the first one first (K11)
+     * @param starts all that are known, with their nonces, this one last (K14)
+     * @throws IllegalArgumentException where there is no start or one of another birth
+     */
+    public void under(List<Birth> births, List<Incarnation> starts) {
+        if (self != null) {
+            throw new IllegalStateException(name + " runs under " + self + " already");
+        }
         if (starts.isEmpty()) {
             throw new IllegalArgumentException("a service runs under a start of its folder");
         }
-        this.name = name;
-        this.self = starts.get(starts.size() - 1);
-        if (starts.stream().anyMatch(it -> !it.birth().equals(self.birth()))) {
+        Incarnation last = starts.get(starts.size() - 1);
+        if (starts.stream().anyMatch(it -> !it.birth().equals(last.birth()))) {
             throw new IllegalArgumentException("starts of several births: " + starts);
         }
-        this.limits = limits;
-        this.ownPast = new OwnPast(starts);
-        this.past = new Past(name, limits);
-        this.attempts = new Attempts(limits);
+        formers = List.copyOf(births);
+        ownPast = new OwnPast(starts);
+        self = last;
     }
 
     private static void checkName(String name) {
@@ -157,6 +189,7 @@ public final class ServiceCore {
             throw new IllegalStateException("recovery ends when the start begins");
         }
         past.apply(delta);
+        recoveredOf = delta.incarnation();
     }
 
     /**
@@ -165,6 +198,10 @@ public final class ServiceCore {
      * @param repeated what the service gives itself again and again
      */
     public List<Action> begin(List<Repeat> repeated, Moment at) {
+        if (self == null) {
+            throw new IllegalStateException(
+                    "nobody said yet under which start " + name + " runs: call under first");
+        }
         clock = new ServiceClock(past.nowMillis, at);
         finalTurn = past.turn;
         forgetAtMillis = clock.nowMillis() + FORGET_EVERY_MILLIS;
@@ -266,6 +303,18 @@ public final class ServiceCore {
     private boolean isFirstReturnedHere() {
         return !past.returned.isEmpty()
                 && past.returned.firstKey() < past.outboxes.firstReturning();
+    }
+
+    /**
+     * What nobody needs any more since turns were recovered, where recovery takes long: room can be
+     * made in files whose messages no base needs that is written from now on (K13). Before {@link
+     * #begin}, which tells the rest.
+     */
+    public List<Action.Release> released() {
+        if (clock != null) {
+            throw new IllegalStateException("from its begin on a start releases by actions");
+        }
+        return past.outboxes.over();
     }
 
     /**
@@ -1608,7 +1657,7 @@ public final class ServiceCore {
 
     /** All that the turns so far did, as one Delta of the newest turn: the base (K10). */
     public Delta snapshot() {
-        return past.snapshot(self.number());
+        return past.snapshot(self == null ? recoveredOf : self.number());
     }
 
     /** The newest turn; 0 before the first. */

@@ -185,6 +185,59 @@ class ServiceCoreTest {
         assertThat(type(bank.next())).isEqualTo("go");
     }
 
+    /** C6: a standby takes what others recorded, and begins under its own start once in office. */
+    @Test
+    void aStartMayBeKnownOnlyAfterRecovery() {
+        End bank = new End("bank", false);
+        bank.submit("shop", "one");
+        bank.submit("shop", "two");
+        ServiceCore standby = new ServiceCore("bank", LIMITS);
+        bank.written.forEach(standby::recover);
+        assertThat(standby.snapshot().incarnation()).isEqualTo(1);
+        assertThat(standby.snapshot().changes()).isEqualTo(bank.core.snapshot().changes());
+        assertThatThrownBy(() -> standby.begin(List.of(), NOW))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("call under first");
+        Incarnation other = new Incarnation(new Birth(9, 9), 1, 1);
+        Incarnation next = new Incarnation(bank.birth, 2, 7);
+        assertThatThrownBy(() -> standby.under(List.of(), List.of()))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> standby.under(List.of(), List.of(other, next)))
+                .hasMessageContaining("several births");
+        standby.under(List.of(), List.of(bank.starts.get(0), next));
+        assertThatThrownBy(() -> standby.under(List.of(), List.of(next)))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("already");
+        assertThat(standby.begin(List.of(), NOW)).contains(new Action.Reach("shop"));
+        assertThat(standby.snapshot().incarnation()).isEqualTo(2);
+        assertThatThrownBy(standby::released).isInstanceOf(IllegalStateException.class);
+    }
+
+    /** K13: where recovery takes for ever, files whose messages were acked must not stay. */
+    @Test
+    void whatIsAckedWhileAStandbyRecoversIsReleased() {
+        ServiceCore standby = new ServiceCore("bank", LIMITS.outbox(1, 1 << 10));
+        Birth shop = new Birth(1, 2);
+        standby.recover(
+                new Delta(
+                        1,
+                        1,
+                        1,
+                        List.of(
+                                new Change.PairOpened("shop", false, shop, Count.NONE),
+                                new Change.PairKnown("shop"),
+                                new Change.Sent("shop", 0, Optional.empty(), body("one")),
+                                new Change.Sent("shop", 0, Optional.empty(), body("two")),
+                                new Change.Sent("shop", 0, Optional.empty(), body("three")))));
+        assertThat(standby.stored()).hasSize(2);
+        assertThat(standby.released()).isEmpty();
+        standby.recover(new Delta(2, 1, 2, List.of(new Change.Acked("shop", new Count(2, 1, 1)))));
+        assertThat(standby.released()).containsExactly(new Action.Release(1, 2));
+        standby.recover(new Delta(3, 1, 3, List.of(new Change.Acked("shop", new Count(3, 1, 1)))));
+        assertThat(standby.released()).containsExactly(new Action.Release(1, Long.MAX_VALUE));
+        assertThat(standby.released()).isEmpty();
+    }
+
     /** K13: its own message runs though messages for others, who are away, fill the heap. */
     @Test
     void whatItSendsItselfRunsThoughOthersMessagesFillTheHeap() {

@@ -87,7 +87,7 @@ public final class ClientTurns implements Endpoint {
                         () -> ClientTurns::noState,
                         options.foldBytes(),
                         surroundings);
-        long unused = finality.recover(this::load, this::apply);
+        long unused = finality.recover(this::load, this::apply, recording::soFar);
         recording.recovered();
     }
 

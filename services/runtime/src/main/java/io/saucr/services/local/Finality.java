@@ -11,10 +11,12 @@ import io.saucr.services.state.Changes;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * When turns of a service are final, which nothing can undo any more: all that a protection
- * implements. First {@link #incarnations}, {@link #recover}, then {@link #begin}, then turns.
+ * implements. First {@link #recover}, then {@link #incarnations} and all that is of this start,
+ * then {@link #begin}, then turns.
  */
 public interface Finality extends AutoCloseable {
 
@@ -28,6 +30,14 @@ public interface Finality extends AutoCloseable {
     default Incarnation incarnation() {
         List<Incarnation> all = incarnations();
         return all.get(all.size() - 1);
+    }
+
+    /**
+     * The first birth that the service ever had, known before {@link #recover}: it stays, whatever
+     * births and starts follow.
+     */
+    default Birth first() {
+        return formers().isEmpty() ? incarnation().birth() : formers().get(0);
     }
 
     /** The highest start that is known to have held the head; 0 for none (K14). */
@@ -58,14 +68,19 @@ public interface Finality extends AutoCloseable {
     Optional<Birth> marker();
 
     /**
-     * Reads what survived, once (K9).
+     * Reads what survived, once (K9). Returns when this start is in office: while another one is,
+     * it may take that one's turns for long.
      *
      * @param base takes the sections of the newest base, where there is one
      * @param turns takes the deltas of the turns above it, in order
+     * @param soFar gives all that was taken so far as the sections of a base, which any thread may
+     *     write; asked between two turns on the thread that gives them, and again only once what it
+     *     gave before is written or not needed
      * @return the newest turn; 0 where there is none
      * @throws IOException where what survived cannot be read, or must not be used; says what to do
      */
-    long recover(Base.SectionReader base, Recovered.TurnReader turns) throws IOException;
+    long recover(Base.SectionReader base, Recovered.TurnReader turns, Supplier<Base.Sections> soFar)
+            throws IOException;
 
     /**
      * Begins to take turns.

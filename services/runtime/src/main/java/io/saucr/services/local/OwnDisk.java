@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * A turn is final once its record is forced in the service's folder (K4): what {@link
@@ -110,7 +111,9 @@ public final class OwnDisk implements Finality {
     }
 
     @Override
-    public long recover(Base.SectionReader base, Recovered.TurnReader turns) throws IOException {
+    public long recover(
+            Base.SectionReader base, Recovered.TurnReader turns, Supplier<Base.Sections> soFar)
+            throws IOException {
         recovered = folder.recover(options);
         recovered.sections(outbox.beside(base));
         outbox.cut();

@@ -113,6 +113,15 @@ final class Recording {
         return delta;
     }
 
+    /** All that was recovered so far, as a base's sections; between two turns. */
+    Base.Sections soFar() {
+        for (Action.Release each : core.released()) {
+            release(each);
+        }
+        Fold now = now();
+        return writer -> writeSections(now, writer, new long[1]);
+    }
+
     /**
      * All that survived was read.
      *
@@ -233,10 +242,14 @@ final class Recording {
     /** Writes a base of the newest turn once that is final; nothing where one is under way. */
     void fold() {
         if (fold == null && core.newestTurn() > folded) {
-            Delta all = core.snapshot();
-            fold = new Fold(core.newestTurn(), all, outbox.names(streams(all)), state.get());
+            fold = now();
         }
         writeIfFinal();
+    }
+
+    private Fold now() {
+        Delta all = core.snapshot();
+        return new Fold(core.newestTurn(), all, outbox.names(streams(all)), state.get());
     }
 
     private static Set<Long> streams(Delta all) {

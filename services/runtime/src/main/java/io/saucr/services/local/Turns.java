@@ -108,15 +108,9 @@ public final class Turns implements Endpoint {
         this.options = options;
         this.clock = surroundings.clock();
         this.random = surroundings.random();
-        this.core =
-                new ServiceCore(
-                        name, finality.formers(), finality.incarnations(), options.limits());
+        this.core = new ServiceCore(name, options.limits());
         // Half of the first birth: who chooses keys does not know it, and it stays the same.
-        Birth first =
-                finality.formers().isEmpty()
-                        ? finality.incarnation().birth()
-                        : finality.formers().get(0);
-        state = new StateStore(name, first.low(), options.checksValues());
+        state = new StateStore(name, finality.first().low(), options.checksValues());
         keys = state.reserve(it -> RequestKeys.of(it, options.limits().outsideSilenceMillis()));
         Service service = constructor.apply(state);
         FieldCheck.check(service);
@@ -131,7 +125,8 @@ public final class Turns implements Endpoint {
                         options.foldBytes(),
                         surroundings);
         requests = new DoorRequests(core, keys, clock, recording::perform);
-        recovered = finality.recover(this::load, this::apply);
+        recovered = finality.recover(this::load, this::apply, recording::soFar);
+        core.under(finality.formers(), finality.incarnations());
         recording.recovered();
     }
 

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
@@ -192,7 +193,10 @@ final class MemoryDisk {
         }
 
         @Override
-        public long recover(Base.SectionReader sections, Recovered.TurnReader reader)
+        public long recover(
+                Base.SectionReader sections,
+                Recovered.TurnReader reader,
+                Supplier<Base.Sections> soFar)
                 throws IOException {
             throwUnlessCurrent();
             Base.SectionReader all = outbox.beside(sections);

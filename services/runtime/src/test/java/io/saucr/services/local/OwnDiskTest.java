@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import io.saucr.services.core.Body;
 import io.saucr.services.core.Change;
 import io.saucr.services.core.Delta;
+import io.saucr.services.journal.Base;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.ForceMode;
 import io.saucr.services.journal.OutboxFiles;
@@ -54,9 +55,14 @@ class OwnDiskTest {
                 disk.recover(
                         (name, content) ->
                                 found.add(name + "=" + new String(content.readAllBytes(), UTF_8)),
-                        (turn, delta) -> found.add(text(turn, delta)));
+                        (turn, delta) -> found.add(text(turn, delta)),
+                        OwnDiskTest::nothingSoFar);
         found.add("newest " + newest);
         return found;
+    }
+
+    private static Base.Sections nothingSoFar() {
+        throw new AssertionError("what was written is read at once, without a base meanwhile");
     }
 
     private static Delta turn(long number, String text) {

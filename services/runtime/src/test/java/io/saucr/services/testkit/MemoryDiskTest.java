@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.saucr.services.core.Body;
 import io.saucr.services.core.Change;
 import io.saucr.services.core.Delta;
+import io.saucr.services.journal.Base;
 import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.local.DeltaFormat;
 import io.saucr.services.local.Finality;
@@ -49,9 +50,14 @@ class MemoryDiskTest {
         start.recover(
                 (name, content) ->
                         found.add(name + "=" + new String(content.readAllBytes(), UTF_8)),
-                (turn, delta) -> found.add(text(turn, delta)));
+                (turn, delta) -> found.add(text(turn, delta)),
+                MemoryDiskTest::nothingSoFar);
         start.begin(listener);
         return start;
+    }
+
+    private static Base.Sections nothingSoFar() {
+        throw new AssertionError("what was written is read at once, without a base meanwhile");
     }
 
     private static Delta turn(long number, String text) {

@@ -1,0 +1,304 @@
+package io.saucr.services.local;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.saucr.services.Handlers;
+import io.saucr.services.MapState;
+import io.saucr.services.Service;
+import io.saucr.services.State;
+import io.saucr.services.core.Birth;
+import io.saucr.services.core.Body;
+import io.saucr.services.core.Delta;
+import io.saucr.services.core.Frame;
+import io.saucr.services.core.Incarnation;
+import io.saucr.services.core.Link;
+import io.saucr.services.core.Moment;
+import io.saucr.services.journal.Base;
+import io.saucr.services.journal.OutboxFiles;
+import io.saucr.services.journal.Recovered;
+import io.saucr.services.journal.SimulatedDisk;
+import io.saucr.services.state.Changes;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+
+/** C6, C14, C16: a service that takes others' turns for long, writes bases of them, takes over. */
+class LateOfficeTest {
+
+    private static final Birth BIRTH = new Birth(3, 5);
+
+    /** Add to what is there. */
+    public record Add(String key, int much) {}
+
+    private static final class Counts implements Service {
+
+        private final MapState<String, Integer> counts;
+
+        Counts(State state) {
+            counts = state.map("counts", String.class, Integer.class);
+        }
+
+        @Override
+        public void handlers(Handlers on) {
+            on.message(
+                    Add.class,
+                    (add, turn) -> {
+                        counts.put(add.key(), counts.getOrDefault(add.key(), 0) + add.much());
+                        turn.send("ledger", add);
+                        turn.reply(add);
+                    });
+        }
+    }
+
+    /** Turns that somebody recorded, of which this start hears before it is in office. */
+    private static final class Shipped implements Finality {
+
+        private final List<Delta> records = new ArrayList<>();
+        private final Map<Long, Map<String, byte[]>> bases = new LinkedHashMap<>();
+        private final List<Incarnation> starts = new ArrayList<>();
+        private final OutboxFiles outbox =
+                new OutboxFiles(
+                        new SimulatedDisk(1),
+                        Path.of("/simulated/counts"),
+                        new Incarnation(BIRTH, 1, 1),
+                        it -> true,
+                        1 << 16);
+        private final long from;
+        private final Optional<Map<String, byte[]>> base;
+        private boolean inOffice;
+        private long newest;
+
+        /** What one start recorded, taken by the next one, from one of its bases on. */
+        Shipped(List<Delta> records, long from, Optional<Map<String, byte[]>> base) {
+            this.records.addAll(records);
+            this.from = from;
+            this.base = base;
+        }
+
+        private void throwUnlessInOffice() {
+            if (!inOffice) {
+                throw new IllegalStateException("nobody knows yet who takes over");
+            }
+        }
+
+        @Override
+        public Birth first() {
+            return BIRTH;
+        }
+
+        @Override
+        public List<Incarnation> incarnations() {
+            throwUnlessInOffice();
+            return starts;
+        }
+
+        @Override
+        public List<Birth> formers() {
+            throwUnlessInOffice();
+            return List.of();
+        }
+
+        @Override
+        public long recover(
+                Base.SectionReader sections,
+                Recovered.TurnReader turns,
+                Supplier<Base.Sections> soFar)
+                throws IOException {
+            if (base.isPresent()) {
+                for (Map.Entry<String, byte[]> each : base.get().entrySet()) {
+                    sections.section(each.getKey(), new ByteArrayInputStream(each.getValue()));
+                }
+            }
+            for (Delta each : records) {
+                if (each.turn() > from) {
+                    byte[] bytes = DeltaFormat.bytes(each, Changes.decode(each.state()));
+                    turns.turn(each.turn(), ByteBuffer.wrap(bytes));
+                    bases.put(each.turn(), written(soFar.get()));
+                }
+            }
+            inOffice = true;
+            for (int number = 1; number <= 2; number++) {
+                starts.add(new Incarnation(BIRTH, number, 70 + number));
+            }
+            newest = records.isEmpty() ? 0 : records.get(records.size() - 1).turn();
+            return newest;
+        }
+
+        private static Map<String, byte[]> written(Base.Sections sections) throws IOException {
+            Map<String, ByteArrayOutputStream> all = new LinkedHashMap<>();
+            sections.writeTo(
+                    name -> {
+                        assertThat(all).doesNotContainKey(name);
+                        return all.computeIfAbsent(name, it -> new ByteArrayOutputStream());
+                    });
+            Map<String, byte[]> bytes = new LinkedHashMap<>();
+            all.forEach((name, content) -> bytes.put(name, content.toByteArray()));
+            return bytes;
+        }
+
+        @Override
+        public void done(Delta delta, Changes changes) {
+            records.add(delta.with(changes.encode()));
+        }
+
+        @Override
+        public long confirmed() {
+            return 0;
+        }
+
+        @Override
+        public void confirm() {}
+
+        @Override
+        public void withdraw() {}
+
+        @Override
+        public Optional<Incarnation> replaces() {
+            return Optional.empty();
+        }
+
+        @Override
+        public Optional<Birth> marker() {
+            return Optional.empty();
+        }
+
+        @Override
+        public void begin(Listener listener) {}
+
+        @Override
+        public boolean hasRoom() {
+            return true;
+        }
+
+        @Override
+        public boolean isScarce() {
+            return false;
+        }
+
+        @Override
+        public long lastForceMicros() {
+            return 0;
+        }
+
+        @Override
+        public long bytesNotFinal() {
+            return 0;
+        }
+
+        @Override
+        public long bytesAboveBase() {
+            return 0;
+        }
+
+        @Override
+        public OutboxFiles outbox() {
+            return outbox;
+        }
+
+        @Override
+        public void fold(long turn, OutboxFiles.Names files, Base.Sections sections) {}
+
+        @Override
+        public void close() {}
+    }
+
+    /** What left. */
+    private static final class Left implements Endpoint.Border {
+
+        private final List<Frame> frames = new ArrayList<>();
+        private final List<String> reached = new ArrayList<>();
+
+        @Override
+        public void send(Link link, Frame frame) {
+            frames.add(frame);
+        }
+
+        @Override
+        public void close(Link link, String reason) {}
+
+        @Override
+        public void reach(String service) {
+            reached.add(service);
+        }
+
+        @Override
+        public void leave(String service, String reason) {}
+
+        @Override
+        public void call(long output, String id, Body call) {}
+
+        @Override
+        public void halt(String reason) {}
+    }
+
+    private static final Moment NOW = new Moment(1_000_000, 0);
+    private static final Link ANN = new Link(1, "ann", true);
+
+    private static Turns open(Shipped shipped) throws IOException {
+        return Turns.open(
+                "counts",
+                Counts::new,
+                shipped,
+                TurnOptions.standard(),
+                new Turns.Surroundings(() -> NOW, new Random(1), Runnable::run, Runnable::run));
+    }
+
+    private static List<Delta> recorded() throws IOException {
+        Shipped first = new Shipped(List.of(), 0, Optional.empty());
+        Turns turns = open(first);
+        turns.begin(new Left());
+        turns.linkUp(ANN);
+        for (int request = 1; request <= 12; request++) {
+            turns.frame(ANN, new Frame.Ask(request, turns.encoded(new Add("k" + request % 5, 1))));
+            assertThat(turns.turn()).isTrue();
+        }
+        assertThat(first.records).hasSize(12);
+        return first.records;
+    }
+
+    @Test
+    void itTakesOverWhatItWasToldOf() throws Exception {
+        Shipped standby = new Shipped(recorded(), 0, Optional.empty());
+        Turns turns = open(standby);
+        assertThat(turns.recovered()).isEqualTo(12);
+        Left left = new Left();
+        turns.begin(left);
+        assertThat(left.reached).containsExactly("ledger");
+        turns.linkUp(ANN);
+        Body add = turns.encoded(new Add("k1", 1));
+        turns.frame(ANN, new Frame.Ask(1, add));
+        assertThat(turns.turn()).isTrue();
+        turns.finalUpTo(turns.core().newestTurn());
+        assertThat(left.frames).hasSize(1);
+        Delta own = standby.records.get(12);
+        assertThat(own.turn()).isEqualTo(13);
+        assertThat(own.incarnation()).isEqualTo(2);
+    }
+
+    @Test
+    void aBaseOfAnyTurnAndTheTurnsAboveItLeadToTheSame() throws Exception {
+        List<Delta> records = recorded();
+        Shipped whole = new Shipped(records, 0, Optional.empty());
+        Turns unused = open(whole);
+        Map<String, byte[]> last = whole.bases.get(12L);
+        assertThat(last).containsKeys("service", "state/counts");
+        for (long turn = 1; turn < 12; turn++) {
+            Shipped part = new Shipped(records, turn, Optional.of(whole.bases.get(turn)));
+            Turns again = open(part);
+            assertThat(again.recovered()).isEqualTo(12);
+            Map<String, byte[]> its = part.bases.get(12L);
+            assertThat(its.keySet()).isEqualTo(last.keySet());
+            its.forEach((name, bytes) -> assertThat(bytes).isEqualTo(last.get(name)));
+        }
+    }
+}
