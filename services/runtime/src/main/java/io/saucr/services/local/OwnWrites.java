@@ -19,7 +19,8 @@ import org.slf4j.LoggerFactory;
 /**
  * A service's writes to its ensemble: outputs that a once client makes, with the output's id as the
  * key, so that one which is made again by a later start happens once (E10). Its records lie in a
- * folder within the service's. The client is opened by the first write. Turn thread.
+ * folder within the service's. The client is opened by the first write. Turn thread; {@link #close}
+ * by any thread, after which nothing is written.
  */
 final class OwnWrites implements AutoCloseable {
 
@@ -32,6 +33,7 @@ final class OwnWrites implements AutoCloseable {
     private final OutputCalls.Answers answers;
     private final Finality finality;
     private OnceClient client;
+    private boolean closed;
 
     /**
      * No client yet.
@@ -65,7 +67,10 @@ final class OwnWrites implements AutoCloseable {
     }
 
     /** Makes a write; does not wait for it. */
-    void write(long output, String id, Operation operation) throws IOException {
+    synchronized void write(long output, String id, Operation operation) throws IOException {
+        if (closed) {
+            return;
+        }
         Birth birth = finality.incarnation().birth();
         if (!id.startsWith(birth + "-")) {
             // Its once client was another, of which this folder may know nothing (E9).
@@ -130,7 +135,8 @@ final class OwnWrites implements AutoCloseable {
     }
 
     @Override
-    public void close() {
+    public synchronized void close() {
+        closed = true;
         if (client != null) {
             client.close();
         }

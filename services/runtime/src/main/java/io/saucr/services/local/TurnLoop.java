@@ -1,6 +1,7 @@
 package io.saucr.services.local;
 
 import io.saucr.services.journal.DeadJournalException;
+import java.time.Duration;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -19,6 +20,9 @@ final class TurnLoop implements Finality.Listener {
     private static final int EVENTS_BETWEEN_TURNS = 64;
 
     private static final long LONGEST_PARK_MILLIS = 1000;
+
+    /** Who ends a service waits for its turn. */
+    static final Duration AS_LONG_AS_IT_TAKES = Duration.ofDays(365);
 
     /** What happens on the thread. */
     interface Steps {
@@ -102,15 +106,28 @@ final class TurnLoop implements Finality.Listener {
      * before is dropped, as in a crash. Not on the loop's thread.
      */
     void stop() {
+        boolean stopped = stop(AS_LONG_AS_IT_TAKES);
+        if (!stopped) {
+            throw new IllegalStateException("a turn lasted for " + AS_LONG_AS_IT_TAKES);
+        }
+    }
+
+    /**
+     * The same, for a time.
+     *
+     * @return whether the turn has come to its end; else the step that it is in is the last one
+     */
+    boolean stop(Duration patience) {
         if (Thread.currentThread() == thread) {
             throw new IllegalStateException("a service cannot wait in a turn for its own end");
         }
         over = true;
+        long until = System.nanoTime() + patience.toNanos();
         boolean interrupted = false;
-        while (thread.isAlive()) {
+        while (thread.isAlive() && System.nanoTime() - until < 0) {
             wake();
             try {
-                thread.join(100);
+                thread.join(Math.min(100, 1 + patience.toMillis()));
             } catch (InterruptedException e) {
                 interrupted = true;
             }
@@ -118,6 +135,7 @@ final class TurnLoop implements Finality.Listener {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
+        return !thread.isAlive();
     }
 
     private void wake() {

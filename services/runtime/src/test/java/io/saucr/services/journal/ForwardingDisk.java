@@ -7,15 +7,15 @@ import java.nio.file.Path;
 import java.util.List;
 
 /** A disk that hands everything on, for tests that watch or hold up a call. */
-class ForwardingDisk implements Disk {
+public class ForwardingDisk implements Disk {
 
     private final Disk disk;
 
-    ForwardingDisk(Disk disk) {
+    protected ForwardingDisk(Disk disk) {
         this.disk = disk;
     }
 
-    void beforeForce() {}
+    protected void beforeForce() {}
 
     @Override
     public void makeFolder(Path folder) throws IOException {

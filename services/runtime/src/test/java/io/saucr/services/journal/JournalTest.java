@@ -197,7 +197,7 @@ class JournalTest {
         Disk disk() {
             return new ForwardingDisk(disk) {
                 @Override
-                void beforeForce() {
+                protected void beforeForce() {
                     if (gated) {
                         waiting.release();
                         permits.acquireUninterruptibly();
