@@ -60,9 +60,11 @@ public record StandbyHead(
                             + " member=("
                             + MEMBER
                             + ") at=([!-~]{1,300}) segment=([0-9]{1,19})\\.([0-9]{1,19})"
-                            + "\\.([0-9a-f]{64}) turn=([0-9]{1,19}) holders=((?:"
+                            + "\\.([0-9a-f]{64}) turn=([0-9]{1,19}) holders=("
                             + MEMBER
-                            + "(?:,|(?= )))+) copies=(forced|memory|alone)(?: successor=("
+                            + "(?:,"
+                            + MEMBER
+                            + ")*) copies=(forced|memory|alone)(?: successor=("
                             + MEMBER
                             + "))?(?: replaces=([0-9a-f]{32}))?\n");
 
