@@ -92,6 +92,9 @@ public sealed interface Change {
     /** Who waited was answered. */
     record Answered(String peer, long number) implements Change {}
 
+    /** What follows in this record was at that time; of turns that were joined, alone. */
+    record At(long nowMillis) implements Change {}
+
     // What follows is of a base alone.
 
     /** All that is known of a peer. */

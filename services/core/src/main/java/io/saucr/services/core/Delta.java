@@ -1,14 +1,12 @@
 package io.saucr.services.core;
 
-import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BinaryOperator;
 
 /**
- * All that one turn did, in one record (K3): what it changed, consumed, sent and scheduled.
- * Immutable.
+ * All that one turn did, in one record (K3): what it changed, consumed, sent and scheduled. Or all
+ * that several turns in a row did. Immutable.
  *
- * @param turn its number, one more than the turn's before
+ * @param turn its number, one more than the turn's before; of several turns that of the last one
  * @param incarnation the number of the start that ran it
  * @param nowMillis the turn's time (K16)
  * @param state the bytes of what changed in the service's state, where the record is read; none as
@@ -32,30 +30,39 @@ public record Delta(
     }
 
     /**
-     * Both turns as one. Associative, and applied it leaves what both leave, one after the other.
+     * Several turns as one, which has the number and time of the last one. Applied it leaves what
+     * they leave, one after the other. Associative. Of the core alone: what changed in the state is
+     * joined beside.
      *
-     * @param next the Delta right behind this one, of the same start
-     * @param states joins what changed in the service's state
+     * @param deltas in their order, at least one, all of the same start
+     * @throws IllegalArgumentException where they are not in order, of several starts, or hold
+     *     changes of the state
      */
-    public Delta join(Delta next, BinaryOperator<byte[]> states) {
-        if (next.turn <= turn || next.incarnation != incarnation) {
-            throw new IllegalArgumentException(
-                    "turn "
-                            + next.turn
-                            + " of start "
-                            + next.incarnation
-                            + " does not join to turn "
-                            + turn
-                            + " of start "
-                            + incarnation);
+    public static Delta join(List<Delta> deltas) {
+        JoinedChanges joined = new JoinedChanges();
+        Delta last = null;
+        for (Delta each : deltas) {
+            if (last != null && (each.turn <= last.turn || each.incarnation != last.incarnation)) {
+                throw new IllegalArgumentException(
+                        "turn "
+                                + each.turn
+                                + " of start "
+                                + each.incarnation
+                                + " does not join to turn "
+                                + last.turn
+                                + " of start "
+                                + last.incarnation);
+            }
+            if (each.state.length > 0) {
+                throw new IllegalArgumentException(
+                        "turn " + each.turn + " holds bytes of the state: join these beside");
+            }
+            joined.add(each);
+            last = each;
         }
-        List<Change> both = new ArrayList<>(changes);
-        both.addAll(next.changes);
-        return new Delta(
-                next.turn,
-                incarnation,
-                next.nowMillis,
-                states.apply(state, next.state),
-                List.copyOf(both));
+        if (last == null) {
+            throw new IllegalArgumentException("no turns to join");
+        }
+        return new Delta(last.turn, last.incarnation, joined.nowMillis(), joined.changes());
     }
 }

@@ -69,10 +69,17 @@ final class Past {
                     "turn " + delta.turn() + " comes after turn " + turn + ": a base ignores it");
         }
         turn = delta.turn();
-        nowMillis = Math.max(nowMillis, delta.nowMillis());
+        long before = nowMillis;
+        long last = Math.max(before, delta.nowMillis());
+        nowMillis = last;
         for (Change change : delta.changes()) {
-            apply(change, delta.incarnation());
+            if (change instanceof Change.At it) {
+                nowMillis = Math.max(before, it.nowMillis());
+            } else {
+                apply(change, delta.incarnation());
+            }
         }
+        nowMillis = last;
     }
 
     private Peer peer(String key, boolean outside) {

@@ -14,7 +14,9 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
 
 /**
  * Services and clients over {@link ServiceCore}, with disks that lose what was not forced, links
@@ -2240,6 +2242,47 @@ final class ServiceWorld {
             core.recover(delta);
             files.store(core.stored());
         }
+    }
+
+    /**
+     * What each folder leads to, as a text: turn by turn, and with the same turns joined.
+     *
+     * @param joined joins some turns in a row, of any starts
+     * @param both takes the two texts
+     */
+    void recoverJoined(UnaryOperator<List<Delta>> joined, BiConsumer<String, String> both) {
+        for (Node node : nodes) {
+            Optional<Folded> base = Optional.ofNullable(node.base);
+            List<Delta> turns = node.written.stream().map(Written::delta).toList();
+            both.accept(exactly(node, base, turns), exactly(node, base, joined.apply(turns)));
+            node.allDeltas()
+                    .ifPresent(
+                            all ->
+                                    both.accept(
+                                            exactly(node, Optional.empty(), all),
+                                            exactly(node, Optional.empty(), joined.apply(all))));
+        }
+    }
+
+    private String exactly(Node node, Optional<Folded> base, List<Delta> turns) {
+        List<Delta> all = new ArrayList<>();
+        base.ifPresent(it -> all.add(it.delta()));
+        all.addAll(turns);
+        ServiceCore core = new ServiceCore(node.name, limits);
+        SimulatedOutbox files = node.files.copy();
+        recover(core, files, all, base);
+        Delta delta = core.snapshot();
+        List<String> texts = new ArrayList<>();
+        Map<Long, String> returns = new TreeMap<>();
+        for (Change change : files.expand(delta.changes())) {
+            if (change instanceof Change.ReturnIs it) {
+                // Whether it came back from the heap or from a file is of no matter.
+                returns.put(it.id(), it.toString());
+            } else {
+                texts.add(change.toString());
+            }
+        }
+        return delta.turn() + " " + delta.nowMillis() + "\n" + texts + "\n" + returns;
     }
 
     /** What a folder's outboxes hold, without acks that are not recorded. */

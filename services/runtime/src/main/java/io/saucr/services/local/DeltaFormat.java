@@ -76,6 +76,7 @@ public final class DeltaFormat {
     private static final int RETURN_PARKED = 40;
     private static final int RETURN_AGAIN = 41;
     private static final int PARKED_RETURN_IS = 42;
+    private static final int AT = 50;
 
     private DeltaFormat() {}
 
@@ -258,6 +259,9 @@ public final class DeltaFormat {
             begin(out, ANSWERED);
             out.writeString(it.peer());
             out.writeNumber(it.number());
+        } else if (change instanceof Change.At it) {
+            begin(out, AT);
+            out.writeNumber(it.nowMillis());
         } else if (change instanceof Change.PairRefused it) {
             begin(out, PAIR_REFUSED);
             out.writeString(it.peer());
@@ -466,6 +470,7 @@ public final class DeltaFormat {
             case PARKED_GONE -> new Change.ParkedGone(in.number());
             case WAITS -> new Change.Waits(in.text(), in.number());
             case ANSWERED -> new Change.Answered(in.text(), in.number());
+            case AT -> new Change.At(in.number());
             case PEER_IS -> peer(in);
             case NUMBERS_UP_TO -> new Change.NumbersUpTo(in.number(), in.number(), in.number());
             case OUTPUT_IS -> new Change.OutputIs(in.number(), in.body());

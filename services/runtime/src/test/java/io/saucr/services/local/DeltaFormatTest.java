@@ -55,6 +55,7 @@ class DeltaFormatTest {
                     new Change.ParkedGone(1),
                     new Change.Waits("shop", 6),
                     new Change.Answered("shop", 6),
+                    new Change.At(1_600_000_000_000L),
                     new Change.PeerIs(
                             "shop",
                             false,
@@ -132,6 +133,7 @@ class DeltaFormatTest {
                 || change instanceof Change.GivenUp
                 || change instanceof Change.BornAnew
                 || change instanceof Change.BornAs
+                || change instanceof Change.At
                 || (change instanceof Change.ReturningIs it && !it.perhaps());
     }
 
