@@ -26,6 +26,8 @@ public final class RefusedSegmentException extends IOException {
         FOREIGN_SERVICE,
         /** It belongs to another birth of the service (K11, C17). */
         FOREIGN_BIRTH,
+        /** It is whole, but does not continue what is before it, or is not the one asked for. */
+        OUT_OF_PLACE,
     }
 
     private final Reason reason;

@@ -37,7 +37,7 @@ public record SegmentHeader(
 
     private static final Pattern DIGEST = Pattern.compile("[0-9a-f]{64}");
 
-    private static final long MAGIC = 0x7361756372736567L;
+    static final long MAGIC = 0x7361756372736567L;
     private static final int FORMAT = 1;
     private static final int FORMAT_AT = 8;
     private static final int LENGTH_AT = 12;
@@ -53,17 +53,7 @@ public record SegmentHeader(
     static final int MOST_BYTES = SERVICE_AT + 3 * LONGEST_SERVICE + Integer.BYTES;
 
     public SegmentHeader {
-        if (service.isEmpty()
-                || service.length() > LONGEST_SERVICE
-                || service.indexOf('\n') >= 0
-                || !StandardCharsets.UTF_8.newEncoder().canEncode(service)) {
-            throw new IllegalArgumentException(
-                    "a service's name has 1 to "
-                            + LONGEST_SERVICE
-                            + " characters on one line, not \""
-                            + service
-                            + "\"");
-        }
+        checkService(service);
         if (number < 1 || firstTurn < 1 || lastTurn < firstTurn - 1 || named < 0) {
             throw new IllegalArgumentException(
                     "segments and turns are numbered from 1, and turns rise: not segment "
@@ -87,6 +77,20 @@ public record SegmentHeader(
                             + " has the digest of the one before, 64 hex digits, which are zeros"
                             + " for number 1 only: not \""
                             + previous
+                            + "\"");
+        }
+    }
+
+    static void checkService(String service) {
+        if (service.isEmpty()
+                || service.length() > LONGEST_SERVICE
+                || service.indexOf('\n') >= 0
+                || !StandardCharsets.UTF_8.newEncoder().canEncode(service)) {
+            throw new IllegalArgumentException(
+                    "a service's name has 1 to "
+                            + LONGEST_SERVICE
+                            + " characters on one line, not \""
+                            + service
                             + "\"");
         }
     }

@@ -20,9 +20,10 @@ import java.util.zip.CRC32C;
  * <p>Header, big endian: 8 bytes "saucrbas", format (4), zero (4), birth (16), incarnation (8),
  * nonce (8), turn (8), zero (4), CRC32C of all that (4). Frame: length of the content (4), kind
  * (4), CRC32C of the checksum before it and all this (4), content. Kinds: 1 begins a section and
- * holds its name, 2 is a part of it, 3 ends the file.
+ * holds its name, 2 is a part of it, 3 ends the file. A base of a service with standbys has the
+ * number of a segment where others have that of a turn.
  */
-final class BaseFormat {
+public final class BaseFormat {
 
     private static final long MAGIC = 0x7361756372626173L;
     private static final int FORMAT = 1;
@@ -51,7 +52,7 @@ final class BaseFormat {
     }
 
     /** Writes a base into an empty file, frame by frame. One thread. */
-    static final class FileWriter implements Base.Writer {
+    public static final class FileWriter implements Base.Writer {
 
         private final Disk.File file;
         private final ByteBuffer frame = ByteBuffer.allocate(FRAME_BYTES + PART_BYTES);
@@ -60,7 +61,14 @@ final class BaseFormat {
         private int checksum;
         private Parts open;
 
-        FileWriter(Disk.File file, Incarnation start, long turn) throws IOException {
+        /**
+         * Writes the header.
+         *
+         * @param file empty
+         * @param start who writes it
+         * @param turn as of which it is
+         */
+        public FileWriter(Disk.File file, Incarnation start, long turn) throws IOException {
             this.file = file;
             ByteBuffer header =
                     ByteBuffer.allocate(HEADER_BYTES)
@@ -96,7 +104,8 @@ final class BaseFormat {
             return open;
         }
 
-        void end() throws IOException {
+        /** Ends the last section, and the base. */
+        public void end() throws IOException {
             endSection();
             frame.putLong(at);
             writeFrame(END);
@@ -152,10 +161,11 @@ final class BaseFormat {
     }
 
     /** Reads a base. One thread. */
-    static final class FileReader {
+    public static final class FileReader {
 
         private final Path path;
         private final Disk.File file;
+        private final String advice;
         private final ByteBuffer frame = ByteBuffer.allocate(FRAME_BYTES + PART_BYTES);
         private long at;
         private int checksum;
@@ -165,12 +175,16 @@ final class BaseFormat {
          * Reads the header.
          *
          * @param turn that the file's name says
+         * @param known whether it may be a base of that start
+         * @param advice what to do about a damaged one: a sentence
          * @throws RefusedFolderException where it is not that of a base of that turn
          */
-        FileReader(Path path, Disk.File file, long turn, Predicate<Incarnation> known)
+        public FileReader(
+                Path path, Disk.File file, long turn, Predicate<Incarnation> known, String advice)
                 throws IOException {
             this.path = path;
             this.file = file;
+            this.advice = advice;
             ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES);
             file.read(header, 0);
             if (header.hasRemaining() || header.getLong(0) != MAGIC) {
@@ -214,22 +228,40 @@ final class BaseFormat {
             at = HEADER_BYTES;
         }
 
-        /** Reads all of it. */
-        void sections(Base.SectionReader reader) throws IOException {
+        /**
+         * Reads the first section only. Once, instead of {@link #sections}.
+         *
+         * @throws RefusedFolderException where it is damaged
+         */
+        public void first(Base.SectionReader reader) throws IOException {
+            next();
+            if (kind != NAME) {
+                throw damaged(at);
+            }
+            section(reader);
+        }
+
+        private void section(Base.SectionReader reader) throws IOException {
+            String name =
+                    new String(
+                            frame.array(), FRAME_BYTES, frame.remaining(), StandardCharsets.UTF_8);
+            next();
+            InputStream content = new Content();
+            reader.section(name, content);
+            while (kind == PART) {
+                next();
+            }
+        }
+
+        /**
+         * Reads all of it. Once.
+         *
+         * @throws RefusedFolderException where it is damaged
+         */
+        public void sections(Base.SectionReader reader) throws IOException {
             next();
             while (kind == NAME) {
-                String name =
-                        new String(
-                                frame.array(),
-                                FRAME_BYTES,
-                                frame.remaining(),
-                                StandardCharsets.UTF_8);
-                next();
-                InputStream content = new Content();
-                reader.section(name, content);
-                while (kind == PART) {
-                    next();
-                }
+                section(reader);
             }
             if (kind != END || frame.remaining() != 8 || at != file.size()) {
                 throw damaged(at);
@@ -259,8 +291,8 @@ final class BaseFormat {
             return new RefusedFolderException(
                     path,
                     offset,
-                    "the base is damaged, although it was on disk. The folder was left as it is. Put"
-                            + " it back from a copy under a new birth, or give the service up");
+                    "the base is damaged, although it was on disk. The folder was left as it is. "
+                            + advice);
         }
 
         /** The parts of one section. */

@@ -19,6 +19,11 @@ public interface Disk {
         return LocalDisk.INSTANCE;
     }
 
+    /** The files of this machine, to be looked at: whatever would change one is refused. */
+    static Disk readOnly() {
+        return ReadOnlyDisk.INSTANCE;
+    }
+
     /** Makes a folder and what is missing above it; on disk when this returns. */
     void makeFolder(Path folder) throws IOException;
 

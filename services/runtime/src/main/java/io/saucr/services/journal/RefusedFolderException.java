@@ -14,16 +14,30 @@ public final class RefusedFolderException extends IOException {
 
     private final transient Path file;
     private final long offset;
+    private final String reason;
 
-    RefusedFolderException(Path file, long offset, String reason) {
+    /**
+     * Refuses a folder.
+     *
+     * @param file or folder that is the reason
+     * @param offset of the first byte that is not as it should be; -1 where it is not about one
+     * @param reason what is wrong, and what to do
+     */
+    public RefusedFolderException(Path file, long offset, String reason) {
         super(file + (offset < 0 ? "" : ", byte " + offset) + ": " + reason);
         this.file = file;
         this.offset = offset;
+        this.reason = reason;
     }
 
     /** The file or folder that is the reason. */
     public Path file() {
         return file;
+    }
+
+    /** What is wrong, and what to do, without the file and where in it. */
+    public String reason() {
+        return reason;
     }
 
     /** The first byte that is not as it should be, or -1 where it is not about a byte. */

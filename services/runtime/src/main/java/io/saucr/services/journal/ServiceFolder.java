@@ -83,8 +83,13 @@ public final class ServiceFolder implements AutoCloseable {
         }
     }
 
-    /** Locks a folder that is there. */
-    static Closeable lock(Disk disk, Path path) throws IOException {
+    /**
+     * Locks a folder that is there.
+     *
+     * @return frees it when closed
+     * @throws RefusedFolderException where another process holds it
+     */
+    public static Closeable lock(Disk disk, Path path) throws IOException {
         try {
             return disk.lock(path.resolve(LOCK), "process " + ProcessHandle.current().pid());
         } catch (Disk.LockedException e) {

@@ -32,6 +32,9 @@ record Survey(
         List<SegmentScan> scans,
         Decision.GoOn decision) {
 
+    private static final String ADVICE =
+            "Put it back from a copy under a new birth, or give the service up";
+
     Survey {
         bases = List.copyOf(bases);
         firstTurns = List.copyOf(firstTurns);
@@ -103,7 +106,7 @@ record Survey(
             throws IOException {
         Path path = Base.file(folder, turn);
         try (Disk.File file = disk.open(path)) {
-            new BaseFormat.FileReader(path, file, turn, known).sections(reader);
+            new BaseFormat.FileReader(path, file, turn, known, ADVICE).sections(reader);
         }
     }
 

@@ -91,17 +91,17 @@ public final class SimulatedDisk implements Disk {
     }
 
     /** How many bytes its files may have in all. */
-    synchronized void limit(long bytes) {
+    public synchronized void limit(long bytes) {
         capacity = bytes;
     }
 
     /** Lets the first such call fail, and every one after it. */
-    synchronized void failAt(String call, Path what) {
+    public synchronized void failAt(String call, Path what) {
         failAtText = call + " " + what;
     }
 
     /** A call that does nothing and says that it did, to see whether that is noticed. */
-    synchronized void ignore(String call) {
+    public synchronized void ignore(String call) {
         ignored = call;
     }
 
@@ -138,18 +138,18 @@ public final class SimulatedDisk implements Disk {
     }
 
     /** The disk loses a bit of what it had. */
-    synchronized void flip(Path file, int at, int bit) {
+    public synchronized void flip(Path file, int at, int bit) {
         Inode inode = names.get(file);
         inode.cached[at] ^= (byte) (1 << bit);
         inode.onDisk[at] ^= (byte) (1 << bit);
     }
 
-    synchronized byte[] content(Path file) {
+    public synchronized byte[] content(Path file) {
         return names.get(file).cached.clone();
     }
 
     /** Puts bytes there, on disk, as if they had always been there. */
-    synchronized void put(Path file, byte[] content) {
+    public synchronized void put(Path file, byte[] content) {
         Inode inode = new Inode();
         inode.cached = content.clone();
         inode.onDisk = content.clone();
