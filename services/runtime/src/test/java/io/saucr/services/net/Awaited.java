@@ -8,14 +8,14 @@ import java.util.function.Supplier;
 import org.awaitility.core.ConditionTimeoutException;
 
 /** Waits for what is to come. */
-final class Awaited {
+public final class Awaited {
 
     private static final Duration LONGEST = Duration.ofSeconds(30);
 
     private Awaited() {}
 
     /** The value, as soon as there is one. */
-    static <T> T until(Supplier<Optional<T>> look) {
+    public static <T> T until(Supplier<Optional<T>> look) {
         return until(look, () -> "no value");
     }
 
@@ -24,7 +24,7 @@ final class Awaited {
      *
      * @param instead what there is in its place, for who reads of the failure
      */
-    static <T> T until(Supplier<Optional<T>> look, Supplier<String> instead) {
+    public static <T> T until(Supplier<Optional<T>> look, Supplier<String> instead) {
         try {
             return await().atMost(LONGEST)
                     .pollInterval(Duration.ofMillis(2))
@@ -36,7 +36,7 @@ final class Awaited {
     }
 
     /** Waits until it holds. */
-    static void until(String what, Supplier<Boolean> look) {
+    public static void until(String what, Supplier<Boolean> look) {
         await(what).atMost(LONGEST).pollInterval(Duration.ofMillis(2)).until(look::get);
     }
 }

@@ -31,9 +31,9 @@ import javax.security.auth.x500.X500Principal;
  * Keys and certificates of a test. The JDK has no public class that makes certificates, and its
  * keytool takes a second for each, so they are put together here, as RFC 5280 has them.
  */
-final class Keys {
+public final class Keys {
 
-    static final String PASSWORD = "test-password";
+    public static final String PASSWORD = "test-password";
 
     private static final String ALIAS = "service";
 
@@ -54,23 +54,24 @@ final class Keys {
 
     private final Path folder;
 
-    Keys(Path folder) {
+    public Keys(Path folder) {
         this.folder = folder;
     }
 
     /** A key store with a certificate that signed itself and counts today. */
-    Path make(String file, String subject, String... dnsNames)
+    public Path make(String file, String subject, String... dnsNames)
             throws IOException, GeneralSecurityException {
         return make(file, subject, null, -1, 1, false, dnsNames);
     }
 
     /** As {@link #make}, of an authority that issues others. */
-    Path authority(String file, String subject) throws IOException, GeneralSecurityException {
+    public Path authority(String file, String subject)
+            throws IOException, GeneralSecurityException {
         return make(file, subject, null, -1, 1, true);
     }
 
     /** A key store with a certificate that an authority issued and that counts today. */
-    Path issued(String file, String subject, Path authority)
+    public Path issued(String file, String subject, Path authority)
             throws IOException, GeneralSecurityException {
         return make(file, subject, authority, -1, 1, false);
     }
@@ -82,7 +83,7 @@ final class Keys {
      * @param from day from today on which it begins to count
      * @param to day on which it ends
      */
-    Path make(
+    public Path make(
             String file,
             String subject,
             Path authority,
@@ -176,7 +177,7 @@ final class Keys {
     }
 
     /** A trust store, as PEM, of the certificates in key stores. */
-    Path trust(String file, Path... stores) throws IOException, GeneralSecurityException {
+    public Path trust(String file, Path... stores) throws IOException, GeneralSecurityException {
         StringBuilder text = new StringBuilder();
         for (Path store : stores) {
             block(text, "CERTIFICATE", open(store).getCertificate(ALIAS).getEncoded());
@@ -185,7 +186,7 @@ final class Keys {
     }
 
     /** The key of a key store with its certificate, as PEM. */
-    Path pem(Path store) throws IOException, GeneralSecurityException {
+    public Path pem(Path store) throws IOException, GeneralSecurityException {
         StringBuilder text = new StringBuilder();
         KeyStore keys = open(store);
         block(text, "PRIVATE KEY", keys.getKey(ALIAS, PASSWORD.toCharArray()).getEncoded());
