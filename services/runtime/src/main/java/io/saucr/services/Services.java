@@ -173,7 +173,8 @@ public final class Services {
 
     /**
      * A client without a birth: messages are consumed at most once. When a connection breaks, calls
-     * under way fail, and nobody knows whether they were consumed.
+     * under way fail, and nobody knows whether they were consumed. It costs the service nothing
+     * that stays: for queries, for messages that may come twice, and for who calls once and ends.
      *
      * @throws IOException where keys cannot be used
      */
@@ -182,8 +183,23 @@ public final class Services {
     }
 
     /**
-     * A client with a birth of its own: its messages are consumed exactly once and in order, also
-     * across crashes of both. A call is on disk here before it is sent.
+     * A client with a birth of its own, in memory: its messages are consumed exactly once and in
+     * order for as long as this process lives, across crashes and moves of the service: calls under
+     * way go on when it answers again. Nothing is written. When this process dies, what was under
+     * way was consumed or not, and nobody tells; where that must not be, {@link #client(String,
+     * Path)}. The service remembers each such client for as long as its limits say, 30 days at
+     * first: keep one, and do not open one for each call.
+     *
+     * @param name of the client, without '#'; others may have it, too
+     * @throws IOException where keys cannot be used
+     */
+    public Client client(String name) throws IOException {
+        return Runs.client(place, name);
+    }
+
+    /**
+     * A client with a birth of its own in a folder: its messages are consumed exactly once and in
+     * order, also across crashes of both. A call is on disk here before it is sent.
      *
      * @param name of the client, without '#'
      * @param folder its own, locked while it is open

@@ -946,6 +946,13 @@ public final class ServiceCore {
         return out;
     }
 
+    /** Whether a message that is submitted now stays in memory, and needs no file (K13). */
+    public boolean staysInMemory(String service, Body body) {
+        Peer peer = past.peers.get(service);
+        return peer == null
+                || past.outboxes.hasRoom(peer, new Change.Unacked(0, 0, 0, Optional.empty(), body));
+    }
+
     // ---- what is final
 
     private List<Action> leaving = new ArrayList<>();

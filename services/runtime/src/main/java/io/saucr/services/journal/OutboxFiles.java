@@ -170,6 +170,16 @@ public final class OutboxFiles {
         this.fileBytes = Math.min(fileBytes, MOST_FILE_BYTES);
     }
 
+    /** No files: for who sees to it that nothing waits beyond what memory holds. */
+    public static OutboxFiles none() {
+        return new OutboxFiles(null, Path.of(""), null, start -> false, 0);
+    }
+
+    /** Whether nothing may be appended. */
+    public boolean isNone() {
+        return disk == null;
+    }
+
     private Path file(long stream, long index) {
         return folder.resolve(String.format(Locale.ROOT, "%019d-%09d.box", stream, index));
     }
@@ -427,8 +437,12 @@ public final class OutboxFiles {
      *
      * @param number of the stream, which begins with its first message
      * @param count larger than that of the message before
+     * @throws IllegalStateException where there are {@link #none}
      */
     public void append(long number, long count, byte[] message) throws IOException {
+        if (isNone()) {
+            throw new IllegalStateException("message " + count + " has no file to go to");
+        }
         Stream stream;
         Segment segment;
         synchronized (lock) {

@@ -27,8 +27,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A client with a birth of its own, in a folder of its own: what it sends is consumed exactly once.
- * A disk that fails, or a folder that is an old copy, ends the client, not the process. Any thread.
+ * A client with a birth of its own, in a folder of its own or in memory: what it sends is consumed
+ * exactly once, across this client's crashes or for as long as its process lives. A disk that
+ * fails, or a folder that is an old copy, ends the client, not the process. Any thread.
  */
 final class BirthClient implements Client {
 
@@ -40,15 +41,17 @@ final class BirthClient implements Client {
     /** Before the name of a service whose head was not seen. */
     private static final String UNMET = "- ";
 
-    private static final String ANOTHER =
+    private static final String ANOTHER_FOLDER =
             "One folder is for one service: use another folder, or give this one a new birth"
                     + " (Services.newBirth), which says what may be lost";
+
+    private static final String ANOTHER_CLIENT = "One client is for one service: open another one";
 
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
     private final Place place;
     private final String name;
-    private final Path folder;
-    private OwnDisk finality;
+    private final Optional<Path> folder;
+    private ClientFinality finality;
     private boolean confirming;
     private final ClientMessages messages = new ClientMessages();
     private ClientTurns turns;
@@ -56,13 +59,19 @@ final class BirthClient implements Client {
     private final Set<CompletableFuture<?>> calls = ConcurrentHashMap.newKeySet();
     private volatile String over;
 
-    private BirthClient(Place place, String name, Path folder) {
+    private BirthClient(Place place, String name, Optional<Path> folder) {
         this.place = place;
         this.folder = folder;
         this.name = name;
     }
 
-    static BirthClient open(Place place, String name, Path folder) throws IOException {
+    /**
+     * Opens one.
+     *
+     * @param folder its own; empty for one that lives in memory
+     * @throws IOException where folder or keys cannot be used; says what to do
+     */
+    static BirthClient open(Place place, String name, Optional<Path> folder) throws IOException {
         BirthClient client = new BirthClient(place, name, folder);
         boolean done = false;
         try {
@@ -79,13 +88,7 @@ final class BirthClient implements Client {
 
     private void begin() throws IOException {
         SecureRandom random = new SecureRandom();
-        finality =
-                OwnDisk.open(
-                        Disk.local(),
-                        folder,
-                        name,
-                        new JournalOptions(ForceMode.always(), SEGMENT_BYTES),
-                        random);
+        finality = folder.isPresent() ? inFolder(folder.get(), random) : new InMemory(random);
         opened.push(finality);
         checkService();
         ExecutorService folding =
@@ -101,7 +104,7 @@ final class BirthClient implements Client {
                         name,
                         place.name(),
                         finality,
-                        place.options().foldBytes(SEGMENT_BYTES),
+                        options(),
                         new Turns.Surroundings(
                                 Runs::moment, random, folding, event -> loop.post(event)));
         Halt halt = (reason, cause) -> end(reason);
@@ -131,6 +134,25 @@ final class BirthClient implements Client {
         names.ifPresent(opened::push);
     }
 
+    private OwnDisk inFolder(Path path, SecureRandom random) throws IOException {
+        return OwnDisk.open(
+                Disk.local(),
+                path,
+                name,
+                new JournalOptions(ForceMode.always(), SEGMENT_BYTES),
+                random);
+    }
+
+    /** All that waits without files has to stay in memory. */
+    private TurnOptions options() {
+        TurnOptions options = place.options().foldBytes(SEGMENT_BYTES);
+        return folder.isPresent()
+                ? options
+                : options.with(
+                        options.limits()
+                                .outbox(ClientTurns.MOST_WAITING, options.limits().outboxBytes()));
+    }
+
     /** A start that was refused leaves no line in the folder. */
     private void withdraw() {
         if (finality == null || confirming) {
@@ -151,13 +173,13 @@ final class BirthClient implements Client {
         String bound = finality.bound();
         if (!bound.isEmpty() && !bound.substring(bound.indexOf(' ') + 1).equals(place.name())) {
             throw new IOException(
-                    folder
+                    folder.orElseThrow()
                             + " is the folder of a client of "
                             + bound.substring(bound.indexOf(' ') + 1)
                             + ", not of "
                             + place.name()
                             + ". "
-                            + ANOTHER);
+                            + ANOTHER_FOLDER);
         }
     }
 
@@ -172,23 +194,27 @@ final class BirthClient implements Client {
             try {
                 finality.bind(met);
             } catch (IOException e) {
-                end("the disk of " + folder + " failed: " + e.getMessage());
+                end("the disk of " + where() + " failed: " + e.getMessage());
                 return;
             }
         } else if (!met.isEmpty() && !met.equals(bound)) {
             end(
-                    folder
-                            + " is the folder of a client of another "
+                    where()
+                            + " is of a client of another "
                             + place.name()
                             + " than the one at "
                             + place.path(place.name())
                             + " of "
                             + place.ensemble().orElse("")
                             + ". Nothing was sent there. "
-                            + ANOTHER);
+                            + (folder.isPresent() ? ANOTHER_FOLDER : ANOTHER_CLIENT));
             return;
         }
         peers.dial(place.name(), address);
+    }
+
+    private String where() {
+        return folder.map(it -> "the folder " + it).orElse("what is in memory");
     }
 
     /** Any thread. */
@@ -240,7 +266,13 @@ final class BirthClient implements Client {
     public void close() {
         TurnGuard.refuse("close", "a client's end waits");
         loop.stop();
-        fail("client " + name + " was closed; what it sent is sent again by its next start");
+        fail(
+                "client "
+                        + name
+                        + " was closed; what it sent is "
+                        + (folder.isPresent()
+                                ? "sent again by its next start"
+                                : "sent no more, and was perhaps consumed"));
         closeOpened();
     }
 

@@ -26,10 +26,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An outside client of one service, with a birth of its own: what it sends is recorded before it
- * leaves, so that the service consumes it exactly once, also across this client's crashes. A call
- * that was recorded is sent by the next start, too; its answer then comes to nobody who waits, and
- * is taken off.
+ * An outside client of one service, with a birth of its own: what it sends is final before it
+ * leaves, so that the service consumes it exactly once, for as long as what is final lasts: across
+ * this client's crashes where it has a folder. A call that survived one is sent by the next start,
+ * too; its answer then comes to nobody who waits, and is taken off.
  *
  * <p>Bounds what waits (K13): who calls too fast is refused.
  */
@@ -44,6 +44,11 @@ public final class ClientTurns implements Endpoint {
     private final ServiceCore core;
     private final Supplier<Moment> clock;
     private final Recording recording;
+
+    /** Whether what waits beyond memory has files to go to. */
+    private final boolean files;
+
+    private final long outboxBytes;
 
     /** Calls of this start, by number. */
     private final TreeMap<Long, Waiting> waiting = new TreeMap<>();
@@ -87,6 +92,8 @@ public final class ClientTurns implements Endpoint {
                         () -> ClientTurns::noState,
                         options.foldBytes(),
                         surroundings);
+        files = !finality.outbox().isNone();
+        outboxBytes = options.limits().outboxBytes();
         long unused = finality.recover(this::load, this::apply, recording::soFar);
         recording.recovered();
     }
@@ -155,6 +162,16 @@ public final class ClientTurns implements Endpoint {
                             + " calls wait for "
                             + service
                             + " already: wait for some of them before the next");
+            return;
+        }
+        if (!files && !core.staysInMemory(service, message)) {
+            call.fail(
+                    "what waits for "
+                            + service
+                            + " takes the "
+                            + outboxBytes
+                            + " bytes that it may (limits, outboxBytes): wait for some calls before"
+                            + " the next, or raise that");
             return;
         }
         List<Action> actions = core.submit(service, message);

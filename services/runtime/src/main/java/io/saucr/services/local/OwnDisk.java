@@ -27,7 +27,7 @@ import java.util.function.Supplier;
  * A turn is final once its record is forced in the service's folder (K4): what {@link
  * io.saucr.services.Protection#local} gives.
  */
-public final class OwnDisk implements Finality {
+public final class OwnDisk implements ClientFinality {
 
     private final ServiceFolder folder;
     private final JournalOptions options;
@@ -100,13 +100,13 @@ public final class OwnDisk implements Finality {
         return folder.marker();
     }
 
-    /** To which service a client belongs; empty text where it has met none. */
-    String bound() {
+    @Override
+    public String bound() {
         return folder.bound();
     }
 
-    /** Notes to which service a client belongs; on disk when this returns. */
-    void bind(String to) throws IOException {
+    @Override
+    public void bind(String to) throws IOException {
         folder.bind(to);
     }
 

@@ -11,6 +11,7 @@ import io.saucr.services.journal.Disk;
 import io.saucr.services.net.Transport;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.function.Function;
 
 /** Starts services and clients of this process. Any thread. */
@@ -56,7 +57,13 @@ public final class Runs {
     /** See {@link io.saucr.services.Services#client(String, Path)}. */
     public static Client client(Place place, String name, Path folder) throws IOException {
         Place.checkName(name);
-        return BirthClient.open(place, name, folder);
+        return BirthClient.open(place, name, Optional.of(folder));
+    }
+
+    /** See {@link io.saucr.services.Services#client(String)}. */
+    public static Client client(Place place, String name) throws IOException {
+        Place.checkName(name);
+        return BirthClient.open(place, name, Optional.empty());
     }
 
     /** See {@link io.saucr.services.Services#newBirth()}. */

@@ -198,7 +198,9 @@ class ExamplesIT {
         start(DhtProcess.class, Integer.toString(nodes), "node0", "node1");
         start(DhtProcess.class, Integer.toString(nodes), "node2", "node3");
         Client near = client("node0");
-        Client far = client("node3");
+        // In memory, so that calls of a process that lives are under way while services die.
+        Client far = Services.at(place + "/node3").client("test");
+        clients.add(far);
         List<CompletableFuture<DhtNode.Found>> puts = new ArrayList<>();
         for (int key = 0; key < keys; key++) {
             Client client = key % 2 == 0 ? near : far;
