@@ -43,6 +43,14 @@ public sealed interface Action {
     /** Nobody needs the messages of this stream up to this count any more: make room (K13). */
     record Release(long stream, long upTo) implements Action {}
 
+    /**
+     * Prove that this start is still in office, by what begins after this, and tell {@link
+     * ServiceCore#proven} (C8). One proof serves all reads that were asked for when it began.
+     *
+     * @param read the newest that waits; asked for with each
+     */
+    record Prove(long read) implements Action {}
+
     /** Stop at once; nothing more may leave (K14). */
     record Halt(String reason) implements Action {}
 }

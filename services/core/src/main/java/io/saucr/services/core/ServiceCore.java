@@ -21,10 +21,10 @@ import java.util.TreeMap;
  *
  * <p>A start: construct, {@link #recover} the base and each Delta above it, {@link #begin}. Then,
  * again and again: events ({@link #linkUp}, {@link #frame}, {@link #linkDown}, {@link #result},
- * {@link #finalUpTo}); {@link #tick}; {@link #next}, and where that gives an input, exactly one of
- * {@link #commit}, {@link #answered}, {@link #failed}, {@link #forbidden}, {@link #unknownType},
- * before any other event. Whatever returns actions: do them at once, in their order. Calls out of
- * that order throw {@link IllegalStateException}.
+ * {@link #finalUpTo}, {@link #proven}); {@link #tick}; {@link #next}, and where that gives an
+ * input, exactly one of {@link #commit}, {@link #answered}, {@link #failed}, {@link #forbidden},
+ * {@link #unknownType}, before any other event. Whatever returns actions: do them at once, in their
+ * order. Calls out of that order throw {@link IllegalStateException}.
  */
 public final class ServiceCore {
 
@@ -70,6 +70,13 @@ public final class ServiceCore {
     /** What waits until a turn is final, in the order of turns (K4). */
     private final ArrayDeque<Later> later = new ArrayDeque<>();
 
+    /** Answers that a turn did not record, in their order: they wait for a proof, too (C8). */
+    private final ArrayDeque<Read> reads = new ArrayDeque<>();
+
+    private boolean provesReads;
+    private long newestRead;
+    private long provenRead;
+
     /** Channels with an input, in the order in which they run. */
     private final LinkedHashSet<String> ready = new LinkedHashSet<>();
 
@@ -103,6 +110,8 @@ public final class ServiceCore {
     }
 
     private record Later(long turn, Runnable what) {}
+
+    private record Read(long number, long turn, String caller, Runnable what) {}
 
     private record Ask(Link link, Input.Outside input) {}
 
@@ -177,6 +186,18 @@ public final class ServiceCore {
                             + name
                             + "\"");
         }
+    }
+
+    /**
+     * From now on the answer of a query waits for a proof that this start was in office after the
+     * query came, as {@link Action.Prove} says (C8): elsewhere another start may have gone on, and
+     * this one would answer by what is over. Before {@link #begin}.
+     */
+    public void proveReads() {
+        if (clock != null) {
+            throw new IllegalStateException("whether reads are proven is said before the begin");
+        }
+        provesReads = true;
     }
 
     /**
@@ -730,7 +751,7 @@ public final class ServiceCore {
 
     /**
      * The input was a query: nothing is recorded, and its answer leaves when the newest turn is
-     * final (K4). Only for {@link Input.Outside}.
+     * final (K4), and proven where {@link #proveReads} says so. Only for {@link Input.Outside}.
      */
     public List<Action> answered(Body answer) {
         Running ended = expectRunning();
@@ -739,7 +760,7 @@ public final class ServiceCore {
                     "a query is a request without a number; this input is recorded by a turn");
         }
         over(ended, past.turn);
-        return whenFinal(() -> answer(ask, Optional.of(answer)));
+        return leaves(ask, () -> answer(ask, Optional.of(answer)));
     }
 
     /** The handler threw: nothing of it remains; tried again later, or put aside (K12). */
@@ -825,7 +846,8 @@ public final class ServiceCore {
 
     private List<Action> refuse(Running ended, Input.Outside ask, String reason) {
         over(ended, past.turn);
-        return whenFinal(
+        return leaves(
+                ask,
                 () -> {
                     Link link = askers.get(ask.caller());
                     if (link != null) {
@@ -976,14 +998,44 @@ public final class ServiceCore {
         return release();
     }
 
-    private List<Action> whenFinal(Runnable what) {
-        later.add(new Later(past.turn, what));
+    /**
+     * Everything that proofs are asked for, up to this read, is proven: this start was in office
+     * after these queries came (C8).
+     *
+     * @throws IllegalArgumentException where there was no such read
+     */
+    public List<Action> proven(long read) {
+        expectIdle();
+        if (read > newestRead) {
+            throw new IllegalArgumentException(
+                    "read " + read + " cannot be proven, as the newest is " + newestRead);
+        }
+        provenRead = Math.max(provenRead, read);
         return release();
+    }
+
+    /** What was read, and is recorded nowhere, is told once nothing can undo it (K4, C8). */
+    private List<Action> leaves(Input.Outside ask, Runnable what) {
+        if (!provesReads) {
+            later.add(new Later(past.turn, what));
+            return release();
+        }
+        reads.add(new Read(++newestRead, past.turn, ask.caller(), what));
+        List<Action> out = release();
+        if (!halted) {
+            out.add(new Action.Prove(newestRead));
+        }
+        return out;
     }
 
     private List<Action> release() {
         while (!later.isEmpty() && later.element().turn() <= finalTurn) {
             later.remove().what().run();
+        }
+        while (!reads.isEmpty()
+                && reads.element().turn() <= finalTurn
+                && reads.element().number() <= provenRead) {
+            reads.remove().what().run();
         }
         for (String key : toTalk) {
             Peer peer = past.peers.get(key);
@@ -1119,6 +1171,7 @@ public final class ServiceCore {
             askers.remove(asker);
             detachedAsks.removeIf(it -> it.caller().equals(asker));
             asks.removeIf(it -> it.link().equals(link));
+            reads.removeIf(it -> it.caller().equals(asker));
         }
         if (introduction.from != null) {
             String key = key(link, introduction.from);
@@ -1438,7 +1491,7 @@ public final class ServiceCore {
     private void ask(Link link, Frame.Ask ask, List<Action> out) {
         if (!link.outside()) {
             close(link, link.peer() + " is a service, and asked without a number", out);
-        } else if (asks.size() >= limits.outsideRequests()) {
+        } else if (asks.size() + reads.size() >= limits.outsideRequests()) {
             String reason = name + " has too many requests waiting; try again later";
             out.add(new Action.Send(link, new Frame.Refused(ask.request(), reason)));
         } else {

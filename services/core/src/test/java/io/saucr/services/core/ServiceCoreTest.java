@@ -238,6 +238,117 @@ class ServiceCoreTest {
         assertThat(standby.released()).isEmpty();
     }
 
+    private static final Link ASKER = new Link(77, "", true);
+
+    /** A core that proves its reads, with one turn that is not final. */
+    private static ServiceCore proving() {
+        ServiceCore core = new ServiceCore("bank", LIMITS);
+        core.proveReads();
+        core.under(List.of(), List.of(new Incarnation(new Birth(1, 1), 1, 1)));
+        List<Action> unused = new ArrayList<>(core.begin(List.of(), NOW));
+        unused.addAll(core.linkUp(ASKER));
+        unused.addAll(core.submit("shop", body("one")));
+        return core;
+    }
+
+    private static List<Action> asked(ServiceCore core, Link link, long request) {
+        List<Action> all =
+                new ArrayList<>(core.frame(link, new Frame.Ask(request, body("how")), NOW));
+        assertThat(type(core.next(NOW))).isEqualTo("how");
+        all.addAll(core.answered(body("so")));
+        return all;
+    }
+
+    private static List<Long> answers(List<Action> actions) {
+        return actions.stream()
+                .filter(
+                        it ->
+                                it instanceof Action.Send send
+                                        && send.frame() instanceof Frame.Answer)
+                .map(it -> ((Frame.Answer) ((Action.Send) it).frame()).request())
+                .toList();
+    }
+
+    /** K4, C8. */
+    @Test
+    void aReadIsToldOnceItsTurnIsFinalAndAProofCameAfterIt() {
+        ServiceCore core = proving();
+        assertThat(asked(core, ASKER, 1)).containsExactly(new Action.Prove(1));
+        assertThat(asked(core, ASKER, 2)).containsExactly(new Action.Prove(2));
+        assertThat(answers(core.finalUpTo(1))).isEmpty();
+        assertThat(answers(core.proven(1))).containsExactly(1L);
+        assertThat(asked(core, ASKER, 3)).containsExactly(new Action.Prove(3));
+        List<Action> unused = core.submit("shop", body("two"));
+        assertThat(asked(core, ASKER, 4)).containsExactly(new Action.Prove(4));
+        // Proven, and the last one saw a turn that is not final.
+        assertThat(answers(core.proven(4))).containsExactly(2L, 3L);
+        assertThat(answers(core.finalUpTo(2))).containsExactly(4L);
+        assertThatThrownBy(() -> core.proven(5))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("the newest is 4");
+        // An older proof that comes late takes nothing back, and lets nothing out.
+        assertThat(core.proven(2)).isEmpty();
+        assertThat(answers(asked(core, ASKER, 5))).isEmpty();
+    }
+
+    /** C8: what it says of a query that failed is what it read, too. */
+    @Test
+    void aRefusalOfAHandlerIsProvenToo() {
+        ServiceCore core = proving();
+        List<Action> unused = core.frame(ASKER, new Frame.Ask(1, body("how")), NOW);
+        assertThat(core.next(NOW)).isPresent();
+        assertThat(core.failed("no such account", NOW)).containsExactly(new Action.Prove(1));
+        assertThat(core.finalUpTo(1)).noneMatch(it -> it instanceof Action.Send);
+        assertThat(core.proven(1))
+                .containsExactly(new Action.Send(ASKER, new Frame.Refused(1, "no such account")));
+    }
+
+    /** Turns go on while reads wait, and what they caused leaves. */
+    @Test
+    void aReadThatIsNotProvenHoldsNoTurnUp() {
+        ServiceCore core = proving();
+        List<Action> unused = new ArrayList<>(asked(core, ASKER, 1));
+        unused.addAll(core.frame(ASKER, new Frame.Ask(2, body("do")), NOW));
+        assertThat(type(core.next(NOW))).isEqualTo("do");
+        Delta turn = core.commit(nothing());
+        assertThat(answers(core.finalUpTo(turn.turn()))).containsExactly(2L);
+        assertThat(answers(core.proven(1))).containsExactly(1L);
+    }
+
+    /** K13: where no proof comes, reads take no more memory than requests do. */
+    @Test
+    void readsThatWaitForAProofAreBounded() {
+        ServiceCore core = proving();
+        for (int request = 1; request <= LIMITS.outsideRequests(); request++) {
+            assertThat(asked(core, ASKER, request)).isNotEmpty();
+        }
+        List<Action> more = core.frame(ASKER, new Frame.Ask(99, body("how")), NOW);
+        assertThat(more)
+                .anyMatch(
+                        it ->
+                                it instanceof Action.Send send
+                                        && send.frame() instanceof Frame.Refused);
+        // Who left waits for no answer.
+        List<Action> unused = new ArrayList<>(core.linkDown(ASKER));
+        Link other = new Link(78, "", true);
+        unused.addAll(core.linkUp(other));
+        assertThat(asked(core, other, 1)).isNotEmpty();
+        unused.addAll(core.finalUpTo(1));
+        assertThat(answers(core.proven(LIMITS.outsideRequests() + 1L))).containsExactly(1L);
+    }
+
+    @Test
+    void whoProvesNoReadsIsNotAskedTo() {
+        End bank = new End("bank", false);
+        bank.perform(bank.core.linkUp(ASKER));
+        bank.submit("shop", "one");
+        assertThat(asked(bank.core, ASKER, 1)).isEmpty();
+        assertThat(answers(bank.core.finalUpTo(1))).containsExactly(1L);
+        assertThat(answers(asked(bank.core, ASKER, 2))).containsExactly(2L);
+        assertThatThrownBy(() -> bank.core.proven(1)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> bank.core.proveReads()).isInstanceOf(IllegalStateException.class);
+    }
+
     /** K13: its own message runs though messages for others, who are away, fill the heap. */
     @Test
     void whatItSendsItselfRunsThoughOthersMessagesFillTheHeap() {

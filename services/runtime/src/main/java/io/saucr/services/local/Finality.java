@@ -97,6 +97,21 @@ public interface Finality extends AutoCloseable {
      */
     void done(Delta delta, Changes changes);
 
+    /** Whether what was read is told only once it is proven (C8). */
+    default boolean provesReads() {
+        return false;
+    }
+
+    /**
+     * Proves that this start is in office, by what begins after this, and says so by {@link
+     * Listener#proven}. Returns at once. Turn thread.
+     *
+     * @param read the newest that is to be proven; rising
+     */
+    default void prove(long read) {
+        throw new IllegalStateException("read " + read + " needs no proof here");
+    }
+
     /**
      * Looks whether there is room for more than acks and folding, which have a reserve (K13); where
      * there is none the reserve is let go, and taken again once there is. One thread at a time, not
@@ -142,6 +157,11 @@ public interface Finality extends AutoCloseable {
 
         /** Every turn up to this one is final: what it caused may leave (K4). Rising. */
         void finalUpTo(long turn);
+
+        /** This start was in office after every read up to this one was asked for (C8). Rising. */
+        default void proven(long read) {
+            throw new IllegalStateException("nobody asked to prove read " + read);
+        }
 
         /** No turn becomes final any more: the process has to halt (K8). Once. */
         void failed(Throwable cause);

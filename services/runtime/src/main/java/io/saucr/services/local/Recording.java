@@ -150,6 +150,7 @@ final class Recording {
     /** Does what the core wants done. */
     void perform(List<Action> actions) {
         boolean sent = false;
+        long read = 0;
         for (Action action : actions) {
             if (action instanceof Action.Append it) {
                 append(it.delta(), Changes.NONE);
@@ -168,9 +169,14 @@ final class Recording {
                 beside(() -> fetch(it));
             } else if (action instanceof Action.Release it) {
                 beside(() -> release(it));
+            } else if (action instanceof Action.Prove it) {
+                read = it.read();
             } else if (action instanceof Action.Halt it) {
                 border.halt(it.reason());
             }
+        }
+        if (read > 0) {
+            finality.prove(read);
         }
         if (sent) {
             border.flush();

@@ -249,6 +249,11 @@ final class Term {
             }
 
             @Override
+            public void proven(long read) {
+                listener.proven(read);
+            }
+
+            @Override
             public void failed(Throwable cause) {
                 listener.failed(cause);
             }

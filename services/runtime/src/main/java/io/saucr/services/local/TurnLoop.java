@@ -37,6 +37,11 @@ final class TurnLoop implements Finality.Listener {
         /** Lets out what these turns wanted (K4). */
         void finalUpTo(long turn);
 
+        /** Lets out what these reads saw (C8). */
+        default void proven(long read) {
+            throw new IllegalStateException("read " + read + " is none of this end");
+        }
+
         /**
          * In how many milliseconds something is to happen though nothing arrives; {@link
          * Long#MAX_VALUE} for never. Asked when there was no turn.
@@ -50,6 +55,7 @@ final class TurnLoop implements Finality.Listener {
     private final ConcurrentLinkedQueue<Runnable> events = new ConcurrentLinkedQueue<>();
     private final AtomicInteger backlog = new AtomicInteger();
     private volatile long newestFinal;
+    private volatile long newestProven;
     private volatile boolean parked;
     private volatile boolean over;
 
@@ -85,6 +91,12 @@ final class TurnLoop implements Finality.Listener {
     @Override
     public void finalUpTo(long turn) {
         newestFinal = turn;
+        wake();
+    }
+
+    @Override
+    public void proven(long read) {
+        newestProven = read;
         wake();
     }
 
@@ -147,6 +159,7 @@ final class TurnLoop implements Finality.Listener {
     private void run() {
         try {
             long told = 0;
+            long toldProven = 0;
             while (!over) {
                 runEvents();
                 long moved = newestFinal;
@@ -154,8 +167,13 @@ final class TurnLoop implements Finality.Listener {
                     told = moved;
                     steps.finalUpTo(moved);
                 }
+                long proven = newestProven;
+                if (proven > toldProven && !over) {
+                    toldProven = proven;
+                    steps.proven(proven);
+                }
                 if (!over && !steps.turn()) {
-                    park(told);
+                    park(told, toldProven);
                 }
             }
         } catch (DeadJournalException e) {
@@ -181,11 +199,11 @@ final class TurnLoop implements Finality.Listener {
         }
     }
 
-    private void park(long told) {
+    private void park(long told, long toldProven) {
         long wait = steps.waitMillis();
         parked = true;
         // Whoever comes after this look sees that the thread is parked, and wakes it.
-        if (events.isEmpty() && newestFinal == told && !over) {
+        if (events.isEmpty() && newestFinal == told && newestProven == toldProven && !over) {
             long millis = Math.min(wait, LONGEST_PARK_MILLIS);
             // At least one, so that a step which is due but may not run yet keeps no core busy.
             LockSupport.parkNanos(this, Math.max(millis, 1) * 1_000_000);

@@ -109,6 +109,9 @@ public final class Turns implements Endpoint {
         this.clock = surroundings.clock();
         this.random = surroundings.random();
         this.core = new ServiceCore(name, options.limits());
+        if (finality.provesReads()) {
+            core.proveReads();
+        }
         // Half of the first birth: who chooses keys does not know it, and it stays the same.
         state = new StateStore(name, finality.first().low(), options.checksValues());
         keys = state.reserve(it -> RequestKeys.of(it, options.limits().outsideSilenceMillis()));
@@ -390,6 +393,11 @@ public final class Turns implements Endpoint {
         while (!whenFinal.isEmpty() && whenFinal.firstKey() <= turn) {
             whenFinal.pollFirstEntry().getValue().forEach(Runnable::run);
         }
+    }
+
+    @Override
+    public void proven(long read) {
+        recording.perform(core.proven(read));
     }
 
     private void tellFinal(long turn) {

@@ -40,6 +40,9 @@ class LateOfficeTest {
     /** Add to what is there. */
     public record Add(String key, int much) {}
 
+    /** How much is there? */
+    public record Asked(String key) {}
+
     private static final class Counts implements Service {
 
         private final MapState<String, Integer> counts;
@@ -57,6 +60,7 @@ class LateOfficeTest {
                         turn.send("ledger", add);
                         turn.reply(add);
                     });
+            on.query(Asked.class, (asked, turn) -> new Add(asked.key(), counts.get(asked.key())));
         }
     }
 
@@ -75,6 +79,8 @@ class LateOfficeTest {
                         1 << 16);
         private final long from;
         private final Optional<Map<String, byte[]>> base;
+        private final List<Long> proofs = new ArrayList<>();
+        private boolean proves;
         private boolean inOffice;
         private long newest;
 
@@ -149,6 +155,16 @@ class LateOfficeTest {
         @Override
         public void done(Delta delta, Changes changes) {
             records.add(delta.with(changes.encode()));
+        }
+
+        @Override
+        public boolean provesReads() {
+            return proves;
+        }
+
+        @Override
+        public void prove(long read) {
+            proofs.add(read);
         }
 
         @Override
@@ -300,5 +316,24 @@ class LateOfficeTest {
             assertThat(its.keySet()).isEqualTo(last.keySet());
             its.forEach((name, bytes) -> assertThat(bytes).isEqualTo(last.get(name)));
         }
+    }
+
+    /** C8. */
+    @Test
+    void aQueryIsAnsweredOnceThatIsProven() throws Exception {
+        Shipped standby = new Shipped(recorded(), 0, Optional.empty());
+        standby.proves = true;
+        Turns turns = open(standby);
+        Left left = new Left();
+        turns.begin(left);
+        turns.linkUp(ANN);
+        for (int request = 1; request <= 2; request++) {
+            turns.frame(ANN, new Frame.Ask(request, turns.encoded(new Asked("k1"))));
+            assertThat(turns.turn()).isTrue();
+        }
+        assertThat(standby.proofs).containsExactly(1L, 2L);
+        assertThat(left.frames).isEmpty();
+        turns.proven(2);
+        assertThat(left.frames).hasSize(2).allMatch(it -> it instanceof Frame.Answer);
     }
 }

@@ -44,6 +44,11 @@ class TurnLoopTest {
                 }
 
                 @Override
+                public void proven(long read) {
+                    seen.add("proven " + read);
+                }
+
+                @Override
                 public long waitMillis() {
                     return wake.get() - nowMillis.get();
                 }
@@ -55,6 +60,18 @@ class TurnLoopTest {
     @AfterEach
     void stop() {
         loop.stop();
+    }
+
+    /** C8. */
+    @Test
+    void whatIsProvenIsToldOnceAlsoWhileTheThreadSleeps() {
+        loop.begin();
+        loop.proven(3);
+        await().until(() -> seen.size() == 1);
+        loop.proven(3);
+        loop.proven(5);
+        await().until(() -> seen.contains("proven 5"));
+        assertThat(seen).containsExactly("proven 3", "proven 5");
     }
 
     @Test
