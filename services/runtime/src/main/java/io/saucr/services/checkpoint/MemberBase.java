@@ -59,6 +59,10 @@ record MemberBase(Path file, SegmentId at, List<Incarnation> epochs) {
         return folder.resolve(String.format(Locale.ROOT, "%019d.snap", number));
     }
 
+    static RefusedFolderException gone(Path path) {
+        return new RefusedFolderException(path, -1, "the base is gone. " + ADVICE);
+    }
+
     /**
      * Gives the bases of a folder their names once more, on disk: those that are read may be in
      * memory only, where a process before failed to force them.
@@ -111,9 +115,9 @@ record MemberBase(Path file, SegmentId at, List<Incarnation> epochs) {
     }
 
     /** Reads what a base is about; of its bytes those are checked that were read for it. */
-    static MemberBase about(Disk disk, Path path, long number, String service, Birth birth)
+    static MemberBase about(Disk.File file, Path path, long number, String service, Birth birth)
             throws IOException {
-        return read(disk, path, number, service, birth, null);
+        return read(file, path, number, service, birth, null);
     }
 
     /**
@@ -124,50 +128,45 @@ record MemberBase(Path file, SegmentId at, List<Incarnation> epochs) {
      *     birth
      */
     static MemberBase whole(
-            Disk disk,
+            Disk.File file,
             Path path,
             long number,
             String service,
             Birth birth,
             Base.SectionReader sections)
             throws IOException {
-        return read(disk, path, number, service, birth, sections);
+        return read(file, path, number, service, birth, sections);
     }
 
     private static MemberBase read(
-            Disk disk,
+            Disk.File file,
             Path path,
             long number,
             String service,
             Birth birth,
             Base.SectionReader sections)
             throws IOException {
-        if (!disk.exists(path)) {
-            throw new RefusedFolderException(path, -1, "the base is gone. " + ADVICE);
+        BaseFormat.FileReader reader =
+                new BaseFormat.FileReader(
+                        path, file, number, it -> it.birth().equals(birth), ADVICE);
+        List<MemberBase> found = new ArrayList<>();
+        Base.SectionReader each =
+                (name, content) -> {
+                    if (found.isEmpty()) {
+                        found.add(checkpoint(path, number, service, birth, name, content));
+                    } else {
+                        sections.section(name, content);
+                    }
+                };
+        if (sections == null) {
+            reader.first(each);
+        } else {
+            reader.sections(each);
         }
-        try (Disk.File file = disk.open(path)) {
-            BaseFormat.FileReader reader =
-                    new BaseFormat.FileReader(
-                            path, file, number, it -> it.birth().equals(birth), ADVICE);
-            List<MemberBase> found = new ArrayList<>();
-            Base.SectionReader each =
-                    (name, content) -> {
-                        if (found.isEmpty()) {
-                            found.add(checkpoint(path, number, service, birth, name, content));
-                        } else {
-                            sections.section(name, content);
-                        }
-                    };
-            if (sections == null) {
-                reader.first(each);
-            } else {
-                reader.sections(each);
-            }
-            if (found.isEmpty()) {
-                throw new RefusedFolderException(path, -1, "the base is empty. " + ADVICE);
-            }
-            return found.get(0);
+        if (found.isEmpty()) {
+            throw new RefusedFolderException(path, -1, "the base is empty. " + ADVICE);
         }
+        return found.get(0);
     }
 
     private static MemberBase checkpoint(

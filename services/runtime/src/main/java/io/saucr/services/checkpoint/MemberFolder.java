@@ -225,8 +225,8 @@ public final class MemberFolder implements SegmentStore {
         Birth birth = identity.birth().get();
         for (long number : baseNumbers) {
             Path file = MemberBase.file(bases, number);
-            try {
-                found.add(MemberBase.about(disk, file, number, identity.service(), birth));
+            try (Disk.File opened = disk.open(file)) {
+                found.add(MemberBase.about(opened, file, number, identity.service(), birth));
             } catch (RefusedFolderException e) {
                 LOG.warn("A base cannot be used: {}", e.getMessage());
                 damages.add(new Damage(file, e.offset(), e.reason()));
@@ -342,15 +342,18 @@ public final class MemberFolder implements SegmentStore {
 
     /** What no crash leaves at the end of a file is not cut off. */
     private static void throwUnlessCrash(Scan scan) throws RefusedFolderException {
-        if (scan.problem().isPresent()) {
+        if (scan.problem().isPresent() && !isOfCrash(scan.problem().get())) {
             RefusedSegmentException problem = scan.problem().get();
-            switch (problem.reason()) {
-                case TORN, GARBLED, LENGTH -> {}
-                case NEWER, TRAILING, FOREIGN_SERVICE, FOREIGN_BIRTH, OUT_OF_PLACE ->
-                        throw new RefusedFolderException(
-                                scan.file(), scan.end() + problem.offset(), problem.getMessage());
-            }
+            throw new RefusedFolderException(
+                    scan.file(), scan.end() + problem.offset(), problem.getMessage());
         }
+    }
+
+    static boolean isOfCrash(RefusedSegmentException problem) {
+        return switch (problem.reason()) {
+            case TORN, GARBLED, LENGTH -> true;
+            case NEWER, TRAILING, FOREIGN_SERVICE, FOREIGN_BIRTH, OUT_OF_PLACE -> false;
+        };
     }
 
     /** Looks at what is cut off the newest file, and keeps it where it may be more than torn. */
@@ -929,6 +932,16 @@ public final class MemberFolder implements SegmentStore {
         }
     }
 
+    private static void closeQuietly(Disk.File file) {
+        if (file != null) {
+            try {
+                file.close();
+            } catch (IOException e) {
+                LOG.warn("A base could not be closed", e);
+            }
+        }
+    }
+
     private void deleteQuietly(Path file) {
         try {
             disk.delete(file);
@@ -1066,13 +1079,177 @@ public final class MemberFolder implements SegmentStore {
 
     /** Reads a base, all of it. */
     void sections(long number, Base.SectionReader reader) throws IOException {
-        MemberBase.whole(
-                disk,
-                MemberBase.file(bases, number),
-                number,
-                identity.service(),
-                birth().orElseThrow(),
-                reader);
+        try (Disk.File file = openBase(number)) {
+            MemberBase.whole(
+                    file,
+                    MemberBase.file(bases, number),
+                    number,
+                    identity.service(),
+                    birth().orElseThrow(),
+                    reader);
+        }
+    }
+
+    /** Opens a base, unless it is deleted meanwhile: then to open it would make an empty file. */
+    private Disk.File openBase(long number) throws IOException {
+        Path file = MemberBase.file(bases, number);
+        state.lock();
+        try {
+            if (!disk.exists(file)) {
+                throw MemberBase.gone(file);
+            }
+            return disk.open(file);
+        } finally {
+            state.unlock();
+        }
+    }
+
+    /**
+     * Opens the newest base that is whole, for another member; its bytes were all checked. It may
+     * be let go meanwhile, and can be read to its end all the same.
+     *
+     * @return empty where there is none
+     * @throws IOException where the disk fails
+     */
+    public Optional<ShippedBase> ship() throws IOException {
+        for (MemberBase base : bases()) {
+            Disk.File file = null;
+            boolean opened = false;
+            try {
+                sections(base.at().number(), (name, content) -> {});
+                file = openBase(base.at().number());
+                ShippedBase shipped = new ShippedBase(base.at(), file);
+                opened = true;
+                return Optional.of(shipped);
+            } catch (RefusedFolderException e) {
+                LOG.warn("A base cannot be sent to another member: {}", e.getMessage());
+                damaged(e);
+            } finally {
+                if (!opened) {
+                    closeQuietly(file);
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    private List<MemberBase> bases() {
+        state.lock();
+        try {
+            return List.copyOf(found);
+        } finally {
+            state.unlock();
+        }
+    }
+
+    /**
+     * Begins to take a base from another member: it is written beside, and becomes the newest base
+     * once it is complete and checked. No other base is written meanwhile; segments go on.
+     *
+     * @param number of the segment as of which it is, above the last that is held
+     * @param length of all its bytes
+     * @param digest SHA-256 of them: 64 hex digits
+     * @return to be closed in any case
+     * @throws IllegalArgumentException where the base is not above what is held
+     * @throws IllegalStateException where another base is written or received, or the birth of the
+     *     service is not known yet
+     * @throws DeadJournalException where the folder is dead
+     * @throws IOException where the disk has no room for it, or fails
+     */
+    public BaseReceipt receive(long number, long length, String digest) throws IOException {
+        throwIfDead();
+        if (birth().isEmpty()) {
+            throw new IllegalStateException("the birth of the service comes first");
+        }
+        throwUnlessAbove(number);
+        long room = disk.usableBytes(bases);
+        if (length < 0 || length > room) {
+            throw new IOException(
+                    "a base of "
+                            + length
+                            + " bytes was announced, and the disk of "
+                            + bases
+                            + " has room for "
+                            + room
+                            + ". Make room there");
+        }
+        if (!writingBase.tryAcquire()) {
+            throw new IllegalStateException("one base at a time: another is written or received");
+        }
+        Disk.File file = null;
+        boolean begun = false;
+        try {
+            file = disk.open(bases.resolve(UNFINISHED));
+            file.truncate(0);
+            begun = true;
+            return new BaseReceipt(this, file, number, length, digest);
+        } finally {
+            if (!begun) {
+                closeQuietly(file);
+                writingBase.release();
+            }
+        }
+    }
+
+    private void throwUnlessAbove(long number) {
+        if (number <= last.number()) {
+            throw new IllegalArgumentException(
+                    "a base as of segment "
+                            + number
+                            + " is of no use: segments up to "
+                            + last
+                            + " are held");
+        }
+    }
+
+    /** Takes a base that was received into its file beside, which is forced. */
+    SegmentId received(Disk.File file, long number) throws IOException {
+        Path beside = bases.resolve(UNFINISHED);
+        MemberBase base =
+                MemberBase.whole(
+                        file,
+                        beside,
+                        number,
+                        identity.service(),
+                        birth().orElseThrow(),
+                        (name, content) -> {});
+        appending.lock();
+        try {
+            throwIfDead();
+            throwUnlessAbove(number);
+            // What follows it begins a file of its own, and only the newest may be torn.
+            roll();
+            named(beside, base.at(), base.epochs());
+        } finally {
+            appending.unlock();
+        }
+        return base.at();
+    }
+
+    RefusedFolderException refusedReceipt(String reason) {
+        return new RefusedFolderException(
+                bases.resolve(UNFINISHED), -1, reason + ". It is not taken; ask another member");
+    }
+
+    /** A base is not being received any more. */
+    void receiptClosed(boolean finished) {
+        if (!finished && dead == null) {
+            deleteQuietly(bases.resolve(UNFINISHED));
+        }
+        writingBase.release();
+    }
+
+    /**
+     * Looks at a folder, and checks every byte of it, without changing any, and without its lock:
+     * also one that {@link #open} would refuse. A process that runs on it changes it meanwhile;
+     * then what is found may be of several moments.
+     *
+     * @param disk {@link Disk#readOnly} will do
+     * @throws RefusedFolderException where it is not a member's folder at all
+     * @throws IOException where the disk fails
+     */
+    public static MemberReport verify(Disk disk, Path path) throws IOException {
+        return MemberReport.of(disk, path);
     }
 
     /** Lets other processes open the folder. What was not forced may be lost. */

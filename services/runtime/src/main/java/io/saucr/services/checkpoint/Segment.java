@@ -173,10 +173,14 @@ public final class Segment {
     }
 
     private static byte[] digest(ByteBuffer bytes) {
+        MessageDigest digest = sha256();
+        digest.update(bytes);
+        return digest.digest();
+    }
+
+    static MessageDigest sha256() {
         try {
-            MessageDigest digest = MessageDigest.getInstance("SHA-256");
-            digest.update(bytes);
-            return digest.digest();
+            return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("each Java has SHA-256", e);
         }

@@ -9,6 +9,7 @@ import io.saucr.services.journal.RefusedFolderException;
 import io.saucr.services.journal.SimulatedDisk;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.ArrayList;
@@ -43,6 +44,7 @@ final class MemberLives {
 
     int drops;
     int bases;
+    int received;
 
     MemberLives(long seed) {
         disk = new SimulatedDisk(seed);
@@ -76,7 +78,8 @@ final class MemberLives {
     }
 
     private void step(MemberFolder folder) throws IOException {
-        switch (random.nextInt(14)) {
+        switch (random.nextInt(16)) {
+            case 15 -> receive(folder);
             case 0 -> drop(folder);
             case 1 -> base(folder);
             case 2 -> {
@@ -121,6 +124,34 @@ final class MemberLives {
         SegmentId at = chain.id(number);
         folder.base(at, chain.epochs(), writer -> writeState(writer, number));
         bases++;
+    }
+
+    /** A member that was ahead sends its base. */
+    private void receive(MemberFolder folder) throws IOException {
+        try (MemberFolder ahead =
+                MemberFolder.open(new SimulatedDisk(1), FOLDER, Chain.SERVICE, NAMES, LOG_BYTES)) {
+            ahead.birth(Chain.BIRTH);
+            int behind = 1 + random.nextInt(4);
+            for (int left = behind; left > 0; left--) {
+                chain.next(random.nextInt(400), 0);
+            }
+            for (long number = 1; number <= chain.size(); number++) {
+                ahead.append(chain.get(number));
+            }
+            ahead.base(chain.last(), chain.epochs(), writer -> writeState(writer, chain.size()));
+            try (ShippedBase base = ahead.ship().orElseThrow();
+                    BaseReceipt receipt =
+                            folder.receive(base.at().number(), base.length(), base.digest())) {
+                for (ByteBuffer part = base.next(700); part.hasRemaining(); part = base.next(700)) {
+                    receipt.part(part);
+                }
+                same(chain.last(), receipt.finish());
+            }
+        }
+        same(chain.last(), folder.last());
+        same(chain.last(), folder.newestBase());
+        mustHave = chain.size();
+        received++;
     }
 
     private void writeState(Base.Writer writer, long number) throws IOException {
