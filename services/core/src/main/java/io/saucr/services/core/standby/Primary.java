@@ -66,7 +66,7 @@ public final class Primary {
         /** This member was in office after reads up to this one came in (C8). Rising. */
         record Proven(long read) implements Action {}
 
-        /** The member that was to take over is not linked any more: this one stays in office. */
+        /** The member that was to take over is gone, silent or late: this one stays in office. */
         record NotHanded(String member) implements Action {}
 
         /** The head names a successor, who takes over: this member is out of office. */
@@ -75,11 +75,17 @@ public final class Primary {
         /**
          * Out of office.
          *
-         * @param stops whether the member must not go on as a standby either, as its head is gone
-         *     or of another birth
+         * @param stops whether the member must not go on as a standby either, as its head is gone,
+         *     went back, or is of another birth
          */
         record Over(String reason, boolean stops) implements Action {}
     }
+
+    /**
+     * So often it looks whether it is in office still, where nothing else tells: who was deposed
+     * and has nothing to write would never follow its successor.
+     */
+    private static final long LOOK_MILLIS = 1_000;
 
     private enum Flight {
         NONE,
@@ -118,8 +124,21 @@ public final class Primary {
 
     private long asked;
     private long proven;
+
+    /** Since when the oldest read that is not proven waits, at most. */
+    private long askedMillis;
+
+    private long requestMillis;
+
+    /** When it was in office for the last time that it knows of. */
+    private long confirmedMillis = Long.MAX_VALUE;
+
     private boolean challenged;
     private Optional<String> handTo = Optional.empty();
+
+    /** Since when the successor alone is waited for. */
+    private long handMillis;
+
     private boolean over;
 
     /**
@@ -218,6 +237,9 @@ public final class Primary {
 
     /** A read wants to be proven (C8): numbers rise. */
     public List<Action> prove(long read, long nowMillis) {
+        if (asked == proven) {
+            askedMillis = nowMillis;
+        }
         asked = Math.max(asked, read);
         return advance(nowMillis);
     }
@@ -238,6 +260,7 @@ public final class Primary {
                             + ready());
         }
         handTo = Optional.of(to);
+        handMillis = Long.MAX_VALUE;
         return advance(nowMillis);
     }
 
@@ -249,6 +272,7 @@ public final class Primary {
     /** The write under way was done: the head has this version now. */
     public List<Action> wrote(int newVersion, long nowMillis) {
         expect(Flight.WRITE);
+        confirmedMillis = nowMillis;
         List<Action> out = new ArrayList<>();
         if (!over) {
             became(writing, newVersion, out);
@@ -260,6 +284,7 @@ public final class Primary {
     /** The check under way found the version that it asked for. */
     public List<Action> checked(long nowMillis) {
         expect(Flight.CHECK);
+        confirmedMillis = nowMillis;
         List<Action> out = new ArrayList<>();
         if (!over) {
             proves(out);
@@ -281,6 +306,7 @@ public final class Primary {
      */
     public List<Action> seen(Optional<StandbyHead> seen, int seenVersion, long nowMillis) {
         expect(Flight.READ);
+        confirmedMillis = nowMillis;
         List<Action> out = new ArrayList<>();
         if (over) {
             return out;
@@ -299,6 +325,18 @@ public final class Primary {
                             + by.number()
                             + (stops ? " of birth " + by.birth() : ""),
                     stops);
+        }
+        SegmentId named = seen.get().segment();
+        if (named.number() < head.segment().number()
+                || (named.number() == head.segment().number() && !named.equals(head.segment()))) {
+            return end(
+                    "the head went back: it names segment "
+                            + named
+                            + ", and named "
+                            + head.segment()
+                            + ". The ensemble was restored from before, or the head was written by"
+                            + " hand",
+                    true);
         }
         if (seenVersion != version) {
             became(seen.get(), seenVersion, out);
@@ -349,19 +387,21 @@ public final class Primary {
     private void proves(List<Action> out) {
         if (covered > proven) {
             proven = covered;
+            askedMillis = requestMillis;
             out.add(new Action.Proven(proven));
         }
     }
 
     /** One request at a time: a pipelined one would match a successor's version (C5). */
     private List<Action> advance(long nowMillis) {
+        confirmedMillis = Math.min(confirmedMillis, nowMillis);
         if (over || flight != Flight.NONE) {
             return List.of();
         }
         Optional<StandbyHead> next = next(nowMillis);
         List<Action> out = new ArrayList<>();
         if (next.isEmpty() && handTo.isPresent()) {
-            next = handing(out);
+            next = handing(nowMillis, out);
         }
         if (next.isEmpty() && challenged) {
             next = Optional.of(head);
@@ -369,24 +409,33 @@ public final class Primary {
         if (next.isPresent()) {
             flight = Flight.WRITE;
             covered = asked;
+            requestMillis = nowMillis;
             writing = next.get();
             out.add(new Action.Write(writing, version));
-        } else if (asked > proven) {
+        } else if (asked > proven || nowMillis - confirmedMillis >= LOOK_MILLIS) {
             flight = Flight.CHECK;
             covered = asked;
+            requestMillis = nowMillis;
             out.add(new Action.Check(version));
         }
         return out;
     }
 
-    private Optional<StandbyHead> handing(List<Action> out) {
+    private Optional<StandbyHead> handing(long nowMillis, List<Action> out) {
         String to = handTo.get();
         Copy copy = others.get(to);
-        if (copy == null) {
-            handTo = Optional.empty();
-            out.add(new Action.NotHanded(to));
+        if (cuts.isEmpty()) {
+            handMillis = Math.min(handMillis, nowMillis);
         }
         boolean ready = copy != null && cuts.isEmpty() && copy.forced >= head.segment().number();
+        boolean silent = copy == null || nowMillis - copy.heardMillis > rules.silentMillis();
+        // Nothing is cut meanwhile: the service does not wait for a successor's disk for ever.
+        boolean late = !ready && nowMillis - handMillis > rules.lateMillis();
+        if (silent || late) {
+            handTo = Optional.empty();
+            out.add(new Action.NotHanded(to));
+            return Optional.empty();
+        }
         return ready ? Optional.of(head.handedTo(to)) : Optional.empty();
     }
 
@@ -419,12 +468,14 @@ public final class Primary {
         if (best == null) {
             return Optional.empty();
         }
-        SortedSet<String> forced = holders(best.id().number(), true, nowMillis);
-        SortedSet<String> by = fast ? holders(best.id().number(), false, nowMillis) : forced;
-        Copies how =
-                forced.size() >= rules.copies()
-                        ? Copies.FORCED
-                        : fast ? Copies.MEMORY : Copies.ALONE;
+        SortedSet<String> by = holders(best.id().number(), true, nowMillis);
+        Copies how = Copies.ALONE;
+        if (by.size() >= rules.copies()) {
+            how = Copies.FORCED;
+        } else if (fast) {
+            by = holders(best.id().number(), false, nowMillis);
+            how = Copies.MEMORY;
+        }
         return Optional.of(head.naming(best.id(), best.turn(), by, how));
     }
 
@@ -462,7 +513,7 @@ public final class Primary {
         SortedSet<String> all = new TreeSet<>();
         others.forEach(
                 (name, copy) -> {
-                    if (copy.linked && copy.forced >= head.segment().number()) {
+                    if (copy.linked && copy.caughtUp && copy.forced >= head.segment().number()) {
                         all.add(name);
                     }
                 });
@@ -486,13 +537,28 @@ public final class Primary {
         return newest;
     }
 
-    /** How long the oldest segment has waited for the head, in ms; 0 for none (R24). */
+    /**
+     * How long the oldest segment has waited for this member's disk or for the head, or the oldest
+     * read for its proof, in ms; 0 for none (R24). Copies of others do not count: who takes over
+     * has no more of them.
+     */
     public long waitingMillis(long nowMillis) {
-        return cuts.isEmpty() ? 0 : Math.max(0, nowMillis - cuts.element().cutMillis());
+        boolean forOthers =
+                flight == Flight.NONE
+                        && !cuts.isEmpty()
+                        && own.forced >= cuts.element().id().number();
+        long since = asked > proven ? askedMillis : nowMillis;
+        if (!cuts.isEmpty() && !forOthers) {
+            since = Math.min(since, cuts.element().cutMillis());
+        }
+        return Math.max(0, nowMillis - since);
     }
 
     /** In how many ms {@link #tick} may have something to do though nothing happens. */
     public long waitMillis(long nowMillis) {
-        return cuts.isEmpty() ? Long.MAX_VALUE : Math.min(rules.silentMillis(), 50);
+        if (cuts.isEmpty() && handTo.isEmpty()) {
+            return Math.max(1, LOOK_MILLIS - Math.max(0, nowMillis - confirmedMillis));
+        }
+        return Math.min(rules.silentMillis(), 50);
     }
 }

@@ -135,6 +135,10 @@ public final class Standby {
     private long challengedMillis;
     private long readMillis = Long.MIN_VALUE / 2;
     private long seenSinceMillis;
+
+    /** The newest segment that was known to be named when the read under way began. */
+    private long knownBefore;
+
     private long handedMillis;
     private String lacks = "";
 
@@ -196,6 +200,7 @@ public final class Standby {
     private List<Action> read(Phase why) {
         phase = why;
         readAgain = false;
+        knownBefore = chain.known();
         return List.of(new Action.Read());
     }
 
@@ -318,7 +323,12 @@ public final class Standby {
             return List.of(new Action.InOffice(now, seenVersion));
         }
         List<Action> out = new ArrayList<>();
-        boolean changed = head == null || seenVersion != version;
+        // Who speaks and cannot commit may well write the head anew: only a new segment is
+        // progress.
+        boolean stuck = linked && waiting > rules.waitingMillis();
+        boolean changed =
+                head == null
+                        || (stuck ? !now.segment().equals(head.segment()) : seenVersion != version);
         boolean another = head == null || !head.holder().equals(now.holder());
         boolean handed = head == null || !head.successor().equals(now.successor());
         head = now;
@@ -354,7 +364,10 @@ public final class Standby {
     }
 
     private boolean isMine(StandbyHead now) {
-        return now.member().equals(member) && now.holder().nonce() == nonce;
+        // One that this process handed over is its successor's.
+        return now.member().equals(member)
+                && now.holder().nonce() == nonce
+                && now.successor().isEmpty();
     }
 
     private Action take() {
@@ -375,9 +388,6 @@ public final class Standby {
 
     private List<Action> create() {
         head = null;
-        if (chain.birth().isPresent()) {
-            return List.of();
-        }
         phase = Phase.TAKING;
         taking =
                 new StandbyHead(
@@ -422,15 +432,16 @@ public final class Standby {
         }
         SegmentId named = now.segment();
         Optional<SegmentId> mine = chain.at(named.number());
-        boolean behind = named.number() < chain.known();
+        // More may have become known since.
+        boolean behind = named.number() < knownBefore;
         boolean foreign =
-                named.number() <= chain.known() && mine.isPresent() && !mine.get().equals(named);
+                named.number() <= knownBefore && mine.isPresent() && !mine.get().equals(named);
         if (behind || foreign) {
             return Optional.of(
                     "the head went back: it names segment "
                             + named
                             + ", and this folder knows that one named "
-                            + (behind ? "number " + chain.known() : mine.get().toString())
+                            + (behind ? "number " + knownBefore : mine.get().toString())
                             + ". The ensemble was restored from before, or the head was written by"
                             + " hand");
         }

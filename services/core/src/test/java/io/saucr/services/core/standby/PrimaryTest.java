@@ -219,9 +219,11 @@ class PrimaryTest {
         assertThat(primary.cut(segment(4), 40, 1)).isEmpty();
         assertThat(primary.forced(4, 2)).isEmpty();
         assertThat(primary.unlinked(B, 3)).isEmpty();
-        assertThat(primary.tick(10_000)).isEmpty();
-        primary.linked(B, 10_001);
-        assertThat(primary.forced(B, 4, 10_002))
+        assertThat(primary.tick(900)).isEmpty();
+        // It lacks a copy, not its disk or the head: nobody who took over would do better.
+        assertThat(primary.waitingMillis(900)).isZero();
+        primary.linked(B, 901);
+        assertThat(primary.forced(B, 4, 902))
                 .containsExactly(new Action.Write(naming(4, 40, Copies.FORCED, A, B), 7));
     }
 
@@ -288,6 +290,17 @@ class PrimaryTest {
         assertThat(primary.forced(B, 4, 2)).isEmpty();
         assertThat(primary.forced(4, 3))
                 .containsExactly(new Action.Write(naming(4, 40, Copies.FORCED, A, B), 7));
+    }
+
+    @Test
+    void aHeadThatSaysForcedNamesThoseThatHaveForcedIt() {
+        Primary primary = primary(1, false, true);
+        primary.linked(B, 0);
+        assertThat(primary.forced(B, 3, 0)).isEmpty();
+        assertThat(primary.cut(segment(4), 40, 1)).isEmpty();
+        assertThat(primary.forced(4, 2)).isEmpty();
+        assertThat(primary.written(B, 4, 3))
+                .containsExactly(new Action.Write(naming(4, 40, Copies.FORCED, A), 7));
     }
 
     // ---- unknown outcomes (C13)
@@ -383,6 +396,38 @@ class PrimaryTest {
         assertThat(primary.seen(Optional.empty(), 0, 5))
                 .containsExactly(
                         new Action.Over("the head is gone while this member holds it", true));
+    }
+
+    @Test
+    void aHeadThatWentBackStopsIt() {
+        Primary primary = written();
+        assertThat(primary.wrote(8, 4)).hasSize(1);
+        assertThat(primary.challenged(5)).hasSize(1);
+        assertThat(primary.unknown()).hasSize(1);
+        assertThat(primary.seen(Optional.of(TAKEN), 7, 6).get(0))
+                .isInstanceOfSatisfying(
+                        Action.Over.class,
+                        over -> {
+                            assertThat(over.stops()).isTrue();
+                            assertThat(over.reason())
+                                    .contains("went back", "3 of epoch 1", "4 of epoch 2");
+                        });
+    }
+
+    /** Who was deposed and has nothing to write finds out, and can follow. */
+    @Test
+    void whoIsIdleLooksWhetherItIsInOffice() {
+        Primary primary = pair(false, false);
+        assertThat(primary.tick(999)).isEmpty();
+        assertThat(primary.waitMillis(999)).isOne();
+        assertThat(primary.tick(1_000)).containsExactly(new Action.Check(7));
+        assertThat(primary.checked(1_001)).isEmpty();
+        assertThat(primary.waitMillis(1_001)).isEqualTo(1_000);
+        assertThat(primary.tick(2_000)).isEmpty();
+        assertThat(primary.tick(2_001)).containsExactly(new Action.Check(7));
+        assertThat(primary.unknown()).containsExactly(new Action.Read());
+        assertThat(primary.seen(Optional.of(successor(BIRTH)), 8, 2_002).get(0))
+                .isInstanceOf(Action.Over.class);
     }
 
     @Test
@@ -499,6 +544,56 @@ class PrimaryTest {
     }
 
     @Test
+    void aSuccessorThatIsSilentLeavesItInOffice() {
+        Primary primary = pair(false, false);
+        assertThat(primary.cut(segment(4), 40, 1)).isEmpty();
+        assertThat(primary.forced(4, 2)).isEmpty();
+        assertThat(primary.handOver(B, 3)).isEmpty();
+        assertThat(primary.waitMillis(3)).isLessThanOrEqualTo(50);
+        assertThat(primary.tick(1 + SILENT))
+                .containsExactly(new Action.Write(naming(4, 40, Copies.ALONE, A), 7));
+        assertThat(primary.wrote(8, 2 + SILENT))
+                .containsExactly(named(4, 40), new Action.NotHanded(B));
+        assertThat(primary.cut(segment(5), 50, 3 + SILENT)).isEmpty();
+    }
+
+    /** Nothing is cut while the office is handed over: that must have an end. */
+    @Test
+    void aSuccessorWhoseDiskIsLateLeavesItInOffice() {
+        Primary primary = pair(false, true);
+        assertThat(primary.cut(segment(4), 40, 1)).isEmpty();
+        assertThat(primary.written(4, 2)).isEmpty();
+        assertThat(primary.written(B, 4, 3)).hasSize(1);
+        assertThat(primary.handOver(B, 4)).isEmpty();
+        assertThat(primary.wrote(8, 5)).containsExactly(named(4, 40));
+        primary.heard(B, 5 + LATE);
+        assertThat(primary.tick(5 + LATE)).isEmpty();
+        assertThat(primary.tick(6 + LATE)).containsExactly(new Action.NotHanded(B));
+        assertThat(primary.tick(7 + LATE)).isEmpty();
+    }
+
+    @Test
+    void whoSaidNothingYetIsNotReady() {
+        StandbyHead first =
+                new StandbyHead(
+                        SELF,
+                        A,
+                        "a:1",
+                        SegmentId.NONE,
+                        0,
+                        new TreeSet<>(List.of(A)),
+                        Copies.ALONE,
+                        Optional.empty(),
+                        Optional.empty());
+        Primary primary = new Primary(new Primary.Rules(2, false, false, SILENT, LATE), first, 0);
+        primary.linked(B, 0);
+        assertThat(primary.ready()).isEmpty();
+        assertThat(primary.forced(B, 0, 1)).isEmpty();
+        assertThat(primary.ready()).containsExactly(B);
+        assertThat(primary.handOver(B, 2)).hasSize(1);
+    }
+
+    @Test
     void whoIsNotReadyIsNoSuccessor() {
         Primary primary = pair(false, false);
         primary.linked(C, 0);
@@ -519,6 +614,23 @@ class PrimaryTest {
         assertThat(primary.cut(segment(5), 50, 30)).isEmpty();
         assertThat(primary.waitingMillis(50)).isEqualTo(40);
         assertThat(primary.copies()).containsEntry(B, 3L);
+    }
+
+    /** Who is cut off from the ensemble and is only read is suspected, too (R24). */
+    @Test
+    void itSaysHowLongTheOldestReadWaits() {
+        Primary primary = pair(false, false);
+        assertThat(primary.prove(1, 10)).hasSize(1);
+        assertThat(primary.prove(2, 20)).isEmpty();
+        assertThat(primary.waitingMillis(50)).isEqualTo(40);
+        assertThat(primary.unknown()).hasSize(1);
+        assertThat(primary.waitingMillis(500)).isEqualTo(490);
+        assertThat(primary.seen(Optional.of(TAKEN), 7, 500)).containsExactly(new Action.Check(7));
+        assertThat(primary.prove(3, 510)).isEmpty();
+        assertThat(primary.checked(520)).containsExactly(new Action.Proven(2), new Action.Check(7));
+        assertThat(primary.waitingMillis(530)).isEqualTo(30);
+        assertThat(primary.checked(540)).containsExactly(new Action.Proven(3));
+        assertThat(primary.waitingMillis(900)).isZero();
     }
 
     @Test

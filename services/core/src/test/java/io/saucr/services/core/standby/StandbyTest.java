@@ -298,6 +298,44 @@ class StandbyTest {
                 .contains(new Action.Take(taken(head), 7));
     }
 
+    /** A disk that is stuck does not keep the head from being written anew. */
+    @Test
+    void whoCannotCommitIsReplacedThoughItAnswers() {
+        StandbyHead head = following();
+        assertThat(standby.waits(2_001, 5_001)).hasSize(1);
+        assertThat(standby.seen(Optional.of(head), 7, 5_002)).contains(new Action.Challenge());
+        assertThat(standby.challenged(5_003)).isEmpty();
+        assertThat(standby.waits(2_200, 5_203)).hasSize(1);
+        assertThat(standby.seen(Optional.of(head), 8, 5_204))
+                .contains(new Action.Take(taken(head), 8));
+    }
+
+    @Test
+    void whoCommitsAgainStays() {
+        StandbyHead head = following();
+        chain.all.add(segment(1, 3));
+        assertThat(standby.waits(2_001, 5_001)).hasSize(1);
+        assertThat(standby.seen(Optional.of(head), 7, 5_002)).contains(new Action.Challenge());
+        assertThat(standby.challenged(5_003)).isEmpty();
+        assertThat(standby.waits(2_200, 5_203)).hasSize(1);
+        assertThat(standby.seen(Optional.of(head(1, A, segment(1, 3))), 8, 5_204))
+                .containsExactly(new Action.Apply(segment(1, 3)));
+    }
+
+    /** What became known by the link while the read was under way is no proof against it. */
+    @Test
+    void anAnswerThatComesLateDidNotGoBack() {
+        StandbyHead head = following();
+        assertThat(standby.unlinked(400)).hasSize(1);
+        chain.all.add(segment(1, 3));
+        chain.known = 3;
+        assertThat(standby.seen(Optional.of(head), 7, 401))
+                .containsExactly(new Action.Apply(segment(1, 2)), new Action.Challenge());
+        assertThat(standby.challenged(402)).isEmpty();
+        assertThat(standby.tick(602)).hasSize(1);
+        refused(standby.seen(Optional.of(head), 7, 603), "went back", "number 3");
+    }
+
     @Test
     void whoLacksTheSegmentFetchesItAndDoesNotTakeOver() {
         StandbyHead head = following();
@@ -399,6 +437,26 @@ class StandbyTest {
         assertThat(standby.seen(Optional.of(handed), 8, 101))
                 .containsExactly(
                         new Action.Apply(segment(1, 2)), new Action.Take(taken(handed), 8));
+    }
+
+    /** Who handed over follows, though the head has its nonce still. */
+    @Test
+    void whoHandedOverIsNotInOfficeAgain() {
+        chain.all.add(segment(1, 1));
+        StandbyHead mine =
+                new StandbyHead(
+                        new Incarnation(BIRTH, 3, NONCE),
+                        B,
+                        "b:1",
+                        segment(1, 1),
+                        10,
+                        new TreeSet<>(List.of(A, B)),
+                        Copies.FORCED,
+                        Optional.of(A),
+                        Optional.empty());
+        assertThat(standby.tick(0)).hasSize(1);
+        assertThat(standby.seen(Optional.of(mine), 7, 1))
+                .containsExactly(new Action.Follow(mine), new Action.Apply(segment(1, 1)));
     }
 
     @Test
