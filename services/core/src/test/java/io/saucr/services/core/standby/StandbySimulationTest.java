@@ -1,0 +1,63 @@
+package io.saucr.services.core.standby;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.saucr.services.core.standby.StandbyWorld.Broken;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Many seeded runs of a service with standbys, and each rule left out in turn. */
+class StandbySimulationTest {
+
+    private static final int RUNS = 1_000;
+    private static final int MOST_RUNS = 3_000;
+
+    @Test
+    void nothingThatLeftIsUndoneAndTheServiceGoesOn() {
+        long written = 0;
+        long read = 0;
+        long takeovers = 0;
+        long handovers = 0;
+        long lost = 0;
+        for (long seed = 0; seed < RUNS; seed++) {
+            StandbyWorld world = new StandbyWorld(seed, Broken.NOTHING, false);
+            world.run();
+            assertThat(world.violations).as("seed " + seed).isEmpty();
+            assertThat(world.stalls).as("seed " + seed).isEmpty();
+            written += world.written;
+            read += world.read;
+            takeovers += world.takeovers;
+            handovers += world.handovers;
+            lost += world.lost;
+        }
+        // The runs do something.
+        assertThat(written).isGreaterThan(10L * RUNS);
+        assertThat(read).isGreaterThan(5L * RUNS);
+        assertThat(takeovers).isGreaterThan(RUNS);
+        assertThat(handovers).isPositive();
+        assertThat(lost).isPositive().isLessThan(RUNS / 10);
+    }
+
+    static List<Broken> rules() {
+        return StandbyWorld.rules();
+    }
+
+    @ParameterizedTest
+    @MethodSource("rules")
+    void eachRuleIsMissed(Broken broken) {
+        for (long seed = 0; seed < MOST_RUNS; seed++) {
+            StandbyWorld world = new StandbyWorld(seed, broken, false);
+            try {
+                world.run();
+            } catch (IllegalStateException | IllegalArgumentException | NullPointerException e) {
+                return;
+            }
+            if (!world.violations.isEmpty()) {
+                return;
+            }
+        }
+        throw new AssertionError("nobody noticed in " + MOST_RUNS + " runs");
+    }
+}
