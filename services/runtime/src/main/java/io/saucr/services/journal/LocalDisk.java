@@ -26,6 +26,9 @@ final class LocalDisk implements Disk {
 
     static final LocalDisk INSTANCE = new LocalDisk();
 
+    /** Of bytes that may only be read, copied on the way to a file. */
+    private static final int PART_BYTES = 64 << 10;
+
     private static final int LONGEST_HOLDER_BYTES = 200;
     private static final int LOCK_TRIES = 20;
     private static final long LOCK_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
@@ -231,8 +234,17 @@ final class LocalDisk implements Disk {
         @Override
         public void write(ByteBuffer from, long at) throws IOException {
             file.seek(at);
-            file.write(from.array(), from.arrayOffset() + from.position(), from.remaining());
-            from.position(from.limit());
+            if (from.hasArray()) {
+                file.write(from.array(), from.arrayOffset() + from.position(), from.remaining());
+                from.position(from.limit());
+                return;
+            }
+            byte[] part = new byte[Math.min(from.remaining(), PART_BYTES)];
+            while (from.hasRemaining()) {
+                int length = Math.min(from.remaining(), part.length);
+                from.get(part, 0, length);
+                file.write(part, 0, length);
+            }
         }
 
         @Override
