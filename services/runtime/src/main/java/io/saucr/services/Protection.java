@@ -1,6 +1,7 @@
 package io.saucr.services;
 
 import io.saucr.services.journal.ForceMode;
+import java.util.Optional;
 
 /** What a service survives, and so when a turn of it is final. Immutable. */
 public sealed interface Protection {
@@ -11,6 +12,53 @@ public sealed interface Protection {
      */
     static Local local() {
         return new Local(ForceMode.always());
+    }
+
+    /**
+     * A turn is final once the head in the ensemble names a segment that holds it, which this
+     * member and one more have forced. The service survives the loss of any member: another one,
+     * which runs the same line, goes on within a second.
+     */
+    static Standby standby() {
+        return new Standby(2, false, Optional.empty());
+    }
+
+    /**
+     * Members.
+     *
+     * @param copies members that force a segment before its turns are final, from 1
+     * @param stalls whether turns wait for that many members, however long
+     * @param members where other members reach this one; empty for the host that the service
+     *     listens at, at a port that the system chooses
+     */
+    record Standby(int copies, boolean stalls, Optional<Address> members) implements Protection {
+
+        private static final int MOST_COPIES = 9;
+
+        public Standby {
+            if (copies < 1 || copies > MOST_COPIES) {
+                throw new IllegalArgumentException(
+                        "copies are from 1 to " + MOST_COPIES + ", not " + copies);
+            }
+        }
+
+        /** The same with another number of members that have each segment; preset 2. */
+        public Standby copies(int other) {
+            return new Standby(other, stalls, members);
+        }
+
+        /** The same, reached by other members at this address. */
+        public Standby members(Address at) {
+            return new Standby(copies, stalls, Optional.of(at));
+        }
+
+        /**
+         * The same, but with fewer members than copies asked for turns wait. Without it the primary
+         * goes on alone, its own disk forced, and says so.
+         */
+        public Standby strict() {
+            return new Standby(copies, true, members);
+        }
     }
 
     /**

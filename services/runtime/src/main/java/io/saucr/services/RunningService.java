@@ -67,6 +67,19 @@ public interface RunningService extends AutoCloseable {
     void resume(String channel);
 
     /**
+     * Has another member take over from this one, without a request lost or repeated: turns are
+     * held until all that was done is named, then the head names the successor. For a rolling
+     * restart; {@link #close} does it by itself.
+     *
+     * @param member 16 hexadecimal digits; empty for any that is ready
+     * @throws IllegalArgumentException where that one is not ready; says which are
+     * @throws ServiceException where this member is not in office, or the successor did not come
+     */
+    default void handOver(Optional<String> member) {
+        throw new ServiceException(name() + " has no standbys: it runs with Protection.local()");
+    }
+
+    /**
      * Lets the turn that runs come to its end, makes what it did final, and ends. What peers have
      * not acked is sent by the next start.
      */

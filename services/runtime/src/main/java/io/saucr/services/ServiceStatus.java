@@ -25,6 +25,7 @@ import java.util.Map;
  * @param waitsFor services that take nothing at the moment, though messages wait for them (K13)
  * @param unreachable services that cannot be reached, or say that this one's birth is gone, with
  *     the reason and what to do
+ * @param member how this member is, of a service with standbys; else {@link MemberStatus#NONE}
  */
 public record ServiceStatus(
         String service,
@@ -44,7 +45,8 @@ public record ServiceStatus(
         List<Parked> parked,
         List<String> stopped,
         List<String> waitsFor,
-        Map<String, String> unreachable) {
+        Map<String, String> unreachable,
+        MemberStatus member) {
 
     public ServiceStatus {
         channels = List.copyOf(channels);
@@ -52,6 +54,54 @@ public record ServiceStatus(
         stopped = List.copyOf(stopped);
         waitsFor = List.copyOf(waitsFor);
         unreachable = Map.copyOf(unreachable);
+    }
+
+    /** Of a member that is not in office, and runs no turns. */
+    public static ServiceStatus none(String service, String birth) {
+        return new ServiceStatus(
+                service,
+                "",
+                birth,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                Map.of(),
+                MemberStatus.NONE);
+    }
+
+    /** The same of a member. */
+    public ServiceStatus with(MemberStatus its) {
+        return new ServiceStatus(
+                service,
+                address,
+                birth,
+                incarnation,
+                turn,
+                finalTurn,
+                bytesNotFinal,
+                bytesAboveBase,
+                bytesInFiles,
+                lastForceMicros,
+                duplicates,
+                timers,
+                outputs,
+                channels,
+                parked,
+                stopped,
+                waitsFor,
+                unreachable,
+                its);
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.saucr.services;
 
 import io.saucr.services.core.Limits;
+import io.saucr.services.journal.Disk;
 import io.saucr.services.local.Place;
 import io.saucr.services.local.Runs;
 import io.saucr.services.net.NetOptions;
@@ -169,6 +170,28 @@ public final class Services {
             Function<State, ? extends Service> constructor, Protection.Local protection)
             throws IOException, InterruptedException {
         return Runs.start(place, constructor, protection);
+    }
+
+    /**
+     * Starts one member of a service with standbys: the same line on each, with a folder of its
+     * own. Returns once it knows whom it follows, or is in office; waits for the ensemble as long
+     * as it takes.
+     *
+     * @param constructor makes the service from its state, each time that this member begins to
+     *     follow: what it holds beside its state is new then
+     * @param protection how many members have a turn before it is final
+     * @return runs until it is closed, which hands the office over where another member is ready.
+     *     When it must not go on, as its disk fails or the head is of another birth, the process
+     *     ends at once with status 70 (K8, C5)
+     * @throws IllegalArgumentException where the service or one of its types is not allowed
+     * @throws IOException where folder, port or keys cannot be used; says what to do
+     * @throws ServiceException where the head is not for this folder; says why, and what to do
+     * @throws InterruptedException where the thread is interrupted; nothing runs then
+     */
+    public RunningService run(
+            Function<State, ? extends Service> constructor, Protection.Standby protection)
+            throws IOException, InterruptedException {
+        return Runs.start(Disk.local(), place, constructor, protection);
     }
 
     /**

@@ -87,7 +87,7 @@ final class BirthOrder implements NewBirth {
                         Optional.empty(),
                         place.sessionTimeout(),
                         place.credentials(),
-                        LocalService.acls(place)),
+                        place.acls()),
                 OwnWrites.refusal(place) == null
                         ? Optional.of(OwnWrites.name(place))
                         : Optional.empty());

@@ -138,6 +138,12 @@ public interface Finality extends AutoCloseable {
     OutboxFiles outbox();
 
     /**
+     * A base of this turn, the newest, is to be made once it is final; for who makes bases of more
+     * than one turn at a time. Turn thread.
+     */
+    default void folding(long turn) {}
+
+    /**
      * Replaces the base and lets the records go that it covers (K10). One at a time, any thread,
      * while turns go on.
      *

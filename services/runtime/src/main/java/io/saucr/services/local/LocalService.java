@@ -15,15 +15,10 @@ import io.saucr.services.status.StatusPage;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Deque;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Function;
-import org.apache.zookeeper.ZooDefs;
-import org.apache.zookeeper.data.ACL;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -128,7 +123,7 @@ final class LocalService implements RunningService {
                                 Optional.of(address.toString()),
                                 place.sessionTimeout(),
                                 place.credentials(),
-                                acls(place)),
+                                place.acls()),
                         finality.incarnation(),
                         finality.incarnations(),
                         finality.confirmed(),
@@ -140,16 +135,6 @@ final class LocalService implements RunningService {
         } catch (Office.RefusedException e) {
             throw new ServiceException(place.name() + " does not start: " + e.getMessage(), e);
         }
-    }
-
-    /** With credentials all but reading is the creator's; others have to find the address. */
-    static List<ACL> acls(Place place) {
-        if (place.credentials().isEmpty()) {
-            return ZooDefs.Ids.OPEN_ACL_UNSAFE;
-        }
-        List<ACL> acls = new ArrayList<>(ZooDefs.Ids.CREATOR_ALL_ACL);
-        acls.addAll(ZooDefs.Ids.READ_ACL_UNSAFE);
-        return Collections.unmodifiableList(acls);
     }
 
     @Override

@@ -84,7 +84,7 @@ final class OwnWrites implements AutoCloseable {
                             .name(name(place))
                             .folder(place.folder().resolve(folder(birth)))
                             .sessionTimeout(place.sessionTimeout())
-                            .acls(LocalService.acls(place));
+                            .acls(place.acls());
             place.credentials().ifPresent(it -> builder.credentials(it.scheme(), it.secret()));
             finality.marker().ifPresent(builder::insteadOf);
             client = builder.open();

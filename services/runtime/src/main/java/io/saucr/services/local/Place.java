@@ -7,9 +7,14 @@ import io.saucr.services.journal.JournalOptions;
 import io.saucr.services.net.NetOptions;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.common.PathUtils;
+import org.apache.zookeeper.data.ACL;
 
 /**
  * Where one service is and with which settings it runs, checked. Immutable.
@@ -147,7 +152,7 @@ public record Place(
     }
 
     /** The path of a service beside this one, or of this one. */
-    String path(String service) {
+    public String path(String service) {
         return parent + "/" + service;
     }
 
@@ -294,5 +299,15 @@ public record Place(
                 sessionTimeout,
                 page,
                 Optional.of(at));
+    }
+
+    /** With credentials all but reading is the creator's; others have to find the address. */
+    public List<ACL> acls() {
+        if (credentials.isEmpty()) {
+            return ZooDefs.Ids.OPEN_ACL_UNSAFE;
+        }
+        List<ACL> acls = new ArrayList<>(ZooDefs.Ids.CREATOR_ALL_ACL);
+        acls.addAll(ZooDefs.Ids.READ_ACL_UNSAFE);
+        return Collections.unmodifiableList(acls);
     }
 }

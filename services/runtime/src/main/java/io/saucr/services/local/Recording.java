@@ -248,6 +248,7 @@ final class Recording {
     /** Writes a base of the newest turn once that is final; nothing where one is under way. */
     void fold() {
         if (fold == null && core.newestTurn() > folded) {
+            finality.folding(core.newestTurn());
             fold = now();
         }
         writeIfFinal();

@@ -9,6 +9,7 @@ import io.saucr.services.State;
 import io.saucr.services.core.Moment;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.net.Transport;
+import io.saucr.services.standby.StandbyService;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -26,7 +27,7 @@ public final class Runs {
     private Runs() {}
 
     /** The threads of all connections of this process. */
-    static Transport transport() {
+    public static Transport transport() {
         return Connections.TRANSPORT;
     }
 
@@ -47,6 +48,16 @@ public final class Runs {
             Protection.Local protection)
             throws IOException, InterruptedException {
         return LocalService.start(disk, place, constructor, protection.force(), Halt.process());
+    }
+
+    /** A member of a service with standbys; see {@link io.saucr.services.Services#run}. */
+    public static RunningService start(
+            Disk disk,
+            Place place,
+            Function<State, ? extends Service> constructor,
+            Protection.Standby protection)
+            throws IOException, InterruptedException {
+        return StandbyService.start(disk, place, constructor, protection, Halt.process());
     }
 
     /** See {@link io.saucr.services.Services#client()}. */

@@ -2,6 +2,7 @@ package io.saucr.services.local;
 
 import io.saucr.services.Address;
 import io.saucr.services.Measures;
+import io.saucr.services.MemberStatus;
 import io.saucr.services.Service;
 import io.saucr.services.ServiceException;
 import io.saucr.services.ServiceStatus;
@@ -51,7 +52,7 @@ import org.slf4j.LoggerFactory;
  * <p>The steps and {@link #end} belong to any thread but its own, one at a time; questions and
  * orders to any thread that runs no turn.
  */
-final class Term {
+public final class Term {
 
     private static final Logger LOG = LoggerFactory.getLogger(Term.class);
 
@@ -145,7 +146,7 @@ final class Term {
      * @throws IllegalArgumentException where the service or one of its types is not allowed
      * @throws IOException where what survived cannot be read; says what to do. Nothing is left
      */
-    static Term open(
+    public static Term open(
             Place place,
             Function<State, ? extends Service> constructor,
             Finality finality,
@@ -162,7 +163,7 @@ final class Term {
      * @throws IOException where port or keys cannot be used; says what to do. The term can only be
      *     ended then
      */
-    synchronized Address listen() throws IOException {
+    public synchronized Address listen() throws IOException {
         expect(!ended && address == null, "listens once, before its end");
         String name = place.name();
         calling = threads(CALLING_THREADS, "calls of " + name);
@@ -214,7 +215,7 @@ final class Term {
      *
      * @throws IOException where that cannot be noted: the process has to halt
      */
-    synchronized void begin() throws IOException {
+    public synchronized void begin() throws IOException {
         expect(!ended && address != null, "begins once it listens, before its end");
         finality.confirm();
         finality.begin(measured(loop));
@@ -306,22 +307,22 @@ final class Term {
     }
 
     /** Where it answers. After {@link #listen}. */
-    Address address() {
+    public Address address() {
         return address;
     }
 
     /** Where it answers by HTTP, where it does. */
-    Optional<Address> http() {
+    public Optional<Address> http() {
         return Optional.ofNullable(door).map(HttpDoor::address);
     }
 
     /** The newest turn that survived; 0 where none did. */
-    long recovered() {
+    public long recovered() {
         return turns.recovered();
     }
 
     /** See {@link io.saucr.services.RunningService#status}. */
-    ServiceStatus status() {
+    public ServiceStatus status() {
         TurnGuard.refuse("status", "ask from outside of turns");
         CompletableFuture<ServiceStatus> status = new CompletableFuture<>();
         post(() -> status.complete(statusNow()));
@@ -330,34 +331,39 @@ final class Term {
     }
 
     /** See {@link io.saucr.services.RunningService#measure}. */
-    void measure(Measures those) {
+    public void measure(Measures those) {
         measures = those;
         turns.measure(those);
     }
 
+    /** Whether no inputs are taken, as the office is to be handed over. Any thread. */
+    public void hold(boolean held) {
+        turns.hold(held);
+    }
+
     /** See {@link io.saucr.services.RunningService#retry}. */
-    void retry(long parked) {
+    public void retry(long parked) {
         order("retry", () -> turns.retryParked(parked));
     }
 
     /** See {@link io.saucr.services.RunningService#discard}. */
-    void discard(long parked) {
+    public void discard(long parked) {
         order("discard", () -> turns.discardParked(parked));
     }
 
     /** See {@link io.saucr.services.RunningService#declareGone}. */
-    void declareGone(String service, String birth) {
+    public void declareGone(String service, String birth) {
         Birth parsed = Birth.parse(birth);
         order("declareGone", () -> turns.declareGone(service, parsed));
     }
 
     /** See {@link io.saucr.services.RunningService#giveUp}. */
-    void giveUp(String service) {
+    public void giveUp(String service) {
         order("giveUp", () -> turns.giveUp(service));
     }
 
     /** See {@link io.saucr.services.RunningService#resume}. */
-    void resume(String channel) {
+    public void resume(String channel) {
         order("resume", () -> turns.resume(channel));
     }
 
@@ -427,7 +433,8 @@ final class Term {
                         .toList(),
                 core.stopped(),
                 core.waitsFor(),
-                unreachable(core));
+                unreachable(core),
+                MemberStatus.NONE);
     }
 
     private Map<String, String> unreachable(ServiceCore core) {
@@ -456,7 +463,7 @@ final class Term {
      * @return whether it has come to its end; else what it still does stays here
      * @throws IllegalStateException on its turn thread
      */
-    boolean stop(Duration patience) {
+    public boolean stop(Duration patience) {
         boolean stopped = loop.stop(patience);
         over.completeExceptionally(new ServiceException("its term has ended"));
         return stopped;
@@ -471,7 +478,7 @@ final class Term {
      * @return whether nothing of it runs any more; the log says what does
      * @throws IllegalStateException on its turn thread
      */
-    synchronized boolean end(Duration patience) {
+    public synchronized boolean end(Duration patience) {
         ended = true;
         long until = System.nanoTime() + patience.toNanos();
         boolean stopped = stop(patience);

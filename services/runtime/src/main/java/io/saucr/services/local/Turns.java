@@ -73,6 +73,7 @@ public final class Turns implements Endpoint {
     private final TreeMap<Long, List<Runnable>> whenFinal = new TreeMap<>();
     private volatile boolean noRoom;
     private volatile boolean scarce;
+    private volatile boolean held;
     private volatile Measures measures = Measures.NONE;
 
     /** When turns began that are not final, where somebody measures. */
@@ -293,6 +294,11 @@ public final class Turns implements Endpoint {
         scarce = little;
     }
 
+    /** Whether no inputs are taken, whatever room there is. Any thread. */
+    public void hold(boolean now) {
+        held = now;
+    }
+
     /** Whether the disk has room for more than acks and folding (K13). Any thread. */
     public void room(boolean enough) {
         noRoom = !enough;
@@ -428,7 +434,7 @@ public final class Turns implements Endpoint {
         recording.perform(core.tick(at));
         long notFinal = finality.bytesNotFinal();
         core.take(
-                noRoom
+                noRoom || held
                         ? Intake.NOTHING
                         : notFinal < options.unforcedBytes()
                                         && !scarce

@@ -86,6 +86,18 @@ public final class Changes {
         return byName.values().stream().mapToInt(one -> one.entries().size()).sum();
     }
 
+    /** The bytes of all keys and values in it. */
+    public long bytes() {
+        long sum = 0;
+        for (Collection one : byName.values()) {
+            for (Map.Entry<ByteBuffer, byte[]> entry : one.entries().entrySet()) {
+                sum += entry.getKey().remaining();
+                sum += entry.getValue() == null ? 0 : entry.getValue().length;
+            }
+        }
+        return sum;
+    }
+
     /**
      * These changes and then the later ones, as one. Associative.
      *

@@ -1,0 +1,59 @@
+package io.saucr.services;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * How a member of a service with standbys is at one moment. Immutable.
+ *
+ * @param member this one, 16 hexadecimal digits; empty text for a service without members
+ * @param role {@code primary}, {@code standby}, {@code starting} while no head was read, or {@code
+ *     stopped}; empty text for a service without members
+ * @param epoch how often the office was taken, as the head says; 0 before it was read
+ * @param primary the member in office, as the head says
+ * @param primaryAt where other members reach it
+ * @param segment the newest segment that the head names, as far as this member knows
+ * @param stored the newest segment in this member's folder
+ * @param applied up to which segment this member's state is
+ * @param copies {@code forced} where as many members as asked for have that segment, {@code alone}
+ *     where fewer do, {@code memory} where two have written it (C15)
+ * @param holders members that have it
+ * @param followers of a primary: up to which segment each linked standby has stored
+ * @param linked of a standby: whether the primary is there
+ * @param lacks of a standby: what it needs to take over; empty text where it could
+ * @param waitingMillis of a primary: how long the oldest turn has waited for the head
+ * @param lastCommitMicros of a primary: how long the last segment took from its first turn until
+ *     the head named it
+ * @param ensemble whether the ensemble is connected
+ * @param stopped why this member does not go on; empty text where it does
+ */
+public record MemberStatus(
+        String member,
+        String role,
+        long epoch,
+        String primary,
+        String primaryAt,
+        long segment,
+        long stored,
+        long applied,
+        String copies,
+        List<String> holders,
+        Map<String, Long> followers,
+        boolean linked,
+        String lacks,
+        long waitingMillis,
+        long lastCommitMicros,
+        boolean ensemble,
+        String stopped) {
+
+    /** Of a service that runs alone. */
+    public static final MemberStatus NONE =
+            new MemberStatus(
+                    "", "", 0, "", "", 0, 0, 0, "", List.of(), Map.of(), false, "", 0, 0, false,
+                    "");
+
+    public MemberStatus {
+        holders = List.copyOf(holders);
+        followers = Map.copyOf(followers);
+    }
+}

@@ -1,0 +1,117 @@
+package io.saucr.services.standby;
+
+import io.saucr.services.core.Change;
+import io.saucr.services.core.Delta;
+import io.saucr.services.state.Changes;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Turns that no segment holds yet, in order. The turn thread adds, between turns; whoever cuts
+ * takes all at once, in constant time, so a segment holds whole turns (C1). Any thread.
+ */
+final class Batches {
+
+    /** What a turn takes beside bodies and values, roughly. */
+    private static final int TURN_BYTES = 64;
+
+    /**
+     * Turns in a row.
+     *
+     * @param addedNanos when the first of them was added
+     */
+    record Batch(List<Delta> deltas, List<Changes> changes, long bytes, long addedNanos) {
+
+        long firstTurn() {
+            return deltas.get(0).turn();
+        }
+
+        long lastTurn() {
+            return deltas.get(deltas.size() - 1).turn();
+        }
+    }
+
+    private static final class Open {
+        final List<Delta> deltas = new ArrayList<>();
+        final List<Changes> changes = new ArrayList<>();
+        final long addedNanos = System.nanoTime();
+        long bytes;
+    }
+
+    private final long mostBytes;
+    private final ArrayDeque<Open> all = new ArrayDeque<>();
+    private boolean closed;
+    private long bytes;
+
+    /**
+     * None yet.
+     *
+     * @param mostBytes at which a batch ends and the next begins
+     */
+    Batches(long mostBytes) {
+        this.mostBytes = mostBytes;
+    }
+
+    /**
+     * Adds the next turn.
+     *
+     * @return whether somebody has to be told that there is something to cut
+     */
+    synchronized boolean add(Delta delta, Changes changes) {
+        boolean first = all.isEmpty();
+        if (first || closed || all.getLast().bytes >= mostBytes) {
+            all.add(new Open());
+            closed = false;
+        }
+        Open last = all.getLast();
+        last.deltas.add(delta);
+        last.changes.add(changes);
+        long more = bytes(delta) + changes.bytes();
+        last.bytes += more;
+        bytes += more;
+        return first;
+    }
+
+    /** The next turn begins another batch, so that a segment ends with the newest one. */
+    synchronized void end() {
+        closed = true;
+    }
+
+    /** Takes the oldest turns. */
+    synchronized Optional<Batch> take() {
+        Open first = all.poll();
+        if (first == null) {
+            return Optional.empty();
+        }
+        bytes -= first.bytes;
+        return Optional.of(new Batch(first.deltas, first.changes, first.bytes, first.addedNanos));
+    }
+
+    /** Of all turns in it, roughly. */
+    synchronized long bytes() {
+        return bytes;
+    }
+
+    /** How long the oldest turn has been here; 0 for none. */
+    synchronized long oldestMillis() {
+        return all.isEmpty() ? 0 : (System.nanoTime() - all.getFirst().addedNanos) / 1_000_000;
+    }
+
+    private static long bytes(Delta delta) {
+        long sum = TURN_BYTES;
+        for (Change change : delta.changes()) {
+            if (change instanceof Change.Sent it) {
+                sum += it.body().bytes().length;
+            } else if (change instanceof Change.TimerSet it) {
+                sum += it.body().bytes().length;
+            } else if (change instanceof Change.OutputMade it) {
+                sum += it.body().bytes().length;
+            } else if (change instanceof Change.Parked it) {
+                sum += it.body().bytes().length;
+            }
+        }
+        return sum;
+    }
+}

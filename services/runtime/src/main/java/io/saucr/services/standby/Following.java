@@ -1,0 +1,380 @@
+package io.saucr.services.standby;
+
+import io.saucr.services.Address;
+import io.saucr.services.checkpoint.MemberFolder;
+import io.saucr.services.checkpoint.RefusedSegmentException;
+import io.saucr.services.checkpoint.Segment;
+import io.saucr.services.core.Birth;
+import io.saucr.services.core.standby.SegmentId;
+import io.saucr.services.core.standby.Standby;
+import io.saucr.services.core.standby.StandbyHead;
+import io.saucr.services.ensemble.HeadNode;
+import io.saucr.services.members.MemberFrame;
+import io.saucr.services.members.MemberLink;
+import io.saucr.services.members.MemberLinks;
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What a member does while it is not in office: it keeps the primary's segments, has those applied
+ * that the head names (C16), and does what {@link Standby} decides. The member's thread, apart from
+ * what is said of others.
+ */
+final class Following {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Following.class);
+
+    /** A store that is this much behind is told so by the end of its link. */
+    private static final long MOST_ARRIVED_BYTES = 256L << 20;
+
+    /** What a standby asks of its member, on the member's thread. */
+    interface Member {
+
+        /** The birth of the service is known: a life may begin. */
+        void met(Birth birth);
+
+        /** What the head names is to be applied. */
+        void apply(SegmentId upTo);
+
+        /** This member is in office. */
+        void inOffice(StandbyHead head, int version);
+
+        /** This member must not go on. */
+        void refused(String reason);
+
+        /** The folder holds a base that the life has not seen: begin another one. */
+        void startOver(String reason);
+    }
+
+    private final String service;
+    private final String name;
+    private final Standby core;
+    private final HeadNode node;
+    private final Store store;
+    private final MemberFolder folder;
+    private final MemberLinks links;
+    private final Executor thread;
+    private final Member member;
+    private Optional<String> followed = Optional.empty();
+    private Optional<MemberLink> upstream = Optional.empty();
+    private Optional<BaseTransfer.Receiver> base = Optional.empty();
+    private boolean warned;
+    private volatile boolean over;
+
+    Following(
+            String service,
+            String name,
+            Standby core,
+            HeadNode node,
+            Store store,
+            MemberFolder folder,
+            MemberLinks links,
+            Executor thread,
+            Member member) {
+        this.service = service;
+        this.name = name;
+        this.core = core;
+        this.node = node;
+        this.store = store;
+        this.folder = folder;
+        this.links = links;
+        this.thread = thread;
+        this.member = member;
+    }
+
+    private static long now() {
+        return System.nanoTime() / 1_000_000;
+    }
+
+    private void perform(List<Standby.Action> actions) {
+        for (Standby.Action action : actions) {
+            if (over) {
+                return;
+            }
+            if (action instanceof Standby.Action.Read) {
+                node.read();
+            } else if (action instanceof Standby.Action.Challenge) {
+                LOG.info("{}: member {} doubts that the primary lives", service, name);
+                node.challenge("member " + name + " asks");
+            } else if (action instanceof Standby.Action.Create it) {
+                node.create(it.head());
+            } else if (action instanceof Standby.Action.Take it) {
+                take(it);
+            } else if (action instanceof Standby.Action.Follow it) {
+                follow(it.head());
+            } else if (action instanceof Standby.Action.Apply it) {
+                member.apply(it.upTo());
+            } else if (action instanceof Standby.Action.Fetch it) {
+                warnOnce(it.head());
+            } else if (action instanceof Standby.Action.InOffice it) {
+                end();
+                member.met(it.head().holder().birth());
+                member.inOffice(it.head(), it.version());
+            } else if (action instanceof Standby.Action.Refuse it) {
+                end();
+                member.refused(it.reason());
+            }
+        }
+    }
+
+    private void warnOnce(StandbyHead head) {
+        if (!warned) {
+            warned = true;
+            LOG.warn(
+                    "{}: member {} cannot take over: it lacks segment {}, which members {} have."
+                            + " Start one of them",
+                    service,
+                    name,
+                    head.segment(),
+                    head.holders());
+        }
+    }
+
+    /** What it has is forced before it stands for it. */
+    private void take(Standby.Action.Take take) {
+        store.then(
+                into -> {
+                    into.force();
+                    thread.execute(
+                            () -> {
+                                if (!over) {
+                                    node.write(take.head(), take.version(), false);
+                                }
+                            });
+                });
+    }
+
+    private void follow(StandbyHead head) {
+        warned = false;
+        leave();
+        member.met(head.holder().birth());
+        if (head.member().equals(name)) {
+            // An earlier process of this member, or one on a copy of its folder.
+            return;
+        }
+        LOG.info(
+                "{}: member {} follows member {} at {}, epoch {}",
+                service,
+                name,
+                head.member(),
+                head.at(),
+                head.holder().number());
+        followed = Optional.of(head.member());
+        links.dial(head.member(), Address.parse(head.at()));
+    }
+
+    private void leave() {
+        followed.ifPresent(links::leave);
+        followed = Optional.empty();
+        upstream = Optional.empty();
+        base.ifPresent(this::giveUp);
+        base = Optional.empty();
+    }
+
+    private void end() {
+        leave();
+        over = true;
+    }
+
+    /** Ends it, as the member closes. */
+    void close() {
+        if (!over) {
+            end();
+        }
+    }
+
+    void tick() {
+        if (!over) {
+            upstream.ifPresent(
+                    it -> {
+                        core.heard(it.lastHeardNanos() / 1_000_000);
+                        it.lastHeartbeat()
+                                .ifPresent(
+                                        beat -> perform(core.waits(beat.waitingMillis(), now())));
+                    });
+        }
+        if (!over) {
+            perform(core.tick(now()));
+        }
+    }
+
+    void read(Optional<StandbyHead> head, int version) {
+        if (!over) {
+            perform(core.seen(head, version, now()));
+        }
+    }
+
+    void wrote(int version) {
+        if (!over) {
+            perform(core.took(version));
+        }
+    }
+
+    void unknown(String why) {
+        if (!over) {
+            LOG.debug("{}: a request of member {}: {}", service, name, why);
+            perform(core.unknown(now()));
+        }
+    }
+
+    void challengeWritten() {
+        if (!over) {
+            perform(core.challenged(now()));
+        }
+    }
+
+    // ---- links
+
+    void up(MemberLink link) {
+        if (over || !followed.equals(Optional.of(link.hello().member()))) {
+            return;
+        }
+        upstream = Optional.of(link);
+        core.linked(now());
+        link.send(new MemberFrame.Follow(folder.last(), folder.known()));
+    }
+
+    void down(MemberLink link) {
+        if (!over && isUpstream(link)) {
+            upstream = Optional.empty();
+            base.ifPresent(this::giveUp);
+            base = Optional.empty();
+            perform(core.unlinked(now()));
+        }
+    }
+
+    private boolean isUpstream(MemberLink link) {
+        return upstream.map(MemberLink::id).equals(Optional.of(link.id()));
+    }
+
+    void frame(MemberLink link, MemberFrame frame) {
+        if (over || !isUpstream(link)) {
+            return;
+        }
+        core.heard(now());
+        if (frame instanceof MemberFrame.Segment it) {
+            segment(link, it);
+        } else if (frame instanceof MemberFrame.Committed it) {
+            // Behind the segments that came before it.
+            store.then(into -> thread.execute(() -> named(it.segment())));
+        } else if (frame instanceof MemberFrame.Base
+                || frame instanceof MemberFrame.BasePart
+                || frame instanceof MemberFrame.BaseEnd) {
+            base(link, frame);
+        }
+    }
+
+    private void named(SegmentId id) {
+        if (!over) {
+            perform(core.named(id));
+        }
+    }
+
+    private void segment(MemberLink link, MemberFrame.Segment frame) {
+        Segment segment;
+        try {
+            segment = Segment.decode(frame.bytes());
+            segment.header()
+                    .throwUnlessOf(
+                            service, core.head().map(it -> it.holder().birth()).orElseThrow());
+        } catch (RefusedSegmentException e) {
+            LOG.warn("{}: a segment from {} is refused", service, link.remote(), e);
+            link.close("a segment is refused: " + e.getMessage());
+            return;
+        }
+        if (store.arrivedBytes() > MOST_ARRIVED_BYTES) {
+            link.close("the disk of member " + name + " is too slow");
+            return;
+        }
+        store.arrived(segment, new Keeping(link));
+    }
+
+    private void base(MemberLink link, MemberFrame frame) {
+        if (frame instanceof MemberFrame.Base) {
+            base.ifPresent(this::giveUp);
+            base = Optional.of(new BaseTransfer.Receiver());
+        }
+        BaseTransfer.Receiver receiver = base.orElse(null);
+        if (receiver == null) {
+            return;
+        }
+        store.then(
+                into -> {
+                    boolean done;
+                    try {
+                        done = receiver.take(frame, into);
+                    } catch (IOException | IllegalArgumentException | IllegalStateException e) {
+                        LOG.warn("{}: a base from {} is not kept", service, link.remote(), e);
+                        receiver.close();
+                        link.close("a base is not kept: " + e.getMessage());
+                        return;
+                    }
+                    if (done) {
+                        thread.execute(() -> hasBase(link));
+                    }
+                });
+    }
+
+    private void giveUp(BaseTransfer.Receiver receiver) {
+        store.then(into -> receiver.close());
+    }
+
+    private void hasBase(MemberLink link) {
+        if (!over && isUpstream(link)) {
+            base = Optional.empty();
+            member.startOver("a base came from member " + link.hello().member());
+            link.send(new MemberFrame.Follow(folder.last(), folder.known()));
+        }
+    }
+
+    /** Decides on the store's thread what is kept. */
+    private final class Keeping implements Store.Keeping {
+
+        private final MemberLink link;
+
+        Keeping(MemberLink link) {
+            this.link = link;
+        }
+
+        @Override
+        public boolean keeps(Segment segment, MemberFolder into) throws IOException {
+            if (over) {
+                return false;
+            }
+            SegmentId id = segment.id();
+            Standby.Arrival arrival = core.arrived(id, segment.header().previous());
+            switch (arrival) {
+                case KNOWN -> {
+                    return true;
+                }
+                case REPLACE -> into.dropAfter(id.number() - 1);
+                case APPEND -> {}
+                case GAP, REFUSE -> {
+                    LOG.warn("{}: segment {} from {}: {}", service, id, link.remote(), arrival);
+                    link.close(
+                            arrival == Standby.Arrival.GAP
+                                    ? "segments before " + id + " are missing"
+                                    : "segment " + id + " contradicts " + into.last());
+                    return false;
+                }
+            }
+            into.append(segment);
+            return true;
+        }
+
+        @Override
+        public void stored(long number) {
+            link.send(new MemberFrame.Stored(number));
+        }
+    }
+
+    // ---- questions
+
+    Standby core() {
+        return core;
+    }
+}

@@ -1,0 +1,620 @@
+package io.saucr.services.standby;
+
+import io.saucr.services.Address;
+import io.saucr.services.MemberStatus;
+import io.saucr.services.ServiceException;
+import io.saucr.services.checkpoint.MemberFolder;
+import io.saucr.services.core.Birth;
+import io.saucr.services.core.standby.Primary;
+import io.saucr.services.core.standby.SegmentId;
+import io.saucr.services.core.standby.Standby;
+import io.saucr.services.core.standby.StandbyHead;
+import io.saucr.services.ensemble.HeadNode;
+import io.saucr.services.journal.OutboxFiles;
+import io.saucr.services.members.MemberFrame;
+import io.saucr.services.members.MemberLink;
+import io.saucr.services.members.MemberLinks;
+import io.saucr.services.members.MemberListener;
+import java.io.IOException;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One member of a service with standbys: a standby, then perhaps the primary, then a standby again.
+ * Everything of it happens on one thread, but the writing of its folder and the turns. Each time
+ * that it begins to follow it begins a life, whose state is filled until it is in office or over.
+ */
+final class Member
+        implements HeadNode.Listener,
+                MemberListener,
+                Replicated.Member,
+                Following.Member,
+                Serving.Member {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Member.class);
+
+    private static final long TICK_MILLIS = 20;
+
+    /** What becomes of lives; on the member's thread, must not wait. */
+    interface Lives {
+
+        /** A life begins: turns are to be opened on it. One before it is over. */
+        void begin(Replicated life);
+
+        /** The life that began last is over: its turns end. */
+        void over(Replicated life, String reason);
+
+        /** The member that was to take over did not: turns go on. */
+        void notHanded(String member);
+
+        /** The member must not go on. */
+        void refused(String reason);
+    }
+
+    /** Says how much the disk could still take. */
+    interface Room {
+        long usableBytes() throws IOException;
+    }
+
+    /** What a member is made of. */
+    record Parts(
+            String service,
+            String name,
+            long nonce,
+            MemberFolder folder,
+            Primary.Rules primary,
+            Standby.Rules standby,
+            long foldBytes,
+            long batchBytes,
+            Room room,
+            Function<Birth, OutboxFiles> outbox,
+            Supplier<Birth> births,
+            ScheduledExecutorService thread,
+            Executor reading,
+            Executor folding) {}
+
+    private final Parts parts;
+    private final Lives lives;
+    private final Store store;
+    private HeadNode node;
+    private MemberLinks links;
+    private String at;
+    private Following following;
+    private volatile Serving serving;
+    private volatile Replicated life;
+    private volatile Batches batches;
+    private Optional<Birth> birth = Optional.empty();
+    private boolean over;
+    private volatile String refusal = "";
+
+    Member(Parts parts, Store store, Lives lives) {
+        this.parts = parts;
+        this.store = store;
+        this.lives = lives;
+    }
+
+    /**
+     * Begins to follow.
+     *
+     * @param where where other members reach this one
+     */
+    void begin(HeadNode with, MemberLinks over, String where) {
+        node = with;
+        links = over;
+        at = where;
+        parts.thread()
+                .execute(
+                        () -> {
+                            parts.folder().birth().ifPresent(this::knows);
+                            follow();
+                        });
+        var unused =
+                parts.thread()
+                        .scheduleWithFixedDelay(
+                                guarded(this::tick),
+                                TICK_MILLIS,
+                                TICK_MILLIS,
+                                TimeUnit.MILLISECONDS);
+    }
+
+    private Runnable guarded(Runnable task) {
+        return () -> {
+            try {
+                task.run();
+            } catch (RuntimeException e) {
+                defect(e);
+            }
+        };
+    }
+
+    private void defect(RuntimeException e) {
+        LOG.error("{}: member {} failed; report this", parts.service(), parts.name(), e);
+        refuse("member " + parts.name() + " failed: " + e);
+    }
+
+    /**
+     * On the member's thread, where a defect ends the member, as nobody knows what is true then.
+     */
+    private void run(Runnable task) {
+        try {
+            parts.thread().execute(guarded(task));
+        } catch (RejectedExecutionException e) {
+            LOG.debug("{}: member {} is closed", parts.service(), parts.name());
+        }
+    }
+
+    private void follow() {
+        life = null;
+        batches = null;
+        Standby core =
+                new Standby(
+                        parts.standby(),
+                        parts.name(),
+                        parts.nonce(),
+                        at,
+                        new FolderChain(parts.folder()),
+                        parts.births().get());
+        following =
+                new Following(
+                        parts.service(),
+                        parts.name(),
+                        core,
+                        node,
+                        store,
+                        parts.folder(),
+                        links,
+                        this::run,
+                        this);
+        tick();
+    }
+
+    private void tick() {
+        if (over) {
+            return;
+        }
+        if (following != null) {
+            following.tick();
+        }
+        Serving now = serving;
+        if (now != null) {
+            now.tick();
+        }
+    }
+
+    /** Ends it; the head stays. Any thread; waits for the member's thread. */
+    void close() {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        run(
+                () -> {
+                    over = true;
+                    if (following != null) {
+                        following.close();
+                    }
+                    if (serving != null) {
+                        serving.close("member " + parts.name() + " was closed");
+                    }
+                    if (life != null) {
+                        life.end("closed");
+                    }
+                    done.complete(null);
+                });
+        try {
+            done.orTimeout(10, TimeUnit.SECONDS).join();
+        } catch (RuntimeException e) {
+            LOG.warn("{}: member {} did not end", parts.service(), parts.name(), e);
+        }
+    }
+
+    // ---- what a standby asks
+
+    @Override
+    public void met(Birth of) {
+        if (birth.isEmpty()) {
+            knows(of);
+            store.then(into -> into.birth(of));
+        }
+        if (life == null) {
+            batches = new Batches(parts.batchBytes());
+            life =
+                    new Replicated(
+                            parts.service(),
+                            of,
+                            parts.folder(),
+                            parts.outbox().apply(of),
+                            batches,
+                            this,
+                            parts.foldBytes(),
+                            parts.folding());
+            lives.begin(life);
+        }
+    }
+
+    private void knows(Birth of) {
+        birth = Optional.of(of);
+        links.birth(of);
+    }
+
+    @Override
+    public void apply(SegmentId upTo) {
+        life.apply(upTo);
+    }
+
+    @Override
+    public void startOver(String reason) {
+        Replicated before = life;
+        life = null;
+        before.end(reason);
+        lives.over(before, reason);
+        met(birth.orElseThrow());
+    }
+
+    @Override
+    public void inOffice(StandbyHead head, int version) {
+        LOG.info(
+                "{}: member {} is in office: epoch {}, from segment {}, turn {}",
+                parts.service(),
+                parts.name(),
+                head.holder().number(),
+                head.segment(),
+                head.turn());
+        following = null;
+        // No head will ever name what is above: whoever could have is fenced (C16).
+        store.then(into -> into.dropAfter(head.segment().number()));
+        serving =
+                new Serving(
+                        parts.service(),
+                        parts.primary(),
+                        head,
+                        version,
+                        node,
+                        store,
+                        parts.folder(),
+                        batches,
+                        life,
+                        this::run,
+                        parts.reading(),
+                        this);
+        node.watch();
+        life.takeOffice(head);
+    }
+
+    @Override
+    public void refused(String reason) {
+        refuse(reason);
+    }
+
+    private void refuse(String reason) {
+        if (!over) {
+            over = true;
+            refusal = reason;
+            lives.refused(reason);
+        }
+    }
+
+    // ---- what the office asks
+
+    @Override
+    public void over(String reason, boolean stops) {
+        LOG.warn("{}: member {} is out of office: {}", parts.service(), parts.name(), reason);
+        leaveOffice(reason);
+        if (stops) {
+            refuse(reason);
+        } else {
+            follow();
+        }
+    }
+
+    @Override
+    public void handedOver(String to) {
+        LOG.info("{}: member {} handed over to member {}", parts.service(), parts.name(), to);
+        leaveOffice("handed over to member " + to);
+        follow();
+    }
+
+    private void leaveOffice(String reason) {
+        serving = null;
+        node.leave();
+        Replicated before = life;
+        life = null;
+        if (before != null) {
+            before.end(reason);
+            lives.over(before, reason);
+        }
+    }
+
+    @Override
+    public void notHanded(String to) {
+        lives.notHanded(to);
+    }
+
+    // ---- what the ensemble says
+
+    @Override
+    public void read(Optional<StandbyHead> head, int version) {
+        guarded(
+                        () -> {
+                            if (following != null) {
+                                following.read(head, version);
+                            } else if (serving != null) {
+                                serving.read(head, version);
+                            }
+                        })
+                .run();
+    }
+
+    @Override
+    public void wrote(int version) {
+        guarded(
+                        () -> {
+                            if (following != null) {
+                                following.wrote(version);
+                            } else if (serving != null) {
+                                serving.wrote(version);
+                            }
+                        })
+                .run();
+    }
+
+    @Override
+    public void checked() {
+        guarded(
+                        () -> {
+                            if (serving != null) {
+                                serving.checked();
+                            }
+                        })
+                .run();
+    }
+
+    @Override
+    public void unknown(String why) {
+        guarded(
+                        () -> {
+                            if (following != null) {
+                                following.unknown(why);
+                            } else if (serving != null) {
+                                serving.unknown(why);
+                            }
+                        })
+                .run();
+    }
+
+    @Override
+    public void challengeWritten() {
+        guarded(
+                        () -> {
+                            if (following != null) {
+                                following.challengeWritten();
+                            }
+                        })
+                .run();
+    }
+
+    @Override
+    public void challenged() {
+        guarded(
+                        () -> {
+                            if (serving != null) {
+                                serving.challenged();
+                            }
+                        })
+                .run();
+    }
+
+    // ---- what other members say
+
+    @Override
+    public void up(MemberLink link) {
+        if (following != null && link.dialled()) {
+            following.up(link);
+        }
+    }
+
+    @Override
+    public void frame(MemberLink link, MemberFrame frame) {
+        guarded(() -> take(link, frame)).run();
+    }
+
+    private void take(MemberLink link, MemberFrame frame) {
+        Serving now = serving;
+        if (frame instanceof MemberFrame.Follow it) {
+            if (now == null) {
+                link.close("member " + parts.name() + " is not in office");
+            } else {
+                now.follow(link, it);
+            }
+        } else if (frame instanceof MemberFrame.Stored it) {
+            if (now != null) {
+                now.stored(link, it.number());
+            }
+        } else if (following != null) {
+            following.frame(link, frame);
+        }
+    }
+
+    @Override
+    public void down(MemberLink link, String reason) {
+        LOG.debug("{}: link with {} ended: {}", parts.service(), link.remote(), reason);
+        guarded(
+                        () -> {
+                            if (following != null) {
+                                following.down(link);
+                            }
+                            if (serving != null) {
+                                serving.unlinked(link);
+                            }
+                        })
+                .run();
+    }
+
+    /** How this member fares, for others. Any thread. */
+    MemberFrame.Heartbeat heartbeat() {
+        Serving now = serving;
+        return now == null
+                ? new MemberFrame.Heartbeat(0, parts.folder().known())
+                : new MemberFrame.Heartbeat(now.waitingMillis(), now.named().number());
+    }
+
+    // ---- what a life asks
+
+    @Override
+    public void wake() {
+        Serving now = serving;
+        if (now != null) {
+            now.wake();
+        }
+    }
+
+    @Override
+    public CompletableFuture<Void> nameStart() {
+        Serving now = serving;
+        return now == null
+                ? CompletableFuture.failedFuture(new IOException("out of office"))
+                : now.nameStart();
+    }
+
+    @Override
+    public void prove(long read) {
+        run(
+                () -> {
+                    if (serving != null) {
+                        serving.prove(read);
+                    }
+                });
+    }
+
+    @Override
+    public long bytesNotNamed() {
+        Serving now = serving;
+        return now == null ? 0 : now.bytesNotNamed();
+    }
+
+    @Override
+    public long usableBytes() throws IOException {
+        return parts.room().usableBytes();
+    }
+
+    @Override
+    public long lastCommitMicros() {
+        Serving now = serving;
+        return now == null ? 0 : now.lastCommitMicros();
+    }
+
+    // ---- orders and questions
+
+    /**
+     * Hands the office over; turns are held already. Any thread.
+     *
+     * @return fails with IllegalArgumentException where that is not possible; done once the order
+     *     is under way
+     */
+    CompletableFuture<Void> handOver(Optional<String> to) {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        run(
+                () -> {
+                    Serving now = serving;
+                    if (now == null) {
+                        done.completeExceptionally(
+                                new IllegalArgumentException(
+                                        "member " + parts.name() + " is not in office"));
+                        return;
+                    }
+                    try {
+                        now.handOver(
+                                to.or(() -> now.core().ready().stream().findFirst())
+                                        .orElseThrow(
+                                                () ->
+                                                        new IllegalArgumentException(
+                                                                "no member is ready to take"
+                                                                        + " over")));
+                        done.complete(null);
+                    } catch (IllegalArgumentException e) {
+                        done.completeExceptionally(e);
+                    }
+                });
+        return done;
+    }
+
+    /** Clients are told this address from the next head on. Any thread. */
+    void serves(Address address) {
+        run(() -> node.address(address.toString()));
+    }
+
+    /** How it is now. Any thread but the member's. */
+    MemberStatus status() {
+        CompletableFuture<MemberStatus> status = new CompletableFuture<>();
+        run(() -> status.complete(statusNow()));
+        try {
+            return status.orTimeout(10, TimeUnit.SECONDS).join();
+        } catch (CompletionException e) {
+            throw new ServiceException(
+                    "member " + parts.name() + " does not answer: " + e.getCause(), e);
+        }
+    }
+
+    private MemberStatus statusNow() {
+        Serving now = serving;
+        Optional<StandbyHead> head =
+                now != null
+                        ? Optional.of(now.core().head())
+                        : following == null ? Optional.empty() : following.core().head();
+        String role =
+                !refusal.isEmpty()
+                        ? "stopped"
+                        : now != null ? "primary" : head.isPresent() ? "standby" : "starting";
+        return new MemberStatus(
+                parts.name(),
+                role,
+                head.map(it -> it.holder().number()).orElse(0L),
+                head.map(StandbyHead::member).orElse(""),
+                head.map(StandbyHead::at).orElse(""),
+                now != null ? now.named().number() : parts.folder().known(),
+                parts.folder().last().number(),
+                life == null ? 0 : life.applied().number(),
+                head.map(it -> it.copies().name().toLowerCase(Locale.ROOT)).orElse(""),
+                head.map(it -> List.copyOf(it.holders())).orElse(List.of()),
+                now == null ? Map.of() : now.core().copies(),
+                following != null && following.core().isLinked(),
+                following == null ? "" : following.core().lacks(),
+                now == null ? 0 : now.waitingMillis(),
+                now == null ? 0 : now.lastCommitMicros(),
+                node.isConnected(),
+                refusal);
+    }
+
+    /** What the folder holds, as the core asks. */
+    private record FolderChain(MemberFolder folder) implements Standby.Chain {
+
+        @Override
+        public SegmentId last() {
+            return folder.last();
+        }
+
+        @Override
+        public Optional<SegmentId> at(long number) {
+            return number == 0 ? Optional.of(SegmentId.NONE) : folder.at(number);
+        }
+
+        @Override
+        public long known() {
+            return folder.known();
+        }
+
+        @Override
+        public Optional<Birth> birth() {
+            return folder.birth();
+        }
+    }
+}

@@ -1,0 +1,422 @@
+package io.saucr.services.standby;
+
+import io.saucr.services.checkpoint.MemberFolder;
+import io.saucr.services.checkpoint.Restored;
+import io.saucr.services.checkpoint.Segment;
+import io.saucr.services.checkpoint.SegmentHeader;
+import io.saucr.services.core.Birth;
+import io.saucr.services.core.Delta;
+import io.saucr.services.core.Incarnation;
+import io.saucr.services.core.standby.SegmentId;
+import io.saucr.services.core.standby.StandbyHead;
+import io.saucr.services.journal.Base;
+import io.saucr.services.journal.OutboxFiles;
+import io.saucr.services.journal.Recovered;
+import io.saucr.services.local.Finality;
+import io.saucr.services.state.Changes;
+import java.io.FilterOutputStream;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A turn is final once the head names a segment that holds it. One life of a member: first a
+ * standby, whose {@link #recover} applies what the head names as it comes (C16) and returns once
+ * the member is in office; then the primary.
+ *
+ * <p>{@link #recover} and {@link #confirm} belong to the thread that opens the turns, {@link #done}
+ * to the turn thread; the member's thread tells what happens.
+ */
+final class Replicated implements Finality {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Replicated.class);
+
+    /** With less room on the disk no inputs are taken. */
+    private static final long LEAST_ROOM_BYTES = 64L << 20;
+
+    /** What a life asks of its member. Any thread. */
+    interface Member {
+
+        /** There are turns to cut. */
+        void wake();
+
+        /** Has an empty segment named, which tells this start to all that come later (K14). */
+        CompletableFuture<Void> nameStart();
+
+        /** Wants a proof of office that begins from now on (C8). */
+        void prove(long read);
+
+        /** Of segments that were cut and no head names. */
+        long bytesNotNamed();
+
+        /** What the disk could still take. */
+        long usableBytes() throws IOException;
+
+        /** How long the last segment took from its cut until the head named it. */
+        long lastCommitMicros();
+    }
+
+    private sealed interface Order {
+        record Apply(SegmentId upTo) implements Order {}
+
+        record TakeOffice(StandbyHead head) implements Order {}
+
+        record End(String reason) implements Order {}
+    }
+
+    /** The life ended before the member was in office. */
+    static final class EndedException extends IOException {
+
+        private static final long serialVersionUID = 1L;
+
+        EndedException(String reason) {
+            super(reason);
+        }
+    }
+
+    private final String service;
+    private final Birth birth;
+    private final MemberFolder folder;
+    private final OutboxFiles outbox;
+    private final Batches batches;
+    private final Member member;
+    private final long leastFoldBytes;
+    private final Executor folding;
+    private final BlockingQueue<Order> orders = new LinkedBlockingQueue<>();
+    private final List<Incarnation> epochs = new ArrayList<>();
+    private final CountDownLatch over = new CountDownLatch(1);
+    private final AtomicBoolean writingBase = new AtomicBoolean();
+    private volatile SegmentId applied = SegmentId.NONE;
+    private volatile long foldAtBytes;
+    private volatile Listener listener;
+    private StandbyHead head;
+
+    // Guarded by this.
+    private SegmentId lastCut = SegmentId.NONE;
+    private long lastCutTurn;
+    private long foldTurn = -1;
+    private SegmentId foldAt = SegmentId.NONE;
+
+    /**
+     * Begins a life, as a standby.
+     *
+     * @param birth of the service
+     * @param leastFoldBytes of segments above a base at which the next is written
+     * @param folding writes one base at a time
+     */
+    Replicated(
+            String service,
+            Birth birth,
+            MemberFolder folder,
+            OutboxFiles outbox,
+            Batches batches,
+            Member member,
+            long leastFoldBytes,
+            Executor folding) {
+        this.service = service;
+        this.birth = birth;
+        this.folder = folder;
+        this.outbox = outbox;
+        this.batches = batches;
+        this.member = member;
+        this.leastFoldBytes = leastFoldBytes;
+        this.foldAtBytes = leastFoldBytes;
+        this.folding = folding;
+    }
+
+    /** The head names this segment, which the folder holds. */
+    void apply(SegmentId upTo) {
+        orders.add(new Order.Apply(upTo));
+    }
+
+    /** The member is in office: recovery ends with the segment that the head names. */
+    void takeOffice(StandbyHead with) {
+        orders.add(new Order.TakeOffice(with));
+    }
+
+    /** The life is over; who recovers hears it. */
+    void end(String reason) {
+        orders.add(new Order.End(reason));
+        over.countDown();
+    }
+
+    /** Waits until it is over. */
+    void awaitEnd() throws InterruptedException {
+        over.await();
+    }
+
+    /** Up to which segment the state is applied. Any thread. */
+    SegmentId applied() {
+        return applied;
+    }
+
+    @Override
+    public Birth first() {
+        return birth;
+    }
+
+    @Override
+    public List<Incarnation> incarnations() {
+        List<Incarnation> all = new ArrayList<>(epochs);
+        all.add(head.holder());
+        return all;
+    }
+
+    @Override
+    public long confirmed() {
+        return 0;
+    }
+
+    @Override
+    public void confirm() throws IOException {
+        try {
+            member.nameStart().get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("a start of " + service + " was interrupted");
+        } catch (ExecutionException e) {
+            throw new EndedException(e.getCause().getMessage());
+        }
+    }
+
+    @Override
+    public void withdraw() {
+        // What is not named never was.
+    }
+
+    @Override
+    public List<Birth> formers() {
+        return List.of();
+    }
+
+    @Override
+    public Optional<Incarnation> replaces() {
+        return Optional.empty();
+    }
+
+    @Override
+    public Optional<Birth> marker() {
+        return Optional.empty();
+    }
+
+    @Override
+    public long recover(
+            Base.SectionReader base, Recovered.TurnReader turns, Supplier<Base.Sections> snapshot)
+            throws IOException {
+        try {
+            for (; ; ) {
+                Order order = orders.take();
+                if (order instanceof Order.End it) {
+                    throw new EndedException(it.reason());
+                } else if (order instanceof Order.Apply it) {
+                    apply(it.upTo(), base, turns, snapshot);
+                } else if (order instanceof Order.TakeOffice it) {
+                    apply(it.head().segment(), base, turns, snapshot);
+                    head = it.head();
+                    synchronized (this) {
+                        lastCut = applied;
+                        lastCutTurn = head.turn();
+                    }
+                    return head.turn();
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("a life of " + service + " was interrupted");
+        }
+    }
+
+    private void apply(
+            SegmentId upTo,
+            Base.SectionReader base,
+            Recovered.TurnReader turns,
+            Supplier<Base.Sections> snapshot)
+            throws IOException {
+        if (upTo.number() <= applied.number()) {
+            return;
+        }
+        if (applied.number() == 0) {
+            Restored restored = folder.restore(upTo);
+            epochs.addAll(restored.epochs());
+            restored.sections(base);
+            applied = restored.base();
+        }
+        while (applied.number() < upTo.number()) {
+            apply(folder.read(applied.number() + 1), turns);
+        }
+        if (folder.bytesAboveBase() >= foldAtBytes && writingBase.compareAndSet(false, true)) {
+            Base.Sections sections = snapshot.get();
+            SegmentId at = applied;
+            List<Incarnation> starts = List.copyOf(epochs);
+            folding.execute(() -> writeBase(at, starts, sections));
+        }
+    }
+
+    private void apply(Segment segment, Recovered.TurnReader turns) throws IOException {
+        SegmentHeader header = segment.header();
+        Incarnation by = header.by();
+        if (epochs.isEmpty() || epochs.get(epochs.size() - 1).number() < by.number()) {
+            epochs.add(by);
+        }
+        if (segment.body().hasRemaining()) {
+            turns.turn(header.lastTurn(), segment.body());
+        }
+        applied = segment.id();
+    }
+
+    private void writeBase(SegmentId at, List<Incarnation> starts, Base.Sections sections) {
+        try {
+            AtomicLong bytes = new AtomicLong();
+            folder.base(at, starts, counting(sections, bytes));
+            foldAtBytes = Math.max(leastFoldBytes, bytes.get());
+        } catch (IOException | RuntimeException e) {
+            LOG.warn(
+                    "{}: no base as of segment {} could be written; the one before stands, and"
+                            + " another is tried once more turns are there",
+                    service,
+                    at,
+                    e);
+        } finally {
+            writingBase.set(false);
+        }
+    }
+
+    private static Base.Sections counting(Base.Sections sections, AtomicLong bytes) {
+        return writer ->
+                sections.writeTo(
+                        section ->
+                                new FilterOutputStream(writer.section(section)) {
+                                    @Override
+                                    public void write(int value) throws IOException {
+                                        bytes.incrementAndGet();
+                                        out.write(value);
+                                    }
+
+                                    @Override
+                                    public void write(byte[] from, int at, int length)
+                                            throws IOException {
+                                        bytes.addAndGet(length);
+                                        out.write(from, at, length);
+                                    }
+                                });
+    }
+
+    @Override
+    public void begin(Listener hears) {
+        listener = hears;
+    }
+
+    /** Everything up to this turn is final. The member's thread. */
+    void named(long turn) {
+        Listener hears = listener;
+        if (hears != null) {
+            hears.finalUpTo(turn);
+        }
+    }
+
+    /** Reads up to this one may leave (C8). The member's thread. */
+    void proven(long read) {
+        Listener hears = listener;
+        if (hears != null) {
+            hears.proven(read);
+        }
+    }
+
+    /** A segment was cut that ends with this turn. */
+    synchronized void cut(SegmentId id, long turn) {
+        lastCut = id;
+        lastCutTurn = turn;
+        if (turn == foldTurn) {
+            foldAt = id;
+        }
+    }
+
+    @Override
+    public void done(Delta delta, Changes changes) {
+        if (batches.add(delta, changes)) {
+            member.wake();
+        }
+    }
+
+    @Override
+    public boolean provesReads() {
+        return true;
+    }
+
+    @Override
+    public void prove(long read) {
+        member.prove(read);
+    }
+
+    @Override
+    public boolean hasRoom() throws IOException {
+        return member.usableBytes() > LEAST_ROOM_BYTES;
+    }
+
+    @Override
+    public boolean isScarce() throws IOException {
+        return member.usableBytes() < 4 * LEAST_ROOM_BYTES;
+    }
+
+    @Override
+    public long lastForceMicros() {
+        return member.lastCommitMicros();
+    }
+
+    @Override
+    public long bytesNotFinal() {
+        return batches.bytes() + member.bytesNotNamed();
+    }
+
+    @Override
+    public long bytesAboveBase() {
+        return folder.bytesAboveBase();
+    }
+
+    @Override
+    public OutboxFiles outbox() {
+        return outbox;
+    }
+
+    @Override
+    public void folding(long turn) {
+        // A base is of a whole segment, which therefore ends here.
+        batches.end();
+        synchronized (this) {
+            foldTurn = turn;
+            foldAt = lastCutTurn == turn ? lastCut : SegmentId.NONE;
+        }
+    }
+
+    @Override
+    public void fold(long turn, OutboxFiles.Names files, Base.Sections sections)
+            throws IOException {
+        SegmentId at;
+        synchronized (this) {
+            at = foldTurn == turn ? foldAt : SegmentId.NONE;
+        }
+        if (at.equals(SegmentId.NONE)) {
+            throw new IOException("no segment ends with turn " + turn);
+        }
+        folder.base(at, incarnations(), OutboxFiles.with(files, sections));
+    }
+
+    @Override
+    public void close() throws IOException {
+        end("closed");
+        outbox.close();
+    }
+}

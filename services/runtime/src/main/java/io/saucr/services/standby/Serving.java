@@ -1,0 +1,520 @@
+package io.saucr.services.standby;
+
+import io.saucr.services.checkpoint.MemberFolder;
+import io.saucr.services.checkpoint.Segment;
+import io.saucr.services.checkpoint.SegmentHeader;
+import io.saucr.services.core.Delta;
+import io.saucr.services.core.Incarnation;
+import io.saucr.services.core.standby.Primary;
+import io.saucr.services.core.standby.SegmentId;
+import io.saucr.services.core.standby.StandbyHead;
+import io.saucr.services.ensemble.HeadNode;
+import io.saucr.services.local.DeltaFormat;
+import io.saucr.services.members.MemberFrame;
+import io.saucr.services.members.MemberLink;
+import io.saucr.services.state.Changes;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What a member does while it is in office: it cuts segments, stores them and sends them to its
+ * standbys at the same time, and does with the head what {@link Primary} decides. The member's
+ * thread, apart from what is said of others.
+ */
+final class Serving {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Serving.class);
+
+    /** One waits for the head, and the next is being stored. */
+    private static final int MOST_NOT_NAMED = 2;
+
+    /** Segments are kept in memory for standbys up to so many bytes. */
+    private static final long RECENT_BYTES = 32L << 20;
+
+    /** So many bytes are under way to a standby that catches up. */
+    private static final long AHEAD_BYTES = 8L << 20;
+
+    /** What the office asks of its member, on the member's thread. */
+    interface Member {
+
+        /** Out of office. */
+        void over(String reason, boolean stops);
+
+        /** A successor takes over. */
+        void handedOver(String member);
+
+        /** That member was not there to take over. */
+        void notHanded(String member);
+    }
+
+    private static final class Follower {
+        final MemberLink link;
+        long next;
+        boolean reading;
+
+        Follower(MemberLink link, long next) {
+            this.link = link;
+            this.next = next;
+        }
+    }
+
+    private record Recent(Segment segment, long cutNanos) {}
+
+    private final String service;
+    private final Incarnation self;
+    private final Primary core;
+    private final HeadNode node;
+    private final Store store;
+    private final MemberFolder folder;
+    private final Batches batches;
+    private final Replicated life;
+    private final Executor thread;
+    private final Executor reading;
+    private final Member member;
+    private final Map<String, Follower> followers = new HashMap<>();
+    private final TreeMap<Long, Recent> recent = new TreeMap<>();
+    private long recentBytes;
+    private final ArrayDeque<Waiting> starting = new ArrayDeque<>();
+    private final AtomicBoolean waking = new AtomicBoolean();
+    private final AtomicLong notNamed = new AtomicLong();
+    private final AtomicLong bytesNotNamed = new AtomicLong();
+    private volatile long oldestNotNamedNanos;
+    private volatile long lastCommitMicros;
+    private volatile SegmentId named;
+    private volatile boolean over;
+    private Optional<String> handTo = Optional.empty();
+
+    // Of the store's thread.
+    private SegmentId tail;
+    private long tailTurn;
+    private volatile CompletableFuture<Void> start;
+
+    private record Waiting(long number, CompletableFuture<Void> done) {}
+
+    Serving(
+            String service,
+            Primary.Rules rules,
+            StandbyHead head,
+            int version,
+            HeadNode node,
+            Store store,
+            MemberFolder folder,
+            Batches batches,
+            Replicated life,
+            Executor thread,
+            Executor reading,
+            Member member) {
+        this.service = service;
+        this.self = head.holder();
+        this.core = new Primary(rules, head, version);
+        this.node = node;
+        this.store = store;
+        this.folder = folder;
+        this.batches = batches;
+        this.life = life;
+        this.thread = thread;
+        this.reading = reading;
+        this.member = member;
+        this.named = head.segment();
+        this.tail = head.segment();
+        this.tailTurn = head.turn();
+    }
+
+    private static long now() {
+        return System.nanoTime() / 1_000_000;
+    }
+
+    // ---- cutting: the store's thread
+
+    /** There may be something to cut. Any thread. */
+    void wake() {
+        if (!over && waking.compareAndSet(false, true)) {
+            store.then(this::cut);
+        }
+    }
+
+    /** Has an empty segment named, which tells this start to all that come later. Any thread. */
+    CompletableFuture<Void> nameStart() {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        start = done;
+        wake();
+        if (over) {
+            done.completeExceptionally(new IOException("out of office"));
+        }
+        return done;
+    }
+
+    private void cut(MemberFolder into) throws IOException {
+        waking.set(false);
+        if (over || notNamed.get() >= MOST_NOT_NAMED) {
+            return;
+        }
+        CompletableFuture<Void> starts = start;
+        Segment segment;
+        long cutNanos = System.nanoTime();
+        if (starts != null) {
+            start = null;
+            segment = segment(tailTurn + 1, tailTurn, new byte[0]);
+        } else {
+            Optional<Batches.Batch> batch = batches.take();
+            if (batch.isEmpty()) {
+                return;
+            }
+            cutNanos = batch.get().addedNanos();
+            segment = segment(batch.get().firstTurn(), batch.get().lastTurn(), body(batch.get()));
+        }
+        notNamed.incrementAndGet();
+        bytesNotNamed.addAndGet(segment.bytes());
+        tail = segment.id();
+        tailTurn = segment.header().lastTurn();
+        life.cut(tail, tailTurn);
+        long from = cutNanos;
+        thread.execute(() -> wasCut(segment, from, Optional.ofNullable(starts)));
+        into.append(segment);
+        into.force();
+        long number = tail.number();
+        thread.execute(
+                () -> {
+                    if (!over) {
+                        perform(core.forced(number, now()));
+                    }
+                });
+        wake();
+    }
+
+    private Segment segment(long firstTurn, long lastTurn, byte[] body) {
+        return Segment.of(
+                new SegmentHeader(
+                        service,
+                        self,
+                        tail.number() + 1,
+                        firstTurn,
+                        lastTurn,
+                        tail.digest(),
+                        named.number()),
+                body);
+    }
+
+    private static byte[] body(Batches.Batch batch) {
+        Changes changes = Changes.NONE;
+        for (Changes each : batch.changes()) {
+            changes = changes.isEmpty() ? each : each.isEmpty() ? changes : changes.then(each);
+        }
+        return DeltaFormat.bytes(Delta.join(batch.deltas()), changes);
+    }
+
+    // ---- the member's thread
+
+    private void wasCut(Segment segment, long cutNanos, Optional<CompletableFuture<Void>> starts) {
+        if (over) {
+            starts.ifPresent(it -> it.completeExceptionally(new IOException("out of office")));
+            return;
+        }
+        long number = segment.header().number();
+        starts.ifPresent(it -> starting.add(new Waiting(number, it)));
+        recent.put(number, new Recent(segment, cutNanos));
+        recentBytes += segment.bytes();
+        oldestNotNamedNanos = oldest();
+        for (Follower follower : followers.values()) {
+            feed(follower);
+        }
+        perform(core.cut(segment.id(), segment.header().lastTurn(), now()));
+        forgetRecent();
+    }
+
+    private long oldest() {
+        Map.Entry<Long, Recent> first = recent.higherEntry(named.number());
+        return first == null ? 0 : first.getValue().cutNanos();
+    }
+
+    private void forgetRecent() {
+        while (recentBytes > RECENT_BYTES && recent.firstKey() <= named.number()) {
+            recentBytes -= recent.pollFirstEntry().getValue().segment().bytes();
+        }
+    }
+
+    /** Does what was decided. */
+    private void perform(List<Primary.Action> actions) {
+        for (Primary.Action action : actions) {
+            if (over) {
+                return;
+            }
+            if (action instanceof Primary.Action.Write it) {
+                node.write(it.head(), it.version(), true);
+            } else if (action instanceof Primary.Action.Check it) {
+                node.check(it.version());
+            } else if (action instanceof Primary.Action.Read) {
+                node.read();
+            } else if (action instanceof Primary.Action.Named it) {
+                isNamed(it.segment(), it.turn());
+            } else if (action instanceof Primary.Action.Proven it) {
+                life.proven(it.read());
+            } else if (action instanceof Primary.Action.NotHanded it) {
+                member.notHanded(it.member());
+            } else if (action instanceof Primary.Action.HandedOver it) {
+                end("handed over to member " + it.member());
+                member.handedOver(it.member());
+            } else if (action instanceof Primary.Action.Over it) {
+                end(it.reason());
+                member.over(it.reason(), it.stops());
+            }
+        }
+    }
+
+    private void isNamed(SegmentId id, long turn) {
+        Map<Long, Recent> done = recent.subMap(named.number() + 1, id.number() + 1);
+        for (Recent each : done.values()) {
+            notNamed.decrementAndGet();
+            bytesNotNamed.addAndGet(-each.segment().bytes());
+            lastCommitMicros = (System.nanoTime() - each.cutNanos()) / 1_000;
+        }
+        named = id;
+        oldestNotNamedNanos = oldest();
+        life.named(turn);
+        MemberFrame committed = new MemberFrame.Committed(id);
+        followers.values().forEach(it -> it.link.send(committed));
+        while (!starting.isEmpty() && starting.element().number() <= id.number()) {
+            starting.remove().done().complete(null);
+        }
+        wake();
+        handOverIfDone();
+    }
+
+    private void end(String reason) {
+        over = true;
+        IOException cause = new IOException(reason);
+        starting.forEach(it -> it.done().completeExceptionally(cause));
+        CompletableFuture<Void> starts = start;
+        if (starts != null) {
+            starts.completeExceptionally(cause);
+        }
+        followers.values().forEach(it -> it.link.close(reason));
+        followers.clear();
+    }
+
+    /** Ends it without a word to the head, as the member closes. */
+    void close(String reason) {
+        if (!over) {
+            end(reason);
+        }
+    }
+
+    void wrote(int version) {
+        if (!over) {
+            perform(core.wrote(version, now()));
+        }
+    }
+
+    void checked() {
+        if (!over) {
+            perform(core.checked(now()));
+        }
+    }
+
+    void unknown(String why) {
+        if (!over) {
+            LOG.debug("{}: a request to the head: {}", service, why);
+            perform(core.unknown());
+        }
+    }
+
+    void read(Optional<StandbyHead> head, int version) {
+        if (!over) {
+            perform(core.seen(head, version, now()));
+        }
+    }
+
+    void challenged() {
+        if (!over) {
+            perform(core.challenged(now()));
+        }
+    }
+
+    void prove(long read) {
+        if (!over) {
+            perform(core.prove(read, now()));
+        }
+    }
+
+    void tick() {
+        if (over) {
+            return;
+        }
+        followers.forEach((name, it) -> core.heard(name, it.link.lastHeardNanos() / 1_000_000));
+        perform(core.tick(now()));
+        followers.values().forEach(this::feed);
+    }
+
+    // ---- standbys
+
+    /** A standby asks for all segments from now on. */
+    void follow(MemberLink link, MemberFrame.Follow asks) {
+        SegmentId last = asks.last();
+        boolean shares =
+                last.equals(SegmentId.NONE) || folder.at(last.number()).equals(Optional.of(last));
+        long from = shares ? last.number() : asks.base();
+        if ((from > 0 && folder.at(from).isEmpty()) || from + 1 < folder.oldest()) {
+            from = 0;
+        }
+        if (from + 1 < folder.oldest()) {
+            sendBase(link);
+            return;
+        }
+        String name = link.hello().member();
+        Follower before = followers.put(name, new Follower(link, from + 1));
+        if (before != null && before.link.id() != link.id()) {
+            before.link.close("a newer link of the same member is there");
+        }
+        core.linked(name, now());
+        if (shares && last.number() > 0) {
+            perform(core.forced(name, last.number(), now()));
+        }
+        Follower follower = followers.get(name);
+        if (follower != null) {
+            link.send(new MemberFrame.Committed(named));
+            feed(follower);
+        }
+    }
+
+    private void sendBase(MemberLink link) {
+        reading.execute(
+                () -> {
+                    try {
+                        BaseTransfer.send(folder, link);
+                    } catch (IOException e) {
+                        LOG.warn("{}: no base could be sent to {}", service, link.remote(), e);
+                        link.close("no base could be sent: " + e.getMessage());
+                    }
+                });
+    }
+
+    /** Sends what comes next, as far as the link takes it. */
+    private void feed(Follower follower) {
+        while (!over
+                && !follower.reading
+                && follower.next <= newest()
+                && follower.link.unsentBytes() < AHEAD_BYTES) {
+            Recent here = recent.get(follower.next);
+            if (here == null) {
+                read(follower);
+                return;
+            }
+            follower.link.send(new MemberFrame.Segment(here.segment().encoded()));
+            follower.next++;
+        }
+    }
+
+    private long newest() {
+        return recent.isEmpty() ? core.newest().number() : recent.lastKey();
+    }
+
+    /** From the folder, beside the member's thread. */
+    private void read(Follower follower) {
+        follower.reading = true;
+        long number = follower.next;
+        reading.execute(
+                () -> {
+                    Segment found;
+                    try {
+                        found = folder.read(number);
+                    } catch (IOException | RuntimeException e) {
+                        LOG.warn("{}: segment {} could not be read", service, number, e);
+                        follower.link.close("segment " + number + " could not be read");
+                        return;
+                    }
+                    thread.execute(
+                            () -> {
+                                follower.reading = false;
+                                if (!over && follower.next == number) {
+                                    follower.link.send(new MemberFrame.Segment(found.encoded()));
+                                    follower.next++;
+                                    feed(follower);
+                                }
+                            });
+                });
+    }
+
+    void stored(MemberLink link, long number) {
+        String name = link.hello().member();
+        Follower follower = followers.get(name);
+        if (!over && follower != null && follower.link.id() == link.id()) {
+            perform(core.forced(name, number, now()));
+            feed(follower);
+        }
+    }
+
+    void unlinked(MemberLink link) {
+        String name = link.hello().member();
+        Follower follower = followers.get(name);
+        if (!over && follower != null && follower.link.id() == link.id()) {
+            followers.remove(name);
+            perform(core.unlinked(name, now()));
+        }
+    }
+
+    // ---- handing over
+
+    /**
+     * Hands over once all turns are named; turns are held meanwhile.
+     *
+     * @throws IllegalArgumentException where that member is not ready
+     */
+    void handOver(String to) {
+        if (!core.ready().contains(to)) {
+            throw new IllegalArgumentException(
+                    "member " + to + " is not ready to take over; ready are " + core.ready());
+        }
+        handTo = Optional.of(to);
+        handOverIfDone();
+    }
+
+    private void handOverIfDone() {
+        if (!over && handTo.isPresent() && batches.bytes() == 0 && notNamed.get() == 0) {
+            String to = handTo.get();
+            handTo = Optional.empty();
+            try {
+                perform(core.handOver(to, now()));
+            } catch (IllegalArgumentException e) {
+                LOG.warn("{}: {}", service, e.getMessage());
+                member.notHanded(to);
+            }
+        }
+    }
+
+    // ---- questions
+
+    Primary core() {
+        return core;
+    }
+
+    long bytesNotNamed() {
+        return bytesNotNamed.get();
+    }
+
+    long lastCommitMicros() {
+        return lastCommitMicros;
+    }
+
+    /** How long the oldest turn has waited for the head (R24). Any thread. */
+    long waitingMillis() {
+        long since = oldestNotNamedNanos;
+        long cut = since == 0 ? 0 : (System.nanoTime() - since) / 1_000_000;
+        return Math.max(cut, batches.oldestMillis());
+    }
+
+    /** The newest segment that the head names. Any thread. */
+    SegmentId named() {
+        return named;
+    }
+}

@@ -1,0 +1,505 @@
+package io.saucr.services.standby;
+
+import io.saucr.services.Address;
+import io.saucr.services.Measures;
+import io.saucr.services.Protection;
+import io.saucr.services.RunningService;
+import io.saucr.services.Service;
+import io.saucr.services.ServiceException;
+import io.saucr.services.ServiceStatus;
+import io.saucr.services.State;
+import io.saucr.services.checkpoint.MemberFolder;
+import io.saucr.services.core.Birth;
+import io.saucr.services.core.Incarnation;
+import io.saucr.services.core.standby.Primary;
+import io.saucr.services.core.standby.Standby;
+import io.saucr.services.ensemble.HeadNode;
+import io.saucr.services.ensemble.Office;
+import io.saucr.services.journal.Disk;
+import io.saucr.services.journal.OutboxFiles;
+import io.saucr.services.local.Halt;
+import io.saucr.services.local.Place;
+import io.saucr.services.local.Runs;
+import io.saucr.services.local.Term;
+import io.saucr.services.members.MemberFrame;
+import io.saucr.services.members.MemberLinks;
+import io.saucr.services.status.StatusPage;
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A service of which this process is one member: its folder, its links with other members, its
+ * place in the ensemble, and one {@link Term} after the other while it is in office. One thread
+ * decides, one writes the folder, one opens and ends terms; in office those of the term come on
+ * top.
+ */
+public final class StandbyService implements RunningService {
+
+    private static final Logger LOG = LoggerFactory.getLogger(StandbyService.class);
+
+    /** Segments end at so many bytes of turns, roughly. */
+    private static final long BATCH_BYTES = 16L << 20;
+
+    /** So long a turn may take to end, once its term is over; then the process ends (C7). */
+    private static final Duration TURN_PATIENCE = Duration.ofSeconds(10);
+
+    /** So long a successor may take. */
+    private static final long HANDOVER_SECONDS = 10;
+
+    private final Place place;
+    private final Function<State, ? extends Service> constructor;
+    private final Protection.Standby protection;
+    private final Halt halt;
+    private final SecureRandom random = new SecureRandom();
+    private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+    private final BlockingQueue<Replicated> lives = new LinkedBlockingQueue<>();
+    private final CompletableFuture<Void> started = new CompletableFuture<>();
+    private final CountDownLatch ended = new CountDownLatch(1);
+    private volatile Term term;
+    private volatile boolean closing;
+    private volatile CompletableFuture<Void> handing;
+    private volatile Measures measures = Measures.NONE;
+    private MemberFolder folder;
+    private Member member;
+    private HeadNode node;
+    private Thread terms;
+    private StatusPage page;
+
+    private StandbyService(
+            Place place,
+            Function<State, ? extends Service> constructor,
+            Protection.Standby protection,
+            Halt halt) {
+        this.place = place;
+        this.constructor = constructor;
+        this.protection = protection;
+        this.halt = halt;
+    }
+
+    /**
+     * Starts a member; returns once the head was read, and this member follows or is in office.
+     *
+     * @throws IOException where folder, port or keys cannot be used; says what to do
+     * @throws ServiceException where the head is not for this folder; says why, and what to do
+     */
+    public static RunningService start(
+            Disk disk,
+            Place place,
+            Function<State, ? extends Service> constructor,
+            Protection.Standby protection,
+            Halt halt)
+            throws IOException, InterruptedException {
+        StandbyService service = new StandbyService(place, constructor, protection, halt);
+        boolean done = false;
+        try {
+            service.begin(disk);
+            done = true;
+            return service;
+        } finally {
+            if (!done) {
+                service.closeAll();
+            }
+        }
+    }
+
+    private void begin(Disk disk) throws IOException, InterruptedException {
+        String name = place.name();
+        String connect =
+                place.ensemble()
+                        .orElseThrow(
+                                () ->
+                                        new IllegalArgumentException(
+                                                name
+                                                        + " has standbys, and needs an ensemble:"
+                                                        + " Services.at(...)"));
+        folder = MemberFolder.open(disk, place.folder(), name, random);
+        opened.push(folder);
+        Store store =
+                new Store(
+                        name,
+                        folder,
+                        cause ->
+                                halt.halt(
+                                        "the folder "
+                                                + place.folder()
+                                                + " failed; mend the disk, then start again",
+                                        cause));
+        opened.push(store);
+        ScheduledExecutorService thread = thread("member " + name);
+        opened.push(thread::shutdownNow);
+        ScheduledExecutorService reading = thread("reading " + name);
+        opened.push(reading::shutdownNow);
+        ScheduledExecutorService folding = thread("bases " + name);
+        opened.push(folding::shutdown);
+        long nonce = random.nextLong();
+        member =
+                new Member(
+                        new Member.Parts(
+                                name,
+                                folder.member(),
+                                nonce,
+                                folder,
+                                new Primary.Rules(
+                                        protection.copies(),
+                                        protection.stalls(),
+                                        false,
+                                        300,
+                                        1_000),
+                                Standby.Rules.standard(),
+                                place.options().foldBytes(),
+                                BATCH_BYTES,
+                                () -> disk.usableBytes(place.folder()),
+                                birth -> outbox(disk, birth),
+                                () -> new Birth(random.nextLong(), random.nextLong()),
+                                thread,
+                                reading,
+                                folding),
+                        store,
+                        new OfMember());
+        MemberLinks links =
+                MemberLinks.open(
+                        Runs.transport(),
+                        place.net(),
+                        new MemberFrame.Hello(
+                                name, folder.birth(), folder.member(), nonce, MemberLinks.FORMAT),
+                        member,
+                        thread,
+                        member::heartbeat);
+        opened.push(links);
+        Address at =
+                links.listen(protection.members().orElse(new Address(place.listen().host(), 0)));
+        node =
+                new HeadNode(
+                        new Office.Place(
+                                connect,
+                                place.path(name),
+                                Optional.empty(),
+                                place.sessionTimeout(),
+                                place.credentials(),
+                                place.acls()),
+                        folder.member(),
+                        at.toString(),
+                        thread,
+                        member);
+        opened.push(node);
+        if (place.page().isPresent()) {
+            page = new StatusPage(this, place.page().get());
+            opened.push(page);
+        }
+        terms = new Thread(this::runTerms, "terms " + name);
+        terms.setDaemon(true);
+        terms.start();
+        member.begin(node, links, at.toString());
+        awaitStart();
+    }
+
+    /** Fresh files for each life: what waited is in its base and segments. */
+    private OutboxFiles outbox(Disk disk, Birth birth) {
+        Incarnation start = new Incarnation(birth, 1, random.nextLong());
+        return new OutboxFiles(disk, place.folder(), start, start::equals, place.segmentBytes());
+    }
+
+    private void awaitStart() throws InterruptedException {
+        long waited = 0;
+        for (; ; ) {
+            try {
+                started.get(10, TimeUnit.SECONDS);
+                return;
+            } catch (TimeoutException e) {
+                waited += 10;
+                LOG.info(
+                        "{}: no answer of {} for {} s; waiting for the head",
+                        place.name(),
+                        place.ensemble().orElse(""),
+                        waited);
+            } catch (ExecutionException e) {
+                throw new ServiceException(
+                        place.name() + " does not start: " + e.getCause().getMessage(),
+                        e.getCause());
+            }
+        }
+    }
+
+    private static ScheduledExecutorService thread(String name) {
+        ScheduledThreadPoolExecutor executor =
+                new ScheduledThreadPoolExecutor(
+                        1,
+                        task -> {
+                            Thread thread = new Thread(task, name);
+                            thread.setDaemon(true);
+                            return thread;
+                        });
+        executor.setRemoveOnCancelPolicy(true);
+        executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        executor.setContinueExistingPeriodicTasksAfterShutdownPolicy(false);
+        return executor;
+    }
+
+    // ---- terms, on a thread of their own
+
+    private void runTerms() {
+        try {
+            while (!closing) {
+                Replicated life = lives.take();
+                live(life);
+            }
+        } catch (InterruptedException e) {
+            LOG.debug("{}: closed", place.name());
+        }
+    }
+
+    private void live(Replicated life) throws InterruptedException {
+        Term made = null;
+        try {
+            long begun = System.nanoTime();
+            made = Term.open(place, constructor, life, random, this::failed);
+            Address address = made.listen();
+            member.serves(address);
+            made.measure(measures);
+            made.begin();
+            term = made;
+            LOG.info(
+                    "{} answers at {}: epoch {}, turn {}, {} ms after its life began",
+                    place.name(),
+                    address,
+                    life.incarnation().number(),
+                    made.recovered(),
+                    (System.nanoTime() - begun) / 1_000_000);
+            life.awaitEnd();
+        } catch (Replicated.EndedException e) {
+            LOG.debug("{}: a life ended: {}", place.name(), e.getMessage());
+        } catch (IOException | RuntimeException e) {
+            if (!closing) {
+                halt.halt(place.name() + " can't serve: " + e.getMessage(), e);
+            }
+        } finally {
+            term = null;
+            if (made != null) {
+                endTerm(made);
+            }
+            closeQuietly(life);
+        }
+    }
+
+    private void endTerm(Term made) {
+        if (!made.end(TURN_PATIENCE)) {
+            halt.halt(
+                    "a turn of "
+                            + place.name()
+                            + " does not end, and its term is over: nothing of it counts",
+                    null);
+        }
+    }
+
+    private void closeQuietly(Replicated life) {
+        try {
+            life.close();
+        } catch (IOException e) {
+            LOG.warn("{}: a life could not be closed", place.name(), e);
+        }
+    }
+
+    private void failed(String reason, Throwable cause) {
+        if (!closing) {
+            halt.halt(reason, cause);
+        }
+    }
+
+    /** On the member's thread. */
+    private final class OfMember implements Member.Lives {
+
+        @Override
+        public void begin(Replicated life) {
+            lives.add(life);
+            started.complete(null);
+        }
+
+        @Override
+        public void over(Replicated life, String reason) {
+            CompletableFuture<Void> waits = handing;
+            if (waits != null) {
+                waits.complete(null);
+            }
+        }
+
+        @Override
+        public void notHanded(String to) {
+            CompletableFuture<Void> waits = handing;
+            if (waits != null) {
+                waits.completeExceptionally(
+                        new ServiceException("member " + to + " was not there to take over"));
+            }
+        }
+
+        @Override
+        public void refused(String reason) {
+            if (!started.completeExceptionally(new ServiceException(reason))) {
+                LOG.error("{}: {}", place.name(), reason);
+                halt.halt(place.name() + " must not go on: " + reason, null);
+            }
+        }
+    }
+
+    // ---- what people ask and order
+
+    @Override
+    public String name() {
+        return place.name();
+    }
+
+    @Override
+    public Address address() {
+        Term now = term;
+        return now == null ? place.listen() : now.address();
+    }
+
+    @Override
+    public Optional<Address> statusPage() {
+        return Optional.ofNullable(page).map(StatusPage::address);
+    }
+
+    @Override
+    public Optional<Address> http() {
+        Term now = term;
+        return now == null ? Optional.empty() : now.http();
+    }
+
+    @Override
+    public ServiceStatus status() {
+        Term now = term;
+        ServiceStatus of =
+                now == null
+                        ? ServiceStatus.none(
+                                place.name(), folder.birth().map(Birth::toString).orElse(""))
+                        : now.status();
+        return of.with(member.status());
+    }
+
+    @Override
+    public void measure(Measures those) {
+        measures = those;
+        Term now = term;
+        if (now != null) {
+            now.measure(those);
+        }
+    }
+
+    private Term inOffice() {
+        Term now = term;
+        if (now == null) {
+            throw new ServiceException(
+                    "this member of "
+                            + place.name()
+                            + " is not in office: give the order to the primary");
+        }
+        return now;
+    }
+
+    @Override
+    public void retry(long parked) {
+        inOffice().retry(parked);
+    }
+
+    @Override
+    public void discard(long parked) {
+        inOffice().discard(parked);
+    }
+
+    @Override
+    public void declareGone(String service, String birth) {
+        inOffice().declareGone(service, birth);
+    }
+
+    @Override
+    public void giveUp(String service) {
+        inOffice().giveUp(service);
+    }
+
+    @Override
+    public void resume(String channel) {
+        inOffice().resume(channel);
+    }
+
+    @Override
+    public synchronized void handOver(Optional<String> to) {
+        Term now = inOffice();
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        handing = done;
+        now.hold(true);
+        boolean handed = false;
+        try {
+            member.handOver(to).join();
+            done.orTimeout(HANDOVER_SECONDS, TimeUnit.SECONDS).join();
+            handed = true;
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof IllegalArgumentException refused) {
+                throw refused;
+            }
+            throw new ServiceException(
+                    place.name() + " was not handed over: " + e.getCause().getMessage(), e);
+        } finally {
+            handing = null;
+            if (!handed) {
+                now.hold(false);
+            }
+        }
+    }
+
+    /** Hands over where a standby is ready, then ends. */
+    @Override
+    public void close() {
+        if (term != null) {
+            try {
+                handOver(Optional.empty());
+            } catch (IllegalArgumentException | ServiceException e) {
+                LOG.info("{}: ends without a successor: {}", place.name(), e.getMessage());
+            }
+        }
+        closing = true;
+        member.close();
+        terms.interrupt();
+        try {
+            terms.join(TURN_PATIENCE.toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        closeAll();
+        ended.countDown();
+    }
+
+    @Override
+    public void join() throws InterruptedException {
+        ended.await();
+    }
+
+    private void closeAll() {
+        closing = true;
+        if (terms != null) {
+            terms.interrupt();
+        }
+        while (!opened.isEmpty()) {
+            try {
+                opened.pop().close();
+            } catch (Exception e) {
+                LOG.warn("{}: not everything of it could be closed", place.name(), e);
+            }
+        }
+    }
+}

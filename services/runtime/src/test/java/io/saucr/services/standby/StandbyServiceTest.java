@@ -1,0 +1,105 @@
+package io.saucr.services.standby;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.saucr.services.Address;
+import io.saucr.services.Client;
+import io.saucr.services.Handlers;
+import io.saucr.services.MapState;
+import io.saucr.services.Protection;
+import io.saucr.services.RunningService;
+import io.saucr.services.Service;
+import io.saucr.services.Services;
+import io.saucr.services.State;
+import io.saucr.services.ensemble.TestServer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class StandbyServiceTest {
+
+    record Put(String key, long value) {}
+
+    record Was(long value) {}
+
+    record Get(String key) {}
+
+    record Now(long value) {}
+
+    static final class Numbers implements Service {
+
+        private final MapState<String, Long> numbers;
+
+        Numbers(State state) {
+            numbers = state.map("numbers", String.class, Long.class);
+        }
+
+        @Override
+        public void handlers(Handlers on) {
+            on.message(
+                    Put.class,
+                    (put, turn) -> {
+                        long was = numbers.getOrDefault(put.key(), 0L);
+                        numbers.put(put.key(), put.value());
+                        turn.reply(new Was(was));
+                    });
+            on.query(Get.class, (get, turn) -> new Now(numbers.getOrDefault(get.key(), 0L)));
+        }
+    }
+
+    @TempDir Path work;
+
+    private TestServer server;
+
+    @BeforeEach
+    void start() throws Exception {
+        server = new TestServer(Files.createDirectories(work.resolve("zookeeper")));
+    }
+
+    @AfterEach
+    void stop() {
+        server.close();
+    }
+
+    private Services place(String folder) {
+        return Services.at(server.connect() + "/apps/numbers")
+                .folder(work.resolve(folder))
+                .listen(new Address("127.0.0.1", 0))
+                .sessionTimeout(Duration.ofSeconds(4));
+    }
+
+    @Test
+    void aMemberAloneServesAndSaysSo() throws Exception {
+        try (RunningService one = place("one").run(Numbers::new, Protection.standby());
+                Client client = place("client").client()) {
+            assertThat(client.ask(new Put("a", 1), Was.class).get()).isEqualTo(new Was(0));
+            assertThat(client.ask(new Put("a", 2), Was.class).get()).isEqualTo(new Was(1));
+            assertThat(client.ask(new Get("a"), Now.class).get()).isEqualTo(new Now(2));
+            assertThat(one.status().member().role()).isEqualTo("primary");
+            assertThat(one.status().member().copies()).isEqualTo("alone");
+        }
+    }
+
+    @Test
+    void aStandbyGoesOnWhereThePrimaryWas() throws Exception {
+        RunningService one = place("one").run(Numbers::new, Protection.standby());
+        try (Client client = place("client").client("asker")) {
+            assertThat(client.ask(new Put("a", 1), Was.class).get()).isEqualTo(new Was(0));
+            try (RunningService two = place("two").run(Numbers::new, Protection.standby())) {
+                await().until(() -> one.status().member().followers().size() == 1);
+                assertThat(client.ask(new Put("a", 2), Was.class).get()).isEqualTo(new Was(1));
+                assertThat(one.status().member().copies()).isEqualTo("forced");
+                one.close();
+                assertThat(client.ask(new Put("a", 3), Was.class).get()).isEqualTo(new Was(2));
+                assertThat(client.ask(new Get("a"), Now.class).get()).isEqualTo(new Now(3));
+                assertThat(two.status().member().role()).isEqualTo("primary");
+                assertThat(two.status().member().epoch()).isEqualTo(2);
+            }
+        }
+    }
+}
