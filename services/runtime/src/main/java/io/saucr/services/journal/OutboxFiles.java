@@ -42,6 +42,9 @@ import org.slf4j.LoggerFactory;
  * <p>The turn thread appends; it never waits for a read. One other thread forces, others read and
  * release.
  *
+ * <p>A base that travels to another folder has the messages inside: {@link #inside}. Files are
+ * nothing but room then, begun anew by each start.
+ *
  * <p>A file, big endian: 8 bytes "saucrbox", format (4), checksum of the file before it (4), birth
  * (16), incarnation (8), nonce (8), stream (8), index (8), zero (4), CRC32C of all that (4). Then
  * messages: length (4), CRC32C of the checksum before it, length, count and content (4), count (8),
@@ -53,6 +56,16 @@ public final class OutboxFiles {
 
     /** The section of a base that names streams; a release that knows no streams refuses it. */
     private static final String SECTION = "outbox";
+
+    /** The section of a base that holds the messages; a release that knows none refuses it. */
+    private static final String MESSAGES = "messages";
+
+    private static final int MESSAGES_FORMAT = 1;
+
+    /** So much is read at once for a base, so that it holds nobody up who waits to read. */
+    private static final int INSIDE_BYTES = 1 << 20;
+
+    private static final int MOST_INSIDE = 1 << 10;
 
     private static final Logger LOG = LoggerFactory.getLogger(OutboxFiles.class);
 
@@ -186,16 +199,22 @@ public final class OutboxFiles {
 
     // ---- a start
 
-    /** Whether a section of a base is the one that names streams. */
+    /** Whether a section of a base is one that names streams, or holds them. */
     public static boolean isSection(String section) {
-        return section.equals(SECTION);
+        return section.equals(SECTION) || section.equals(MESSAGES);
     }
 
-    /** Reads a base's sections, apart from that which names streams; changes nothing. */
+    /**
+     * Reads a base's sections, apart from those that name streams or hold them. Nothing is changed
+     * by a base that names streams; the messages of one that holds them are written to files, in
+     * place of what may be there. {@link #cut} has to follow.
+     */
     public Base.SectionReader beside(Base.SectionReader others) {
         return (section, content) -> {
             if (section.equals(SECTION)) {
                 load(content);
+            } else if (section.equals(MESSAGES)) {
+                take(content);
             } else {
                 others.section(section, content);
             }
@@ -632,6 +651,130 @@ public final class OutboxFiles {
                 write(names, writer.section(SECTION));
             }
         };
+    }
+
+    /**
+     * The sections with the messages of these streams behind them, for a base that needs no files
+     * beside it. Messages that are released meanwhile may be left out: who released them has made
+     * sure that nobody needs them who reads that base. They may be written on any thread.
+     */
+    public Base.Sections inside(Names names, Base.Sections others) {
+        return writer -> {
+            others.writeTo(writer);
+            if (!names.all.isEmpty()) {
+                // Nobody needs the files on disk; but only those that are forced are closed.
+                force(names);
+                DataOutputStream out = new DataOutputStream(writer.section(MESSAGES));
+                out.writeInt(MESSAGES_FORMAT);
+                out.writeInt(names.all.size());
+                for (Named each : names.all) {
+                    write(each, out);
+                }
+                out.flush();
+            }
+        };
+    }
+
+    /** Number, last count, messages each with its count and length; a count of 0 ends them. */
+    private void write(Named named, DataOutputStream out) throws IOException {
+        out.writeLong(named.stream());
+        out.writeLong(named.last());
+        long after = neededAfter(named.stream());
+        while (after < named.last()) {
+            int most = (int) Math.min(MOST_INSIDE, named.last() - after);
+            List<byte[]> messages = read(named.stream(), after, most, INSIDE_BYTES);
+            for (byte[] message : messages) {
+                out.writeLong(++after);
+                out.writeInt(message.length);
+                out.write(message);
+            }
+            if (messages.isEmpty()) {
+                after = neededAfter(named.stream());
+            }
+        }
+        out.writeLong(0);
+    }
+
+    /** The count before the first message that is there and not released. */
+    private long neededAfter(long number) {
+        synchronized (lock) {
+            Stream stream = streams.get(number);
+            if (stream == null) {
+                return Long.MAX_VALUE;
+            }
+            long before =
+                    stream.segments.isEmpty() ? stream.last : stream.segments.getFirst().first - 1;
+            return Math.max(stream.released, before);
+        }
+    }
+
+    private void take(InputStream content) throws IOException {
+        DataInputStream in = new DataInputStream(content);
+        try {
+            int format = in.readInt();
+            if (format != MESSAGES_FORMAT) {
+                throw new IOException(
+                        "a base's section "
+                                + MESSAGES
+                                + " has format "
+                                + format
+                                + ", and this release reads format "
+                                + MESSAGES_FORMAT
+                                + "; use the release that wrote it");
+            }
+            int count = in.readInt();
+            if (count < 0 || count > MOST_STREAMS) {
+                throw damagedInside("it holds no " + count + " streams");
+            }
+            for (int index = 0; index < count; index++) {
+                takeStream(in);
+            }
+            if (in.read() >= 0) {
+                throw damagedInside("it goes on behind its last stream");
+            }
+        } catch (EOFException e) {
+            throw new IOException("a base's section " + MESSAGES + " ends early", e);
+        }
+    }
+
+    private void takeStream(DataInputStream in) throws IOException {
+        long number = in.readLong();
+        long last = in.readLong();
+        Stream stream = new Stream(number);
+        synchronized (lock) {
+            if (number < 1 || last < 1 || streams.putIfAbsent(number, stream) != null) {
+                throw damagedInside("it begins stream " + number + " up to " + last);
+            }
+        }
+        long before = 0;
+        for (long count = in.readLong(); count != 0; count = in.readLong()) {
+            if (count < 1 || count > last || (before > 0 && count != before + 1)) {
+                throw damagedInside(
+                        "in stream " + number + " message " + count + " is behind " + before);
+            }
+            int length = in.readInt();
+            if (length < 0) {
+                throw damagedInside("message " + count + " has " + length + " bytes");
+            }
+            // As much as is there, whatever the length says.
+            byte[] message = in.readNBytes(length);
+            if (message.length < length) {
+                throw new EOFException();
+            }
+            append(number, count, message);
+            before = count;
+        }
+        if (before > 0 && before != last) {
+            throw damagedInside("stream " + number + " ends with " + before + ", not " + last);
+        }
+        synchronized (lock) {
+            // Where all were released, what follows is behind them nevertheless.
+            stream.last = last;
+        }
+    }
+
+    private static IOException damagedInside(String how) {
+        return new IOException("a base's section " + MESSAGES + " is damaged: " + how);
     }
 
     private static void write(Names names, OutputStream to) throws IOException {

@@ -73,9 +73,9 @@ public interface Finality extends AutoCloseable {
      *
      * @param base takes the sections of the newest base, where there is one
      * @param turns takes the deltas of the turns above it, in order
-     * @param soFar gives all that was taken so far as the sections of a base, which any thread may
-     *     write; asked between two turns on the thread that gives them, and again only once what it
-     *     gave before is written or not needed
+     * @param soFar gives all that was taken so far as the sections of a base, with what waits in
+     *     files of the outbox, which any thread may write; asked between two turns on the thread
+     *     that gives them, and again only once what it gave before is written or not needed
      * @return the newest turn; 0 where there is none
      * @throws IOException where what survived cannot be read, or must not be used; says what to do
      */
@@ -148,7 +148,7 @@ public interface Finality extends AutoCloseable {
      * while turns go on.
      *
      * @param turn whose state the sections hold, final
-     * @param files of the outbox that it names; on disk before it is
+     * @param files of the outbox that it names; on disk before it is, or inside it
      * @throws DeadJournalException where the files cannot be put on disk: the process has to halt
      * @throws IOException where it failed otherwise; the older base stands
      */

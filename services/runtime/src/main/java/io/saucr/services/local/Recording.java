@@ -119,7 +119,7 @@ final class Recording {
             release(each);
         }
         Fold now = now();
-        return writer -> writeSections(now, writer, new long[1]);
+        return outbox.inside(now.files(), writer -> writeSections(now, writer, new long[1]));
     }
 
     /**

@@ -12,7 +12,10 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.zip.CRC32C;
@@ -264,5 +267,132 @@ class OutboxFilesTest {
         assertThatThrownBy(() -> again(section))
                 .hasMessageContaining("byte 8")
                 .hasMessageContaining("use the release that wrote it");
+    }
+
+    // ---- a base that has the messages inside
+
+    private static byte[] inside(OutboxFiles files, OutboxFiles.Names names) throws IOException {
+        Map<String, ByteArrayOutputStream> sections = new LinkedHashMap<>();
+        files.inside(names, writer -> writer.section("state").write(7))
+                .writeTo(name -> sections.computeIfAbsent(name, it -> new ByteArrayOutputStream()));
+        assertThat(sections.keySet()).containsExactly("state", "messages");
+        return sections.get("messages").toByteArray();
+    }
+
+    /** Another folder's files, with what that base has inside. */
+    private static OutboxFiles elsewhere(Disk disk, byte[] messages) throws IOException {
+        OutboxFiles files =
+                new OutboxFiles(
+                        disk, Path.of("/simulated/other"), START, START::equals, FILE_BYTES);
+        files.beside((name, content) -> {}).section("messages", new ByteArrayInputStream(messages));
+        files.cut();
+        return files;
+    }
+
+    @Test
+    void aBaseWithItsMessagesInsideNeedsNoFiles() throws Exception {
+        OutboxFiles files = files();
+        append(files, 1, 5, 60);
+        append(files, 2, 1, 3);
+        append(files, 3, 1, 3);
+        OutboxFiles.Names names = files.names(Set.of(1L, 2L));
+        append(files, 1, 61, 70);
+        byte[] base = inside(files, names);
+        assertThat(files.dirty()).isLessThan(3);
+        SimulatedDisk other = new SimulatedDisk(2);
+        OutboxFiles there = elsewhere(other, base);
+        there.expect(1, 4);
+        there.expect(2, 0);
+        expect(there, 1, 5, 60);
+        expect(there, 2, 1, 3);
+        assertThatThrownBy(() -> there.expect(3, 0)).hasMessageContaining("it is missing");
+        // It goes on there, and its own base leads to the same.
+        append(there, 1, 61, 80);
+        there.release(1, 33);
+        byte[] next = inside(there, there.names(Set.of(1L, 2L)));
+        OutboxFiles last = elsewhere(new SimulatedDisk(3), next);
+        last.expect(1, 33);
+        expect(last, 1, 34, 80);
+        expect(last, 2, 1, 3);
+        assertThatThrownBy(() -> last.expect(1, 32)).isInstanceOf(RefusedFolderException.class);
+    }
+
+    /** Its files are nothing but room: whatever an earlier start left there goes. */
+    @Test
+    void whatAnEarlierStartLeftIsReplaced() throws Exception {
+        OutboxFiles files = files();
+        append(files, 1, 5, 60);
+        byte[] base = inside(files, files.names(Set.of(1L)));
+        SimulatedDisk other = new SimulatedDisk(2);
+        OutboxFiles before = elsewhere(other, base);
+        append(before, 1, 61, 200);
+        append(before, 7, 1, 50);
+        before.close();
+        for (boolean powerFails : new boolean[] {false, true}) {
+            if (powerFails) {
+                other.powerFails();
+            }
+            OutboxFiles again = elsewhere(other, base);
+            expect(again, 1, 5, 60);
+            assertThatThrownBy(() -> again.expect(1, 60))
+                    .isInstanceOf(RefusedFolderException.class);
+            append(again, 1, 61, 70);
+            append(again, 7, 1, 5);
+            expect(again, 1, 5, 70);
+            expect(again, 7, 1, 5);
+            again.close();
+        }
+    }
+
+    @Test
+    void whatIsReleasedWhileABaseIsWrittenMayBeLeftOut() throws Exception {
+        OutboxFiles files = files();
+        append(files, 1, 1, 60);
+        append(files, 2, 1, 60);
+        OutboxFiles.Names names = files.names(Set.of(1L, 2L));
+        files.release(1, 40);
+        files.release(2, Long.MAX_VALUE);
+        OutboxFiles there = elsewhere(new SimulatedDisk(2), inside(files, names));
+        expect(there, 1, 41, 60);
+        // The turns above the base say that nobody needs these; what comes next is behind them.
+        assertThat(there.names(Set.of(2L))).isNotNull();
+        assertThatThrownBy(() -> there.append(2, 60, message(60)))
+                .hasMessageContaining("is behind 60");
+        append(there, 2, 61, 62);
+        there.expect(2, 60);
+        expect(there, 2, 61, 62);
+    }
+
+    @Test
+    void spoiledMessagesInsideAreRefused() throws Exception {
+        OutboxFiles files = files();
+        append(files, 1, 1, 9);
+        byte[] base = inside(files, files.names(Set.of(1L)));
+        for (int length = 0; length < base.length; length++) {
+            byte[] part = Arrays.copyOf(base, length);
+            assertThatThrownBy(() -> elsewhere(new SimulatedDisk(2), part))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("section messages ends early");
+        }
+        // Format, number of streams, the stream's number, last count, first count, its length.
+        int[] at = {0, 4, 8, 16, 24, 32};
+        for (int from : at) {
+            byte[] spoiled = base.clone();
+            spoiled[from] = (byte) 0x80;
+            assertThatThrownBy(() -> elsewhere(new SimulatedDisk(2), spoiled))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("section messages ");
+        }
+        byte[] wild = base.clone();
+        wild[32] = 0x7f;
+        assertThatThrownBy(() -> elsewhere(new SimulatedDisk(2), wild))
+                .hasMessageContaining("ends early");
+        byte[] longer = Arrays.copyOf(base, base.length + 1);
+        assertThatThrownBy(() -> elsewhere(new SimulatedDisk(2), longer))
+                .hasMessageContaining("goes on behind its last stream");
+        byte[] more = base.clone();
+        more[23]++;
+        assertThatThrownBy(() -> elsewhere(new SimulatedDisk(2), more))
+                .hasMessageContaining("ends with 9, not 10");
     }
 }

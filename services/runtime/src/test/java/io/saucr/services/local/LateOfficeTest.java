@@ -11,6 +11,7 @@ import io.saucr.services.core.Body;
 import io.saucr.services.core.Delta;
 import io.saucr.services.core.Frame;
 import io.saucr.services.core.Incarnation;
+import io.saucr.services.core.Limits;
 import io.saucr.services.core.Link;
 import io.saucr.services.core.Moment;
 import io.saucr.services.journal.Base;
@@ -121,10 +122,12 @@ class LateOfficeTest {
                 Supplier<Base.Sections> soFar)
                 throws IOException {
             if (base.isPresent()) {
+                Base.SectionReader all = outbox.beside(sections);
                 for (Map.Entry<String, byte[]> each : base.get().entrySet()) {
-                    sections.section(each.getKey(), new ByteArrayInputStream(each.getValue()));
+                    all.section(each.getKey(), new ByteArrayInputStream(each.getValue()));
                 }
             }
+            outbox.cut();
             for (Delta each : records) {
                 if (each.turn() > from) {
                     byte[] bytes = DeltaFormat.bytes(each, Changes.decode(each.state()));
@@ -258,6 +261,11 @@ class LateOfficeTest {
     }
 
     private static final Moment NOW = new Moment(1_000_000, 0);
+
+    /** One message of each peer in memory. */
+    private static final Limits LIMITS =
+            new Limits(4, 1_000, true, 0, 0, 1_024, 3_600_000).outbox(1, 1 << 10);
+
     private static final Link ANN = new Link(1, "ann", true);
 
     private static Turns open(Shipped shipped) throws IOException {
@@ -265,7 +273,7 @@ class LateOfficeTest {
                 "counts",
                 Counts::new,
                 shipped,
-                TurnOptions.standard(),
+                TurnOptions.standard().with(LIMITS),
                 new Turns.Surroundings(() -> NOW, new Random(1), Runnable::run, Runnable::run));
     }
 
@@ -307,7 +315,7 @@ class LateOfficeTest {
         Shipped whole = new Shipped(records, 0, Optional.empty());
         Turns unused = open(whole);
         Map<String, byte[]> last = whole.bases.get(12L);
-        assertThat(last).containsKeys("service", "state/counts");
+        assertThat(last).containsKeys("service", "state/counts", "messages");
         for (long turn = 1; turn < 12; turn++) {
             Shipped part = new Shipped(records, turn, Optional.of(whole.bases.get(turn)));
             Turns again = open(part);
