@@ -11,10 +11,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.apache.zookeeper.AddWatchMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.WatchedEvent;
@@ -67,7 +70,13 @@ public final class Names implements AutoCloseable {
         /** As it was told last; null before the first look. */
         private Optional<String> address;
 
+        /** By which transaction the address that was told last was registered; 0 without one. */
+        private long registered;
+
         private boolean stale = true;
+
+        /** Whether this session tells of changes. */
+        private boolean watched;
 
         void add(Consumer<Optional<String>> follower) {
             followers.add(follower);
@@ -76,10 +85,12 @@ public final class Names implements AutoCloseable {
             }
         }
 
-        void seen(Optional<String> now) {
+        void seen(Optional<String> now, long by) {
             stale = false;
-            if (!now.equals(address)) {
+            // Whoever registers the same address anew is another start, and answers there by now.
+            if (!now.equals(address) || registered != by) {
                 address = now;
+                registered = by;
                 followers.forEach(follower -> follower.accept(now));
             }
         }
@@ -102,8 +113,9 @@ public final class Names implements AutoCloseable {
     }
 
     /**
-     * Tells the address of a service now and whenever it changes; empty while nobody answers under
-     * that name. What happens between two looks is not told.
+     * Tells the address of a service now and whenever it changes, or is registered anew; empty
+     * while nobody answers under that name. What happens between two looks is not told. A change is
+     * told one round trip after the watch's.
      *
      * @param path of the service, absolute; IllegalArgumentException where it is none
      * @param changed called by the thread of the names
@@ -182,27 +194,73 @@ public final class Names implements AutoCloseable {
 
     private void read(String path, Followed name) throws KeeperException, InterruptedException {
         String at = path + "/at";
-        // The watch is set before the look, so that no change is missed between them. It stays,
-        // also for a path that is not
-        // there yet.
-        session.addWatch(at, connection, AddWatchMode.PERSISTENT);
-        Optional<String> address;
-        try {
-            address = Optional.of(new String(session.getData(at, false, null), UTF_8));
-            Stat head = session.exists(path + "/head", false);
-            if (head != null) {
-                heads.put(path, Long.toHexString(head.getCzxid()) + "-" + head.getCtime());
-            }
-        } catch (KeeperException.NoNodeException e) {
-            address = Optional.empty();
+        if (!name.watched) {
+            // The watch is set before the look, so that no change is missed between them. It stays
+            // for the session, also for a path that is not there yet.
+            session.addWatch(at, connection, AddWatchMode.PERSISTENT);
+            name.watched = true;
         }
-        name.seen(address);
+        // Both under way at once: who fails over waits for this.
+        CompletableFuture<Optional<Registered>> address = new CompletableFuture<>();
+        CompletableFuture<Optional<Stat>> head = new CompletableFuture<>();
+        session.getData(
+                at,
+                false,
+                (rc, asked, context, content, stat) ->
+                        complete(
+                                address,
+                                rc,
+                                asked,
+                                () -> new Registered(text(content), stat.getCzxid())),
+                null);
+        session.exists(
+                path + "/head",
+                false,
+                (rc, asked, context, stat) -> complete(head, rc, asked, () -> stat),
+                null);
+        Optional<Registered> found = result(address);
+        Optional<Stat> made = result(head);
+        if (found.isPresent() && made.isPresent()) {
+            heads.put(path, Long.toHexString(made.get().getCzxid()) + "-" + made.get().getCtime());
+        }
+        name.seen(found.map(Registered::address), found.map(Registered::transaction).orElse(0L));
+    }
+
+    private static String text(byte[] content) {
+        return content == null ? "" : new String(content, UTF_8);
+    }
+
+    private static <T> void complete(
+            CompletableFuture<Optional<T>> answer, int code, String path, Supplier<T> content) {
+        if (code == KeeperException.Code.OK.intValue()) {
+            answer.complete(Optional.of(content.get()));
+        } else if (code == KeeperException.Code.NONODE.intValue()) {
+            answer.complete(Optional.empty());
+        } else {
+            answer.completeExceptionally(
+                    KeeperException.create(KeeperException.Code.get(code), path));
+        }
+    }
+
+    private static <T> T result(CompletableFuture<T> answer)
+            throws KeeperException, InterruptedException {
+        try {
+            return answer.get();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof KeeperException refused) {
+                throw refused;
+            }
+            throw new IllegalStateException(e);
+        }
     }
 
     private void expired() {
         end();
         lookAtAll();
     }
+
+    /** An address, and the transaction that made its znode. */
+    private record Registered(String address, long transaction) {}
 
     /** The address known last stays: only a look says that it has changed. */
     private void lookAtAll() {
@@ -213,6 +271,7 @@ public final class Names implements AutoCloseable {
         if (session != null) {
             Sessions.close(session);
             session = null;
+            followed.values().forEach(f -> f.watched = false);
         }
     }
 

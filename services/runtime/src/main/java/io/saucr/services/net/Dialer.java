@@ -3,6 +3,7 @@ package io.saucr.services.net;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.EventLoop;
+import io.netty.util.NetUtil;
 import io.saucr.services.Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -21,7 +22,7 @@ import org.slf4j.LoggerFactory;
  * Keeps one connection with one peer, as long as it is asked to: dials, and dials again after a
  * pause that grows while it fails ({@link Backoff}). A connection that was lost soon after it began
  * counts as a failure. Where the address is lost, the last one is dialled on; where it changes, the
- * old connection ends. One attempt at a time.
+ * new one is dialled at once, and whatever the old one has under way ends. One attempt at a time.
  *
  * <p>The event loop owns all fields; {@link #follow} and {@link #stop} may be called by any thread.
  */
@@ -118,7 +119,10 @@ public final class Dialer {
         return Optional.ofNullable(trouble);
     }
 
-    /** Dials this address from now on; an empty one changes nothing. */
+    /**
+     * Dials this address from now on, and at once; an empty one changes nothing. The same one ends
+     * a pause.
+     */
     public void follow(Optional<Address> now) {
         loop.execute(() -> moved(now));
     }
@@ -149,7 +153,16 @@ public final class Dialer {
     }
 
     private void moved(Optional<Address> now) {
-        if (stopped || now.isEmpty() || now.get().equals(address)) {
+        if (stopped || now.isEmpty()) {
+            return;
+        }
+        if (now.get().equals(address)) {
+            if (pause != null) {
+                // Who says so again knows that somebody answers there by now.
+                drop();
+                backoff.reset();
+                resolve();
+            }
             return;
         }
         address = now.get();
@@ -165,8 +178,16 @@ public final class Dialer {
     }
 
     private void resolve() {
+        pause = null;
         int mine = round;
         String host = address.host();
+        byte[] number = NetUtil.createByteArrayFromIpAddressString(host);
+        // Of one with a zone the resolver knows the interface.
+        if (number != null && host.indexOf('%') < 0) {
+            // A resolver that hangs, as over an older address, must not hold this up.
+            connect(mine, lookUp(number));
+            return;
+        }
         try {
             resolving.execute(
                     () -> {
@@ -179,6 +200,14 @@ public final class Dialer {
                     });
         } catch (RejectedExecutionException e) {
             LOG.debug("{}: closed before {} was looked up", self, host);
+        }
+    }
+
+    private static InetAddress[] lookUp(byte[] number) {
+        try {
+            return new InetAddress[] {InetAddress.getByAddress(number)};
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException(e);
         }
     }
 

@@ -187,8 +187,8 @@ public final class Peers implements AutoCloseable {
 
     /**
      * Keeps a connection with a peer from now on, dialling again whenever it is lost. Told again,
-     * it follows the peer to another address; an empty one changes nothing, as who is not found may
-     * still answer where it did.
+     * it follows the peer to another address at once, and ends a pause at the same one; an empty
+     * one changes nothing, as who is not found may still answer where it did.
      *
      * @throws IllegalArgumentException where the name is too long or not printable, or the port 0
      */

@@ -10,6 +10,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
@@ -64,6 +66,44 @@ class NamesTest {
 
         writer.delete("/bank/at", -1);
         awaitTold("nobody", "127.0.0.1:7001", "127.0.0.1:7002", "nobody");
+    }
+
+    @Test
+    void whoRegistersTheSameAddressAnewIsTold() throws Exception {
+        create("/bank", "");
+        create("/bank/at", "127.0.0.1:7001");
+        names.follow("/bank", address -> told.add(address.orElse("nobody")));
+        awaitTold("127.0.0.1:7001");
+
+        // As an office does: nobody sees it go.
+        List<OpResult> unused =
+                writer.multi(
+                        List.of(
+                                Op.delete("/bank/at", -1),
+                                Op.create(
+                                        "/bank/at",
+                                        "127.0.0.1:7001".getBytes(UTF_8),
+                                        ZooDefs.Ids.OPEN_ACL_UNSAFE,
+                                        CreateMode.PERSISTENT)));
+        awaitTold("127.0.0.1:7001", "127.0.0.1:7001");
+        // A look for another reason tells nothing.
+        server.stop();
+        server.start();
+        await().ignoreExceptions()
+                .until(
+                        () ->
+                                writer.setData("/bank/at", "127.0.0.1:7002".getBytes(UTF_8), -1)
+                                        != null);
+        awaitTold("127.0.0.1:7001", "127.0.0.1:7001", "127.0.0.1:7002");
+    }
+
+    @Test
+    void aZnodeWithoutContentIsAnAddressOfNoUse() throws Exception {
+        create("/bank", "");
+        String unused =
+                writer.create("/bank/at", null, ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+        names.follow("/bank", address -> told.add(address.orElse("nobody")));
+        awaitTold("");
     }
 
     @Test

@@ -4,14 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoop;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.saucr.services.Address;
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -22,6 +26,7 @@ class DialerTest {
     private final Transport transport = new Transport(1);
     private final EventLoop loop = transport.loop();
     private final List<Attempt> attempts = new CopyOnWriteArrayList<>();
+    private final Queue<ChannelPromise> failures = new ConcurrentLinkedQueue<>();
     private final Dialer dialer =
             new Dialer(
                     "shop",
@@ -39,7 +44,9 @@ class DialerTest {
         Channel channel = new NioSocketChannel();
         ChannelFuture unused = loop.register(channel);
         attempts.add(new Attempt(address.getPort(), channel));
-        return channel.newPromise();
+        ChannelPromise promise = channel.newPromise();
+        failures.add(promise);
+        return promise;
     }
 
     @AfterEach
@@ -66,6 +73,34 @@ class DialerTest {
         assertThat(Loops.scheduled(loop)).isZero();
         assertThat(second.isOpen()).isTrue();
         assertThat(attempts).hasSize(2);
+    }
+
+    @Test
+    void theSameAddressToldAgainEndsAPause() throws Exception {
+        dialer.follow(Optional.of(new Address("127.0.0.1", 1)));
+        Channel first = attempt(1);
+        failures.remove().setFailure(new IOException("refused"));
+        Awaited.until(dialer::trouble);
+        assertThat(Loops.scheduled(loop)).isEqualTo(1);
+        dialer.follow(Optional.of(new Address("127.0.0.1", 1)));
+        assertThat(Loops.scheduled(loop)).isZero();
+        assertThat(attempts).hasSize(2);
+        // The second attempt is under way: it is let go on.
+        dialer.follow(Optional.of(new Address("127.0.0.1", 1)));
+        assertThat(Loops.scheduled(loop)).isZero();
+        assertThat(attempts).hasSize(2);
+        assertThat(first).isNotSameAs(attempts.get(1).channel());
+    }
+
+    @Test
+    void aNewAddressDoesNotWaitForThePauseOfTheOldOne() throws Exception {
+        dialer.follow(Optional.of(new Address("127.0.0.1", 1)));
+        Channel unused = attempt(1);
+        failures.remove().setFailure(new IOException("refused"));
+        Awaited.until(dialer::trouble);
+        dialer.follow(Optional.of(new Address("127.0.0.1", 2)));
+        assertThat(attempt(2).isOpen()).isTrue();
+        assertThat(Loops.scheduled(loop)).isZero();
     }
 
     @Test
