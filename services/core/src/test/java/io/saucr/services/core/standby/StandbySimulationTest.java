@@ -11,8 +11,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Many seeded runs of a service with standbys, and each rule left out in turn. */
 class StandbySimulationTest {
 
-    private static final int RUNS = 1_000;
-    private static final int MOST_RUNS = 3_000;
+    private static final int RUNS = 800;
+    private static final int MOST_RUNS = 2_500;
 
     @Test
     void nothingThatLeftIsUndoneAndTheServiceGoesOn() {

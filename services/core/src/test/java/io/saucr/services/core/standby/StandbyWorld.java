@@ -66,7 +66,7 @@ final class StandbyWorld {
         C16_APPLIED_BEFORE_IT_IS_NAMED,
         /** Who comes into office keeps what the head never named. */
         C16_ORPHAN_BUILT_UPON,
-        /** What the head does not name yet is dropped when the office is to be taken. */
+        /** What the head does not name yet is dropped when the primary is suspected. */
         C16_DROPPED_BEFORE_IT_IS_FENCED,
         /** What was acked is dropped when the link closes. */
         C16_DROPPED_WITH_ITS_LINK,
@@ -82,10 +82,17 @@ final class StandbyWorld {
     private static final int BEAT_MILLIS = 50;
     private static final int MOST_CUTS = 4;
     private static final int LATEST_REQUEST_MILLIS = 2_000;
+
+    /** So often it is looked whether all is at rest. */
+    private static final int LOOK_MILLIS = 5;
+
     private static final int REST_MILLIS = 6_000;
 
-    /** Some time more than a standby takes to suspect, to ask and to take over. */
-    private static final int TAKEOVER_MILLIS = 6_000;
+    /** Twice what a standby takes to suspect one who is silent, to ask and to take over. */
+    private static final int TAKEOVER_MILLIS = 1_200;
+
+    /** The same of one who speaks and cannot commit. */
+    private static final int STUCK_MILLIS = 3_000;
 
     private final Random random;
     private final Broken broken;
@@ -105,6 +112,9 @@ final class StandbyWorld {
     private long values;
     private boolean healing;
 
+    /** How often everything was mended. */
+    private int mends;
+
     private final List<Member> members = new ArrayList<>();
     private final Map<String, Member> byName = new HashMap<>();
     private final boolean[][] cut;
@@ -118,7 +128,7 @@ final class StandbyWorld {
     private final int faultMillis;
 
     // The ensemble.
-    private byte[] data;
+    private StandbyHead head;
     private int version;
     private boolean deleted;
 
@@ -186,7 +196,7 @@ final class StandbyWorld {
         this.tracing = tracing;
         int count = random.nextInt(8) == 0 ? 1 : 2 + random.nextInt(random.nextInt(2) + 2);
         int copies = Math.min(1 + random.nextInt(3), random.nextInt(4) == 0 ? 3 : 2);
-        boolean fast = random.nextInt(3) == 0;
+        boolean fast = random.nextInt(3) == 0 || broken == Broken.C15_UNPROMPT_STANDBY_COUNTS;
         boolean strict = copies <= count && random.nextInt(5) == 0;
         boolean patient = broken == Broken.C15_UNPROMPT_STANDBY_COUNTS;
         rules =
@@ -219,17 +229,19 @@ final class StandbyWorld {
     }
 
     private void runTo(long end, BooleanSupplier enough) {
+        long looked = 0;
         while (isWell() && !events.isEmpty() && events.element().at() <= end) {
-            if (enough.getAsBoolean()) {
-                return;
+            if (now - looked >= LOOK_MILLIS) {
+                looked = now;
+                if (enough.getAsBoolean()) {
+                    return;
+                }
             }
             Event event = events.remove();
             now = Math.max(now, event.at());
             event.what().run();
         }
-        if (!enough.getAsBoolean()) {
-            now = Math.max(now, end);
-        }
+        now = Math.max(now, end);
     }
 
     private void runFor(long millis) {
@@ -308,63 +320,63 @@ final class StandbyWorld {
     }
 
     private Optional<StandbyHead> stored() {
-        if (data == null) {
-            return Optional.empty();
-        }
+        return Optional.ofNullable(head);
+    }
+
+    private void store(StandbyHead written, int as) {
         try {
-            return Optional.of(StandbyHead.decode(data));
+            head = StandbyHead.decode(written.encode());
         } catch (Head.UnreadableHeadException e) {
             throw new IllegalStateException("nobody could read the head", e);
         }
+        version = as;
     }
 
-    private boolean set(StandbyHead head, int on, long decided) {
-        if (data == null || version != on) {
+    private boolean set(StandbyHead next, int on, long decided) {
+        if (head == null || version != on) {
             return false;
         }
-        landed(head, decided);
-        data = head.encode();
-        version++;
+        landed(next, decided);
+        store(next, version + 1);
         return true;
     }
 
-    private boolean create(StandbyHead head) {
-        if (data != null) {
+    private boolean create(StandbyHead first) {
+        if (head != null) {
             return false;
         }
         if (deleted) {
-            violated("a head that is gone was created anew, by %s", head.member());
+            violated("a head that is gone was created anew, by %s", first.member());
         }
-        landed(head, now);
-        data = head.encode();
-        version = 0;
+        landed(first, now);
+        store(first, 0);
         return true;
     }
 
     /** All that the head ever says is checked where it lands. */
-    private void landed(StandbyHead head, long decided) {
+    private void landed(StandbyHead next, long decided) {
         if (tracing) {
-            say("head: %s", new String(head.encode(), StandardCharsets.UTF_8).strip());
+            say("head: %s", new String(next.encode(), StandardCharsets.UTF_8).strip());
         }
         if (lastHead != null) {
             Incarnation before = lastHead.holder();
-            boolean same = before.equals(head.holder());
-            if (!same && head.holder().number() != before.number() + 1) {
-                violated("%s follows %s", head.holder(), before);
+            boolean same = before.equals(next.holder());
+            if (!same && next.holder().number() != before.number() + 1) {
+                violated("%s follows %s", next.holder(), before);
             }
             if (!same) {
                 ended.put(before, now);
                 takeovers++;
             }
         }
-        lastHead = head;
-        long number = head.segment().number();
+        lastHead = next;
+        long number = next.segment().number();
         if (number < finals.size()) {
-            violated("the head names %s, and named number %d", head.segment(), finals.size());
+            violated("the head names %s, and named number %d", next.segment(), finals.size());
             return;
         }
         List<Seg> more = new ArrayList<>();
-        SegmentId id = head.segment();
+        SegmentId id = next.segment();
         while (id.number() > finals.size()) {
             Seg segment = segments.get(id.digest());
             more.add(0, segment);
@@ -373,7 +385,7 @@ final class StandbyWorld {
         }
         SegmentId newest = finals.isEmpty() ? SegmentId.NONE : finals.get(finals.size() - 1).id();
         if (!id.equals(newest)) {
-            violated("the head names %s, which does not hold %s", head.segment(), newest);
+            violated("the head names %s, which does not hold %s", next.segment(), newest);
             return;
         }
         for (Seg each : more) {
@@ -383,11 +395,11 @@ final class StandbyWorld {
                 finalValues.add(value);
             }
         }
-        if (head.turn() != finalValues.size()) {
-            violated("the head says turn %d, not %d", head.turn(), finalValues.size());
+        if (next.turn() != finalValues.size()) {
+            violated("the head says turn %d, not %d", next.turn(), finalValues.size());
         }
         if (!more.isEmpty()) {
-            held(head, decided);
+            held(next, decided);
         }
         for (Member each : members) {
             for (long value : each.failed) {
@@ -399,28 +411,28 @@ final class StandbyWorld {
     }
 
     /** Who is said to have a segment has it, and all before it. */
-    private void held(StandbyHead head, long decided) {
+    private void held(StandbyHead next, long decided) {
         int number = finals.size();
-        if (head.copies() == Copies.FORCED && head.holders().size() < rules.copies()) {
-            violated("%s are not %d copies", head.holders(), rules.copies());
+        if (next.copies() == Copies.FORCED && next.holders().size() < rules.copies()) {
+            violated("%s are not %d copies", next.holders(), rules.copies());
         }
-        if (head.copies() == Copies.MEMORY && head.holders().size() < 2) {
-            violated("%s are not 2 copies", head.holders());
+        if (next.copies() == Copies.MEMORY && next.holders().size() < 2) {
+            violated("%s are not 2 copies", next.holders());
         }
-        for (String name : head.holders()) {
+        for (String name : next.holders()) {
             Member member = byName.get(name);
             if (member.folderLost) {
                 continue;
             }
-            int has = head.copies() == Copies.MEMORY ? member.chain.size() : member.forced;
-            long lostAt = member.lostAt.getOrDefault(head.segment().digest(), -1L);
+            int has = next.copies() == Copies.MEMORY ? member.chain.size() : member.forced;
+            long lostAt = member.lostAt.getOrDefault(next.segment().digest(), -1L);
             // A segment counts in memory for so long; clocks may be a little slow.
             boolean justLost =
-                    head.copies() == Copies.MEMORY && lostAt >= decided - LATE_MILLIS * 11 / 10;
+                    next.copies() == Copies.MEMORY && lostAt >= decided - LATE_MILLIS * 11 / 10;
             if (!justLost && (has < number || !member.chain.subList(0, number).equals(finals))) {
                 violated(
                         "the head says %s, and %s has %d of them forced, %d written",
-                        head.copies(), name, member.forced, member.chain.size());
+                        next.copies(), name, member.forced, member.chain.size());
             }
         }
     }
@@ -477,18 +489,18 @@ final class StandbyWorld {
 
         /** Does that later, where the same process is up; if it is paused, when it goes on. */
         void later(int inLife, long delay, Runnable what) {
-            after(
-                    delay,
-                    () -> {
-                        if (life != inLife) {
-                            return;
-                        }
-                        if (paused) {
-                            deferred.add(() -> ifAlive(inLife, what));
-                        } else {
-                            what.run();
-                        }
-                    });
+            after(delay, () -> soon(inLife, what));
+        }
+
+        void soon(int inLife, Runnable what) {
+            if (life != inLife) {
+                return;
+            }
+            if (paused) {
+                deferred.add(() -> ifAlive(inLife, what));
+            } else {
+                what.run();
+            }
         }
 
         private void ifAlive(int inLife, Runnable what) {
@@ -677,7 +689,7 @@ final class StandbyWorld {
                         }
                         int place = chain.lastIndexOf(upTo);
                         forced = Math.max(forced, place + 1);
-                        later(inLife, 0, this::wasForced);
+                        soon(inLife, this::wasForced);
                     });
         }
 
@@ -721,6 +733,9 @@ final class StandbyWorld {
                             () -> unknown(by));
                 } else if (action instanceof Standby.Action.Challenge) {
                     say("%s challenges", name);
+                    if (broken == Broken.C16_DROPPED_BEFORE_IT_IS_FENCED) {
+                        dropAfter(by.head().orElseThrow().segment().number());
+                    }
                     ask(
                             this,
                             () -> {
@@ -746,9 +761,6 @@ final class StandbyWorld {
                             () -> unknown(by));
                 } else if (action instanceof Standby.Action.Take take) {
                     say("%s tries to take over", name);
-                    if (broken == Broken.C16_DROPPED_BEFORE_IT_IS_FENCED) {
-                        dropAfter(take.head().segment().number());
-                    }
                     long decided = now;
                     ask(
                             this,
@@ -1188,7 +1200,7 @@ final class StandbyWorld {
                 ask(
                         member,
                         () -> {
-                            boolean same = data != null && version == check.version();
+                            boolean same = head != null && version == check.version();
                             return () -> checked(same);
                         },
                         () -> checked(false));
@@ -1417,7 +1429,7 @@ final class StandbyWorld {
                 return;
             }
             Member to = end(1 - from);
-            to.later(lives[1 - from], 0, () -> deliver(1 - from, message));
+            to.soon(lives[1 - from], () -> deliver(1 - from, message));
             if (to.up && to.life != lives[1 - from] && message.kind() != Kind.CLOSE) {
                 // Another process is there, and says so; a machine without power says nothing.
                 post(1 - from, Message.of(Kind.CLOSE, 0));
@@ -1526,7 +1538,7 @@ final class StandbyWorld {
 
     private void restartLater(Member member) {
         boolean empty = losesFolders && random.nextInt(3) == 0;
-        after(
+        beforeMended(
                 random.nextInt(1_200),
                 () -> {
                     if (empty && !member.up) {
@@ -1543,6 +1555,18 @@ final class StandbyWorld {
         member.birth = null;
         member.folderLost = true;
         folderLost = true;
+    }
+
+    /** Goes on with a fault, or ends it, where not everything was mended before. */
+    private void beforeMended(long delay, Runnable what) {
+        int then = mends;
+        after(
+                delay,
+                () -> {
+                    if (mends == then) {
+                        what.run();
+                    }
+                });
     }
 
     private void fault() {
@@ -1569,21 +1593,21 @@ final class StandbyWorld {
             case 7 -> {
                 member.cutOff = true;
                 say("%s is cut off from the ensemble", member.name);
-                after(millis, () -> member.cutOff = false);
+                beforeMended(millis, () -> member.cutOff = false);
             }
             case 8 -> {
                 if (random.nextInt(3) == 0) {
                     say("the ensemble is gone");
                     members.forEach(it -> it.cutOff = true);
-                    after(millis, () -> members.forEach(it -> it.cutOff = false));
+                    beforeMended(millis, () -> members.forEach(it -> it.cutOff = false));
                 }
             }
             case 9 -> {
                 member.forceMillis = 5 + random.nextInt(1_000);
-                after(millis, () -> member.forceMillis = 5);
+                beforeMended(millis, () -> member.forceMillis = 5);
                 if (random.nextBoolean()) {
                     // And what it has not forced is lost.
-                    after(
+                    beforeMended(
                             random.nextInt(300),
                             () -> {
                                 member.stop(true);
@@ -1599,7 +1623,7 @@ final class StandbyWorld {
             case 11 -> {
                 Member other = other(member);
                 slow[member.index][other.index] = random.nextInt(300);
-                after(millis, () -> slow[member.index][other.index] = 0);
+                beforeMended(millis, () -> slow[member.index][other.index] = 0);
             }
             default -> {
                 if (losesAllPower && random.nextInt(3) == 0) {
@@ -1620,7 +1644,7 @@ final class StandbyWorld {
         say("link of %s and %s is cut", one.name, other.name);
         cut[one.index][other.index] |= there;
         cut[other.index][one.index] |= back;
-        after(millis, () -> mendLink(one, other));
+        beforeMended(millis, () -> mendLink(one, other));
     }
 
     private void mendLink(Member one, Member other) {
@@ -1663,7 +1687,7 @@ final class StandbyWorld {
         clients(end);
         after(random.nextInt(400), () -> faults(end));
         runTo(end, () -> false);
-        if (isWell() && deletesHead && data != null) {
+        if (isWell() && deletesHead && head != null) {
             withoutHead();
             return;
         }
@@ -1676,6 +1700,7 @@ final class StandbyWorld {
 
     private void mend() {
         say("everything is mended");
+        mends++;
         healing = true;
         for (Member each : members) {
             each.cutOff = false;
@@ -1715,14 +1740,13 @@ final class StandbyWorld {
         if (!isWell()) {
             return false;
         }
-        Optional<StandbyHead> head = stored();
-        if (!all && head.isPresent() && !anyHas(head.get().segment())) {
+        if (!all && head != null && !anyHas(head.segment())) {
             // A loss is said, never silent: nobody is in office.
             lost++;
-            if (!folderLost && head.get().copies() != Copies.MEMORY) {
-                violated("nobody has %s", head.get().segment());
+            if (!isLossExcused(head)) {
+                violated("nobody has %s", head.segment());
             } else if (!inOffice().isEmpty()) {
-                violated("somebody is in office without %s", head.get().segment());
+                violated("somebody is in office without %s", head.segment());
             }
             return false;
         }
@@ -1737,7 +1761,7 @@ final class StandbyWorld {
             stalled("the service does not come to rest: %s", describe());
             return false;
         }
-        Copies copies = stored().orElseThrow().copies();
+        Copies copies = head.copies();
         boolean enough = members.size() >= rules.copies();
         boolean pair = members.size() > 1;
         if (!(copies == Copies.FORCED && enough)
@@ -1751,7 +1775,7 @@ final class StandbyWorld {
     private boolean isOnePrimaryFollowed() {
         List<Member> all = inOffice();
         if (all.size() != 1
-                || data == null
+                || head == null
                 || !lastHead.holder().equals(all.get(0).office.holder)) {
             return false;
         }
@@ -1801,8 +1825,10 @@ final class StandbyWorld {
             return;
         }
         mend();
+        // A request to create it may be under way since before there was one.
+        runFor(LATEST_REQUEST_MILLIS);
         say("the head is deleted");
-        data = null;
+        head = null;
         deleted = true;
         clients(now + 3_000);
         boolean all = until(REST_MILLIS, () -> members.stream().allMatch(it -> it.halted != null));
@@ -1838,7 +1864,7 @@ final class StandbyWorld {
                 stalled("who is alone does not come into office: %s", describe());
             }
         } else if (isWell() && (kind == 0 || members.size() > 1)) {
-            goesOn();
+            goesOn(kind == 1 || kind == 2 ? STUCK_MILLIS : TAKEOVER_MILLIS);
         }
         if (isWell()) {
             rest();
@@ -1846,11 +1872,10 @@ final class StandbyWorld {
     }
 
     /** A turn's output leaves within a bounded time. */
-    private void goesOn() {
+    private void goesOn(int millis) {
         long newest = values;
-        clients(now + TAKEOVER_MILLIS);
-        boolean all =
-                until(TAKEOVER_MILLIS, () -> visible >= 0 && finalValues.get(visible) > newest);
+        clients(now + millis);
+        boolean all = until(millis, () -> visible >= 0 && finalValues.get(visible) > newest);
         if (!all) {
             stalled("the service does not go on: %s", describe());
         }
@@ -1860,7 +1885,7 @@ final class StandbyWorld {
     private boolean alone() {
         members.forEach(it -> it.stop(random.nextBoolean()));
         runFor(LATEST_REQUEST_MILLIS);
-        SegmentId named = stored().orElseThrow().segment();
+        SegmentId named = head.segment();
         List<Member> have =
                 members.stream()
                         .filter(
@@ -1872,10 +1897,22 @@ final class StandbyWorld {
             have.get(random.nextInt(have.size())).start();
             return true;
         }
-        if (!folderLost && stored().orElseThrow().copies() != Copies.MEMORY) {
+        if (!isLossExcused(head)) {
             violated("nobody has %s", named);
         }
         return false;
+    }
+
+    /** Folders were lost, or all who had it in memory lost power (C15). */
+    private boolean isLossExcused(StandbyHead of) {
+        return folderLost
+                || (of.copies() == Copies.MEMORY
+                        && of.holders().stream()
+                                .allMatch(
+                                        it ->
+                                                byName.get(it)
+                                                        .lostAt
+                                                        .containsKey(of.segment().digest())));
     }
 
     static List<Broken> rules() {
