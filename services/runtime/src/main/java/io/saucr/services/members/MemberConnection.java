@@ -29,6 +29,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -91,6 +92,13 @@ final class MemberConnection implements MemberLink, Dialer.Reached {
         void ended(MemberConnection connection, String reason);
     }
 
+    /**
+     * A frame that the listener has not yet taken.
+     *
+     * @param frame joins a segment: on the listener's thread
+     */
+    private record Arrived(long bytes, Supplier<MemberFrame> frame) {}
+
     private final long id = IDS.incrementAndGet();
     private final MemberFrame.Hello self;
     private final NetOptions options;
@@ -117,7 +125,7 @@ final class MemberConnection implements MemberLink, Dialer.Reached {
     private volatile MemberFrame.Heartbeat heartbeat;
 
     /** Frames of the read that is under way. */
-    private List<MemberFrame> arrived = new ArrayList<>();
+    private List<Arrived> arrived = new ArrayList<>();
 
     /** What is left of the segment that is being sent; null where none is. */
     private ByteBuffer left;
@@ -371,7 +379,7 @@ final class MemberConnection implements MemberLink, Dialer.Reached {
 
             @Override
             public void channelRead(ChannelHandlerContext context, Object message) {
-                read((MemberFrame) message);
+                read(message);
             }
 
             @Override
@@ -500,26 +508,37 @@ final class MemberConnection implements MemberLink, Dialer.Reached {
         heardNanos = System.nanoTime();
     }
 
-    private void read(MemberFrame frame) {
+    private void read(Object message) {
         if (over) {
             return;
         }
+        if (message instanceof MemberDecoder.Collected segment) {
+            if (up) {
+                arrived(new Arrived(SMALL_BYTES + segment.length(), segment::join));
+            } else {
+                early("a segment");
+            }
+        } else if (message instanceof MemberFrame frame) {
+            read(frame);
+        }
+    }
+
+    private void early(String what) {
+        end(who() + " sent " + what + " before it said who it is", true);
+    }
+
+    private void read(MemberFrame frame) {
         if (frame instanceof MemberFrame.Sorry sorry) {
             end(who() + " ended the link: " + sorry.reason(), false);
         } else if (frame instanceof MemberFrame.Hello said) {
             said(said);
         } else if (!up) {
-            end(
-                    who()
-                            + " sent "
-                            + frame.getClass().getSimpleName()
-                            + " before it said who it is",
-                    true);
+            early(frame.getClass().getSimpleName());
         } else {
             if (frame instanceof MemberFrame.Heartbeat beat) {
                 heartbeat = beat;
             }
-            arrived(frame);
+            arrived(new Arrived(bytes(frame), () -> frame));
         }
     }
 
@@ -594,8 +613,8 @@ final class MemberConnection implements MemberLink, Dialer.Reached {
                         + ": their folders hold different lives of the service";
     }
 
-    private void arrived(MemberFrame frame) {
-        if (untaken.addAndGet(bytes(frame)) > options.untakenBytes()) {
+    private void arrived(Arrived frame) {
+        if (untaken.addAndGet(frame.bytes()) > options.untakenBytes()) {
             paused = true;
             channel.config().setAutoRead(false);
             // What was taken meanwhile may have been the last: then nobody would go on reading.
@@ -610,18 +629,18 @@ final class MemberConnection implements MemberLink, Dialer.Reached {
     /** Hands over what one read brought, at once. */
     private void tellArrived() {
         if (!arrived.isEmpty()) {
-            List<MemberFrame> frames = arrived;
+            List<Arrived> frames = arrived;
             arrived = new ArrayList<>();
             tell(() -> take(frames));
         }
     }
 
-    private void take(List<MemberFrame> frames) {
-        for (MemberFrame frame : frames) {
+    private void take(List<Arrived> frames) {
+        for (Arrived frame : frames) {
             try {
-                listener.frame(this, frame);
+                listener.frame(this, frame.frame().get());
             } finally {
-                taken(bytes(frame));
+                taken(frame.bytes());
             }
         }
     }

@@ -5,19 +5,43 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.ByteToMessageDecoder;
 import io.saucr.services.net.BadFrameException;
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 
 /**
- * Cuts another member's bytes into frames, and puts the pieces of a segment together: a segment
- * comes out whole or not at all. What it holds grows with what arrives, not with what was
- * announced. After the first bad frame it drops everything. Event loop.
+ * Cuts another member's bytes into frames, and collects the pieces of a segment: a segment comes
+ * out whole or not at all. It never makes room for more than the next piece or two: what it holds
+ * grows with what arrives, not with what was announced, and no array of a segment's size keeps the
+ * event loop from heartbeats. After the first bad frame it drops everything. Event loop.
+ *
+ * <p>Out come {@link MemberFrame}s, but {@link Collected} for a segment.
  */
 final class MemberDecoder extends ByteToMessageDecoder {
 
-    /** Room for a segment at first; what it holds is at most this and eight times what arrived. */
-    static final int ROOM_BYTES = 256 << 10;
+    /** Of a segment, held together. */
+    static final int CHUNK_BYTES = 256 << 10;
 
-    static final int GROWS_BY = 8;
+    /**
+     * A segment that is whole, but not in one piece.
+     *
+     * @param chunks become free while they are joined
+     * @param length of all
+     */
+    record Collected(Deque<byte[]> chunks, int length) {
+
+        /** In one piece; once. Takes its time: not on an event loop. */
+        MemberFrame.Segment join() {
+            if (chunks.size() == 1) {
+                return new MemberFrame.Segment(ByteBuffer.wrap(chunks.remove()));
+            }
+            ByteBuffer whole = ByteBuffer.allocate(length);
+            while (!chunks.isEmpty()) {
+                whole.put(chunks.remove());
+            }
+            return new MemberFrame.Segment(whole.flip());
+        }
+    }
 
     private final MemberCodec codec;
     private final Runnable heard;
@@ -25,10 +49,15 @@ final class MemberDecoder extends ByteToMessageDecoder {
     private boolean over;
 
     /** Of the segment under way; null where none is. */
-    private byte[] segment;
+    private Deque<byte[]> segment;
 
     private int segmentLength;
     private int segmentArrived;
+
+    /** The last chunk, and how much room it has. */
+    private byte[] chunk;
+
+    private int chunkLeft;
 
     /**
      * Makes the decoder of one direction.
@@ -43,12 +72,18 @@ final class MemberDecoder extends ByteToMessageDecoder {
     /** Drops what arrives from now on. */
     void stop() {
         over = true;
+        drop();
+    }
+
+    private void drop() {
         segment = null;
+        chunk = null;
+        chunkLeft = 0;
     }
 
     /** How many bytes it holds, or keeps room for. */
     int held() {
-        return actualReadableBytes() + (segment == null ? 0 : segment.length);
+        return actualReadableBytes() + (segment == null ? 0 : segmentArrived + chunkLeft);
     }
 
     @Override
@@ -106,7 +141,7 @@ final class MemberDecoder extends ByteToMessageDecoder {
                                 + segmentLength
                                 + " bytes of another");
             }
-            segment = new byte[Math.min(piece.length(), ROOM_BYTES)];
+            segment = new ArrayDeque<>();
             segmentLength = piece.length();
             segmentArrived = 0;
         } else if (segment == null) {
@@ -119,17 +154,20 @@ final class MemberDecoder extends ByteToMessageDecoder {
                             + " bytes came of a segment that has "
                             + segmentLength);
         }
-        if (length > segment.length - segmentArrived) {
-            long room = Math.max(segmentArrived + length, (long) GROWS_BY * segmentArrived);
-            byte[] larger = new byte[(int) Math.min(room, segmentLength)];
-            System.arraycopy(segment, 0, larger, 0, segmentArrived);
-            segment = larger;
+        while (piece.bytes().isReadable()) {
+            if (chunkLeft == 0) {
+                chunk = new byte[Math.min(CHUNK_BYTES, segmentLength - segmentArrived)];
+                chunkLeft = chunk.length;
+                segment.add(chunk);
+            }
+            int part = Math.min(chunkLeft, piece.bytes().readableBytes());
+            piece.bytes().readBytes(chunk, chunk.length - chunkLeft, part);
+            chunkLeft -= part;
+            segmentArrived += part;
         }
-        piece.bytes().readBytes(segment, segmentArrived, length);
-        segmentArrived += length;
         if (segmentArrived == segmentLength) {
-            out.add(new MemberFrame.Segment(ByteBuffer.wrap(segment)));
-            segment = null;
+            out.add(new Collected(segment, segmentLength));
+            drop();
         }
     }
 }
