@@ -134,13 +134,18 @@ public final class HeadNode implements AutoCloseable {
             again(this::read);
             return;
         }
-        asked.sync(path("head"), (code, path, context) -> run(() -> synced(asked, code)), null);
+        // A sync may be answered by a leader that was deposed without knowing it yet; a multi is
+        // agreed on.
+        asked.multi(
+                List.of(Op.check("/", -1)),
+                (code, path, context, results) -> run(() -> isCurrent(asked, code)),
+                null);
     }
 
-    private void synced(ZooKeeper asked, int code) {
-        if (code != KeeperException.Code.OK.intValue()
-                && code != KeeperException.Code.NONODE.intValue()) {
-            failed(KeeperException.Code.get(code), this::read);
+    private void isCurrent(ZooKeeper asked, int code) {
+        KeeperException.Code came = KeeperException.Code.get(code);
+        if (came != KeeperException.Code.OK && came != KeeperException.Code.NOAUTH) {
+            failed(came, this::read);
             return;
         }
         asked.getData(

@@ -251,7 +251,9 @@ final class Replicated implements Finality {
         if (applied.number() == 0) {
             Restored restored = folder.restore(upTo);
             epochs.addAll(restored.epochs());
-            restored.sections(base);
+            restored.sections(outbox.beside(base));
+            // What waits is in base and segments: files of an earlier life are of no use.
+            outbox.cut();
             applied = restored.base();
         }
         while (applied.number() < upTo.number()) {
@@ -411,7 +413,7 @@ final class Replicated implements Finality {
         if (at.equals(SegmentId.NONE)) {
             throw new IOException("no segment ends with turn " + turn);
         }
-        folder.base(at, incarnations(), OutboxFiles.with(files, sections));
+        folder.base(at, incarnations(), outbox.inside(files, sections));
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.saucr.services.standby;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.saucr.services.Address;
@@ -10,12 +11,16 @@ import io.saucr.services.MapState;
 import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
 import io.saucr.services.Service;
+import io.saucr.services.ServiceException;
 import io.saucr.services.Services;
 import io.saucr.services.State;
 import io.saucr.services.ensemble.TestServer;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -101,5 +106,101 @@ class StandbyServiceTest {
                 assertThat(two.status().member().epoch()).isEqualTo(2);
             }
         }
+    }
+
+    @Test
+    void whoComesLateGetsABaseAndGoesOn() throws Exception {
+        try (Client client = place("client").client("asker")) {
+            RunningService one =
+                    place("one").foldBytes(2048).run(Numbers::new, Protection.standby());
+            for (long i = 1; i <= 300; i++) {
+                assertThat(client.ask(new Put("k" + i % 7, i), Was.class).get()).isNotNull();
+            }
+            await().until(() -> Files.exists(work.resolve("one/bases")) && bases("one") == 2);
+            try (RunningService two =
+                    place("two").foldBytes(2048).run(Numbers::new, Protection.standby())) {
+                await().until(
+                                () ->
+                                        one.status().member().copies().equals("forced")
+                                                || client.ask(new Put("more", 1), Was.class).get()
+                                                        == null);
+                one.close();
+                for (long i = 294; i <= 300; i++) {
+                    assertThat(client.ask(new Get("k" + i % 7), Now.class).get())
+                            .isEqualTo(new Now(i));
+                }
+                assertThat(two.status().member().role()).isEqualTo("primary");
+            }
+        }
+    }
+
+    private long bases(String folder) throws IOException {
+        try (Stream<Path> files = Files.list(work.resolve(folder).resolve("bases"))) {
+            return files.filter(it -> !it.toString().endsWith(".tmp")).count();
+        }
+    }
+
+    @Test
+    void aMemberThatRestartsGoesOnAlone() throws Exception {
+        try (Client client = place("client").client("asker")) {
+            try (RunningService one = place("one").run(Numbers::new, Protection.standby())) {
+                assertThat(client.ask(new Put("a", 7), Was.class).get()).isEqualTo(new Was(0));
+                assertThat(one.status().member().epoch()).isEqualTo(1);
+            }
+            try (RunningService one = place("one").run(Numbers::new, Protection.standby())) {
+                assertThat(client.ask(new Put("a", 8), Was.class).get()).isEqualTo(new Was(7));
+                assertThat(one.status().member().epoch()).isEqualTo(2);
+            }
+        }
+    }
+
+    @Test
+    void officeIsHandedToWhoIsReadyOnly() throws Exception {
+        try (RunningService one = place("one").run(Numbers::new, Protection.standby())) {
+            await().until(() -> one.status().member().role().equals("primary"));
+            await().untilAsserted(
+                            () ->
+                                    assertThatThrownBy(() -> one.handOver(Optional.empty()))
+                                            .isInstanceOf(IllegalArgumentException.class)
+                                            .hasMessageContaining("no member is ready"));
+            assertThatThrownBy(() -> one.handOver(Optional.of("00000000000000aa")))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("00000000000000aa is not ready");
+            try (Client client = place("client").client()) {
+                assertThat(client.ask(new Put("a", 1), Was.class).get()).isEqualTo(new Was(0));
+            }
+        }
+    }
+
+    @Test
+    void aFolderOfAnotherServiceIsRefused() throws Exception {
+        place("one").run(Numbers::new, Protection.standby()).close();
+        Services elsewhere =
+                Services.at(server.connect() + "/other/numbers")
+                        .folder(work.resolve("one"))
+                        .listen(new Address("127.0.0.1", 0));
+        assertThatThrownBy(() -> elsewhere.run(Numbers::new, Protection.standby()))
+                .isInstanceOf(ServiceException.class)
+                .hasMessageContaining("the head is gone")
+                .hasMessageContaining("Nothing is created anew");
+    }
+
+    @Test
+    void oneNameIsOfOneProtection() throws Exception {
+        place("one").run(Numbers::new, Protection.standby()).close();
+        assertThatThrownBy(() -> place("two").run(Numbers::new, Protection.local()))
+                .isInstanceOf(ServiceException.class)
+                .hasMessageContaining("Protection.standby()");
+        Services local =
+                Services.at(server.connect() + "/apps/local")
+                        .folder(work.resolve("local"))
+                        .listen(new Address("127.0.0.1", 0));
+        local.run(Numbers::new, Protection.local()).close();
+        assertThatThrownBy(
+                        () ->
+                                local.folder(work.resolve("member"))
+                                        .run(Numbers::new, Protection.standby()))
+                .isInstanceOf(ServiceException.class)
+                .hasMessageContaining("Protection.local()");
     }
 }

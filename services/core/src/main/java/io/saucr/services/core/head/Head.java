@@ -23,6 +23,9 @@ public record Head(Incarnation holder, Optional<Birth> replaces) {
     /** How the line begins. A later release that writes more raises the number. */
     private static final String FORMAT = "saucr-service-head 1";
 
+    /** How the head of a service with standbys begins, at the same place. */
+    private static final String STANDBY = "saucr-standby-head ";
+
     /** Of a birth that replaced none. */
     public Head(Incarnation holder) {
         this(holder, Optional.empty());
@@ -69,6 +72,11 @@ public record Head(Incarnation holder, Optional<Birth> replaces) {
             throw new UnreadableHeadException("it is no text, but " + content.length + " bytes");
         }
         Matcher matcher = LINE.matcher(line);
+        if (line.startsWith(STANDBY)) {
+            throw new UnreadableHeadException(
+                    "it is that of a service with Protection.standby(), and this one runs with"
+                            + " Protection.local()");
+        }
         if (!matcher.matches()) {
             throw new UnreadableHeadException(
                     "it says \""
