@@ -3,6 +3,7 @@ package io.saucr.services.tool;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.saucr.services.MemberStatus;
 import io.saucr.services.ServiceStatus;
 import java.util.ArrayList;
 import java.util.List;
@@ -90,6 +91,11 @@ final class StatusCommand implements Callable<Integer> {
     }
 
     private void details(ServiceStatus status) {
+        MemberStatus member = status.member();
+        // A page of an earlier release says nothing of members.
+        if (member != null && !member.role().isEmpty()) {
+            member(status.service(), member);
+        }
         output.print(
                 "Channels of " + status.service() + ":",
                 List.of(
@@ -136,6 +142,35 @@ final class StatusCommand implements Callable<Integer> {
                 "What holds " + status.service() + " up:", List.of("CHANNEL", "REASON"), problems);
         if (!status.parked().isEmpty()) {
             output.out().printf("%nPut aside: %d; 'parked' lists them.%n", status.parked().size());
+        }
+    }
+
+    private void member(String service, MemberStatus member) {
+        output.print(
+                "Member of " + service + ":",
+                List.of(
+                        "MEMBER",
+                        "ROLE",
+                        "EPOCH",
+                        "PRIMARY",
+                        "SEGMENT",
+                        "STORED",
+                        "COPIES",
+                        "FOLLOWERS",
+                        "LACKS"),
+                List.of(
+                        List.of(
+                                member.member(),
+                                member.role(),
+                                Long.toString(member.epoch()),
+                                member.primary().isEmpty() ? "-" : member.primary(),
+                                Long.toString(member.segment()),
+                                Long.toString(member.stored()),
+                                member.copies().isEmpty() ? "-" : member.copies(),
+                                Integer.toString(member.followers().size()),
+                                member.lacks().isEmpty() ? "-" : Output.line(member.lacks()))));
+        if (!member.stopped().isEmpty()) {
+            output.out().printf("%nThis member stopped: %s%n", Output.line(member.stopped()));
         }
     }
 }
