@@ -87,6 +87,9 @@ final class Replicated implements Finality {
         }
     }
 
+    /** So many files of the outbox at most stay open until a base is written. */
+    private static final int MOST_DIRTY_FILES = 64;
+
     private final String service;
     private final Birth birth;
     private final MemberFolder folder;
@@ -259,7 +262,8 @@ final class Replicated implements Finality {
         while (applied.number() < upTo.number()) {
             apply(folder.read(applied.number() + 1), turns);
         }
-        if (folder.bytesAboveBase() >= foldAtBytes && writingBase.compareAndSet(false, true)) {
+        boolean due = folder.bytesAboveBase() >= foldAtBytes || outbox.dirty() > MOST_DIRTY_FILES;
+        if (due && writingBase.compareAndSet(false, true)) {
             Base.Sections sections = snapshot.get();
             SegmentId at = applied;
             List<Incarnation> starts = List.copyOf(epochs);

@@ -207,11 +207,7 @@ final class Serving {
     }
 
     private static byte[] body(Batches.Batch batch) {
-        Changes changes = Changes.NONE;
-        for (Changes each : batch.changes()) {
-            changes = changes.isEmpty() ? each : each.isEmpty() ? changes : changes.then(each);
-        }
-        return DeltaFormat.bytes(Delta.join(batch.deltas()), changes);
+        return DeltaFormat.bytes(Delta.join(batch.deltas()), Changes.join(batch.changes()));
     }
 
     // ---- the member's thread

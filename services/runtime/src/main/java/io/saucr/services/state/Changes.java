@@ -10,6 +10,7 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -37,9 +38,22 @@ public final class Changes {
      *     eight bytes of the number; to be applied in this order, after the rest
      */
     record Collection(
-            Kind kind, boolean cleared, long first, long next, Map<ByteBuffer, byte[]> entries) {
+            Kind kind, boolean cleared, long first, long next, Map<ByteBuffer, byte[]> entries) {}
 
-        Collection then(String name, Collection later) {
+    /** Changes of one collection by turns in a row; takes as long as there are entries. */
+    private static final class Joining {
+
+        private final Kind kind;
+        private final Map<ByteBuffer, byte[]> entries = new LinkedHashMap<>();
+        private boolean cleared;
+        private long first;
+        private long next;
+
+        Joining(Kind kind) {
+            this.kind = kind;
+        }
+
+        void add(String name, Collection later) {
             if (kind != later.kind) {
                 throw new IllegalArgumentException(
                         "collection "
@@ -50,18 +64,25 @@ public final class Changes {
                                 + later.kind
                                 + " in a later one");
             }
-            Map<ByteBuffer, byte[]> joined = new LinkedHashMap<>();
-            if (!later.cleared) {
-                entries.forEach(
-                        (key, value) -> {
-                            boolean went = kind == Kind.LIST && key.getLong(0) < later.first;
-                            if (!went && !later.entries.containsKey(key)) {
-                                joined.put(key, value);
-                            }
-                        });
+            if (later.cleared) {
+                entries.clear();
+                cleared = true;
             }
-            joined.putAll(later.entries);
-            return new Collection(kind, cleared || later.cleared, later.first, later.next, joined);
+            first = later.first;
+            next = later.next;
+            later.entries.forEach(
+                    (key, value) -> {
+                        // Behind all that is there: what is applied last is last.
+                        entries.remove(key);
+                        entries.put(key, value);
+                    });
+        }
+
+        Collection joined() {
+            if (kind == Kind.LIST) {
+                entries.keySet().removeIf(key -> key.getLong(0) < first);
+            }
+            return new Collection(kind, cleared, first, next, entries);
         }
     }
 
@@ -104,9 +125,24 @@ public final class Changes {
      * @throws IllegalArgumentException where a collection is of another kind in the later ones
      */
     public Changes then(Changes later) {
-        Map<String, Collection> joined = new TreeMap<>(byName);
-        later.byName.forEach(
-                (name, its) -> joined.merge(name, its, (mine, latest) -> mine.then(name, latest)));
+        return join(List.of(this, later));
+    }
+
+    /**
+     * Changes of turns in a row, as one: the same as one {@link #then} the other, in less time.
+     *
+     * @throws IllegalArgumentException where a collection is of another kind in later ones
+     */
+    public static Changes join(List<Changes> turns) {
+        Map<String, Joining> all = new TreeMap<>();
+        for (Changes turn : turns) {
+            turn.byName.forEach(
+                    (name, its) ->
+                            all.computeIfAbsent(name, it -> new Joining(its.kind()))
+                                    .add(name, its));
+        }
+        Map<String, Collection> joined = new TreeMap<>();
+        all.forEach((name, its) -> joined.put(name, its.joined()));
         return new Changes(joined);
     }
 

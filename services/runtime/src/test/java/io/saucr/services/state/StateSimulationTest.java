@@ -215,6 +215,7 @@ class StateSimulationTest {
                 right = changes.get(index).then(right);
             }
             assertThat(right.encode()).isEqualTo(left.encode());
+            assertThat(Changes.join(changes).encode()).isEqualTo(left.encode());
             assertThat(Changes.decode(left.encode()).encode()).isEqualTo(left.encode());
         }
     }
