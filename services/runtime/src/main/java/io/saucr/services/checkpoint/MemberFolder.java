@@ -79,6 +79,7 @@ public final class MemberFolder implements SegmentStore {
     private Path currentPath;
     private long end;
     private boolean unnamed;
+    private long bytesAboveBase;
 
     // Written under the lock, read anywhere.
     private volatile SegmentId last = SegmentId.NONE;
@@ -122,6 +123,7 @@ public final class MemberFolder implements SegmentStore {
                     new MemberFolder(
                             disk, path, lock, identity(disk, path, service, random), logBytes);
             folder.recover();
+            folder.countBytes();
             opened = true;
             return folder;
         } finally {
@@ -509,18 +511,19 @@ public final class MemberFolder implements SegmentStore {
     public long bytesAboveBase() {
         state.lock();
         try {
-            long base = found.isEmpty() ? 0 : found.get(0).at().number();
-            long bytes = 0;
-            for (int index = entries.size() - 1; index >= 0; index--) {
-                if (entries.get(index).number() <= base) {
-                    break;
-                }
-                bytes += entries.get(index).bytes();
-            }
-            return bytes;
+            return bytesAboveBase;
         } finally {
             state.unlock();
         }
+    }
+
+    private void countBytes() {
+        long base = found.isEmpty() ? 0 : found.get(0).at().number();
+        long bytes = 0;
+        for (Entry entry : entries) {
+            bytes += entry.number() > base ? entry.bytes() : 0;
+        }
+        bytesAboveBase = bytes;
     }
 
     /** What was found damaged since the folder was opened, and left as it is. */
@@ -598,6 +601,7 @@ public final class MemberFolder implements SegmentStore {
                             end,
                             segment.bytes()));
             end += segment.bytes();
+            bytesAboveBase += segment.bytes();
             last = segment.id();
             known = Math.max(known, header.named());
         } catch (IOException e) {
@@ -750,6 +754,7 @@ public final class MemberFolder implements SegmentStore {
             drop(first.get());
             entries.subList((int) (number + 1 - entries.get(0).number()), entries.size()).clear();
             last = stays.get();
+            countBytes();
         } catch (IOException e) {
             throw died(e);
         } finally {
@@ -785,6 +790,12 @@ public final class MemberFolder implements SegmentStore {
      * @throws IOException where the disk fails
      */
     public Segment read(long number) throws IOException {
+        try (SegmentLog.Reader reader = new SegmentLog.Reader(disk)) {
+            return read(reader, number);
+        }
+    }
+
+    private Segment read(SegmentLog.Reader reader, long number) throws IOException {
         state.lock();
         try {
             Optional<Entry> entry = entry(number);
@@ -799,7 +810,7 @@ public final class MemberFolder implements SegmentStore {
                                 + " to "
                                 + last.number());
             }
-            return SegmentLog.read(disk, entry.get());
+            return reader.read(entry.get());
         } finally {
             state.unlock();
         }
@@ -889,6 +900,7 @@ public final class MemberFolder implements SegmentStore {
             if (at.number() > last.number()) {
                 last = at;
             }
+            countBytes();
             if (found.size() >= 2) {
                 dropBefore(found.get(1).at().number());
             }
@@ -998,7 +1010,9 @@ public final class MemberFolder implements SegmentStore {
             if (!damages.contains(damage)) {
                 damages.add(damage);
             }
-            found.removeIf(it -> it.file().equals(e.file()));
+            if (found.removeIf(it -> it.file().equals(e.file()))) {
+                countBytes();
+            }
         } finally {
             state.unlock();
         }
@@ -1025,11 +1039,24 @@ public final class MemberFolder implements SegmentStore {
         if (base.at().number() > 0) {
             sections(base.at().number(), (name, content) -> {});
         }
-        SegmentId before = base.at();
+        chain(base.at(), upTo, segment -> {});
+    }
+
+    /** Reads the chain above one segment up to another, digest by digest. */
+    void chain(SegmentId above, SegmentId upTo, Restored.Reader takes) throws IOException {
+        try (SegmentLog.Reader reader = new SegmentLog.Reader(disk)) {
+            chain(reader, above, upTo, takes);
+        }
+    }
+
+    private void chain(
+            SegmentLog.Reader reader, SegmentId above, SegmentId upTo, Restored.Reader takes)
+            throws IOException {
+        SegmentId before = above;
         for (long number = before.number() + 1; number <= upTo.number(); number++) {
             Segment segment;
             try {
-                segment = read(number);
+                segment = read(reader, number);
             } catch (MissingSegmentException e) {
                 throw new MissingSegmentException(
                         "above "
@@ -1050,6 +1077,10 @@ public final class MemberFolder implements SegmentStore {
                         "segment " + segment.id() + " does not continue " + before);
             }
             before = segment.id();
+            if (number == upTo.number() && !before.equals(upTo)) {
+                break;
+            }
+            takes.segment(segment);
         }
         if (!before.equals(upTo)) {
             throw new MissingSegmentException("here is " + before + " in place of " + upTo);

@@ -57,21 +57,7 @@ public final class Restored {
      * @throws IOException where the disk fails, or the reader throws it
      */
     public void segments(Reader reader) throws IOException {
-        SegmentId before = base;
-        for (long number = base.number() + 1; number <= upTo.number(); number++) {
-            Segment segment = folder.read(number);
-            boolean ends = number == upTo.number();
-            if (!segment.header().previous().equals(before.digest())
-                    || (ends && !segment.id().equals(upTo))) {
-                throw new IllegalStateException(
-                        "the chain was changed while it was read: "
-                                + segment.id()
-                                + " follows "
-                                + before);
-            }
-            before = segment.id();
-            reader.segment(segment);
-        }
+        folder.chain(base, upTo, reader);
     }
 
     /** Takes segments. */

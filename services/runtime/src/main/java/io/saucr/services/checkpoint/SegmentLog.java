@@ -5,6 +5,7 @@ import io.saucr.services.core.Birth;
 import io.saucr.services.core.standby.SegmentId;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.RefusedFolderException;
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -26,6 +27,7 @@ final class SegmentLog {
 
     private static final int DIGEST_BYTES = 32;
     private static final int COPIED_BYTES = 1 << 20;
+    private static final int WINDOW_BYTES = 256 << 10;
 
     private SegmentLog() {}
 
@@ -112,11 +114,12 @@ final class SegmentLog {
         List<Entry> entries = new ArrayList<>();
         try (Disk.File file = disk.open(path)) {
             long size = file.size();
+            Window window = new Window(file, size);
             long at = 0;
             RefusedSegmentException problem = null;
             while (at < size && problem == null) {
                 try {
-                    Entry entry = entry(path, file, at, size, service, birth, whole);
+                    Entry entry = entry(path, window, at, size, service, birth, whole);
                     String previous =
                             entries.isEmpty()
                                     ? entry.previous()
@@ -145,16 +148,10 @@ final class SegmentLog {
     }
 
     private static Entry entry(
-            Path path,
-            Disk.File file,
-            long at,
-            long size,
-            String service,
-            Birth birth,
-            boolean whole)
+            Path path, Window file, long at, long size, String service, Birth birth, boolean whole)
             throws IOException {
         int there = (int) Math.min(SegmentHeader.MOST_BYTES, size - at);
-        SegmentHeader.Found found = SegmentHeader.decode(read(file, at, there));
+        SegmentHeader.Found found = SegmentHeader.decode(file.read(at, there));
         SegmentHeader header = found.header();
         header.throwUnlessOf(service, birth);
         int bytes = found.segmentBytes();
@@ -163,9 +160,9 @@ final class SegmentLog {
         }
         SegmentId id;
         if (whole) {
-            id = Segment.decode(read(file, at, bytes)).id();
+            id = Segment.decode(file.read(at, bytes)).id();
         } else {
-            byte[] digest = read(file, at + bytes - DIGEST_BYTES, DIGEST_BYTES).array();
+            byte[] digest = file.read(at + bytes - DIGEST_BYTES, DIGEST_BYTES).array();
             id =
                     new SegmentId(
                             header.by().number(),
@@ -192,15 +189,69 @@ final class SegmentLog {
         return content.flip();
     }
 
-    /** Reads and checks the segment of an entry. */
-    static Segment read(Disk disk, Entry entry) throws IOException {
-        if (!disk.exists(entry.file())) {
-            // To open it would make an empty one.
-            throw new MissingSegmentException(entry.file() + " is gone, with " + entry.id());
+    /** Reads a file from its beginning to its end in pieces that are not too small. */
+    private static final class Window {
+
+        private final Disk.File file;
+        private final long size;
+        private ByteBuffer content = ByteBuffer.allocate(0);
+        private long begin;
+
+        Window(Disk.File file, long size) {
+            this.file = file;
+            this.size = size;
         }
-        try (Disk.File file = disk.open(entry.file())) {
-            int bytes = (int) Math.min(entry.bytes(), Math.max(0, file.size() - entry.offset()));
-            Segment segment = Segment.decode(read(file, entry.offset(), bytes));
+
+        /** Bytes that nothing else holds. */
+        ByteBuffer read(long at, int bytes) throws IOException {
+            if (bytes >= WINDOW_BYTES) {
+                return SegmentLog.read(file, at, bytes);
+            }
+            if (at < begin || at + bytes > begin + content.limit()) {
+                int more = (int) Math.max(bytes, Math.min(WINDOW_BYTES, size - at));
+                content = SegmentLog.read(file, at, more);
+                begin = at;
+            }
+            ByteBuffer copy = ByteBuffer.allocate(bytes);
+            copy.put(
+                    content.duplicate()
+                            .limit((int) (at - begin) + bytes)
+                            .position((int) (at - begin)));
+            return copy.flip();
+        }
+    }
+
+    /** Reads segments; keeps a file open while the next one is in it, too. One thread. */
+    static final class Reader implements Closeable {
+
+        private final Disk disk;
+        private Path path;
+        private Disk.File file;
+        private Window window;
+
+        Reader(Disk disk) {
+            this.disk = disk;
+        }
+
+        /** Reads and checks the segment of an entry. */
+        Segment read(Entry entry) throws IOException {
+            if (!entry.file().equals(path)) {
+                close();
+                if (!disk.exists(entry.file())) {
+                    // To open it would make an empty one.
+                    throw new MissingSegmentException(
+                            entry.file() + " is gone, with segment " + entry.id());
+                }
+                file = disk.open(entry.file());
+                path = entry.file();
+            }
+            if (window == null || window.size < entry.offset() + entry.bytes()) {
+                window = new Window(file, file.size());
+            }
+            long there = Math.max(0, window.size - entry.offset());
+            Segment segment =
+                    Segment.decode(
+                            window.read(entry.offset(), (int) Math.min(entry.bytes(), there)));
             if (!segment.id().equals(entry.id())) {
                 throw new RefusedSegmentException(
                         Reason.OUT_OF_PLACE,
@@ -208,6 +259,17 @@ final class SegmentLog {
                         "segment " + segment.id() + " stands where " + entry.id() + " was");
             }
             return segment;
+        }
+
+        @Override
+        public void close() throws IOException {
+            if (file != null) {
+                Disk.File open = file;
+                file = null;
+                path = null;
+                window = null;
+                open.close();
+            }
         }
     }
 

@@ -117,12 +117,14 @@ final class MemberLives {
     }
 
     private void base(MemberFolder folder) throws IOException {
-        long number = Math.min(mustHave, folder.last().number() - random.nextInt(3));
+        // The head may have named what others forced, and this member has not yet.
+        long number = folder.last().number() - random.nextInt(3);
         if (number <= folder.newestBase().number()) {
             return;
         }
         SegmentId at = chain.id(number);
         folder.base(at, chain.epochs(), writer -> writeState(writer, number));
+        mustHave = Math.max(mustHave, number);
         bases++;
     }
 
