@@ -79,6 +79,11 @@ public final class MemberFolder implements SegmentStore {
     private Path currentPath;
     private long end;
     private boolean unnamed;
+    private boolean closed;
+
+    /** Members that follow read one after the other. */
+    private final SegmentLog.Reader reader;
+
     private long bytesAboveBase;
 
     // Written under the lock, read anywhere.
@@ -95,6 +100,7 @@ public final class MemberFolder implements SegmentStore {
         this.lock = lock;
         this.identity = identity;
         this.logBytes = logBytes;
+        this.reader = new SegmentLog.Reader(disk);
     }
 
     /**
@@ -766,6 +772,7 @@ public final class MemberFolder implements SegmentStore {
 
     /** The newest files first, so that there is never a gap. */
     private void drop(Entry first) throws IOException {
+        reader.close();
         closeCurrent();
         while (!logs.isEmpty() && logs.get(logs.size() - 1) >= first.number()) {
             disk.delete(SegmentLog.file(segments, logs.get(logs.size() - 1)));
@@ -790,14 +797,15 @@ public final class MemberFolder implements SegmentStore {
      * @throws IOException where the disk fails
      */
     public Segment read(long number) throws IOException {
-        try (SegmentLog.Reader reader = new SegmentLog.Reader(disk)) {
-            return read(reader, number);
-        }
+        return read(reader, number);
     }
 
-    private Segment read(SegmentLog.Reader reader, long number) throws IOException {
+    private Segment read(SegmentLog.Reader from, long number) throws IOException {
         state.lock();
         try {
+            if (closed) {
+                throw new IOException(path + " is closed");
+            }
             Optional<Entry> entry = entry(number);
             if (entry.isEmpty()) {
                 throw new MissingSegmentException(
@@ -810,7 +818,7 @@ public final class MemberFolder implements SegmentStore {
                                 + " to "
                                 + last.number());
             }
-            return reader.read(entry.get());
+            return from.read(entry.get());
         } finally {
             state.unlock();
         }
@@ -919,6 +927,7 @@ public final class MemberFolder implements SegmentStore {
             }
         }
         found.removeIf(it -> it.at().number() < base);
+        reader.close();
         while (logs.size() > 1 && logs.get(1) <= base + 1) {
             disk.delete(SegmentLog.file(segments, logs.get(0)));
             logs.remove(0);
@@ -1044,19 +1053,19 @@ public final class MemberFolder implements SegmentStore {
 
     /** Reads the chain above one segment up to another, digest by digest. */
     void chain(SegmentId above, SegmentId upTo, Restored.Reader takes) throws IOException {
-        try (SegmentLog.Reader reader = new SegmentLog.Reader(disk)) {
-            chain(reader, above, upTo, takes);
+        try (SegmentLog.Reader own = new SegmentLog.Reader(disk)) {
+            chain(own, above, upTo, takes);
         }
     }
 
     private void chain(
-            SegmentLog.Reader reader, SegmentId above, SegmentId upTo, Restored.Reader takes)
+            SegmentLog.Reader own, SegmentId above, SegmentId upTo, Restored.Reader takes)
             throws IOException {
         SegmentId before = above;
         for (long number = before.number() + 1; number <= upTo.number(); number++) {
             Segment segment;
             try {
-                segment = read(reader, number);
+                segment = read(own, number);
             } catch (MissingSegmentException e) {
                 throw new MissingSegmentException(
                         "above "
@@ -1283,6 +1292,16 @@ public final class MemberFolder implements SegmentStore {
         return MemberReport.of(disk, path);
     }
 
+    private void closeReader() throws IOException {
+        state.lock();
+        try {
+            closed = true;
+            reader.close();
+        } finally {
+            state.unlock();
+        }
+    }
+
     /** Lets other processes open the folder. What was not forced may be lost. */
     @Override
     public void close() throws IOException {
@@ -1290,6 +1309,7 @@ public final class MemberFolder implements SegmentStore {
         try {
             dead = dead == null ? new IOException(path + " is closed") : dead;
             closeCurrent();
+            closeReader();
         } finally {
             forcing.unlock();
             lock.close();

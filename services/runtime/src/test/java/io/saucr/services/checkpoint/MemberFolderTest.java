@@ -243,6 +243,22 @@ class MemberFolderTest {
         }
     }
 
+    /** What was read before must not be given for what stands there now. */
+    @Test
+    void whatReplacesWhatWasDroppedIsRead() throws Exception {
+        try (MemberFolder folder = opened()) {
+            append(folder, 2);
+            Segment dropped = folder.read(2);
+            folder.dropAfter(1);
+            chain.cutAfter(1);
+            chain.takeover();
+            append(folder, 1);
+            assertThat(folder.read(2).id()).isEqualTo(chain.id(2)).isNotEqualTo(dropped.id());
+            folder.append(chain.next());
+            assertThat(folder.read(3).id()).isEqualTo(chain.id(3));
+        }
+    }
+
     @Test
     void allIsDroppedWhereTheHeadNamedNothing() throws Exception {
         try (MemberFolder folder = opened()) {
@@ -569,6 +585,9 @@ class MemberFolderTest {
         assertThatThrownBy(() -> folder.append(chain.get(3)))
                 .isInstanceOf(DeadJournalException.class)
                 .hasMessageContaining("closed");
+        assertThatThrownBy(() -> folder.read(1))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("is closed");
     }
 
     @Test
