@@ -191,10 +191,11 @@ final class Following {
         if (!over) {
             upstream.ifPresent(
                     it -> {
-                        core.heard(it.lastHeardNanos() / 1_000_000);
                         it.lastHeartbeat()
                                 .ifPresent(
                                         beat -> perform(core.waits(beat.waitingMillis(), now())));
+                        // The last heartbeat may be old: what was heard last says when.
+                        core.heard(it.lastHeardNanos() / 1_000_000);
                     });
         }
         if (!over) {

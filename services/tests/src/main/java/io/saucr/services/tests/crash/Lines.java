@@ -10,19 +10,19 @@ import java.util.function.Consumer;
  * How a process of these tests is told what to do, and what it says to the world: lines on its
  * standard input and output. What stands in a line was seen outside. Any thread.
  */
-final class Lines {
+public final class Lines {
 
     private Lines() {}
 
     /** One write, which a pipe takes as a whole: a process that is killed leaves no half line. */
-    static void say(String line) {
+    public static void say(String line) {
         byte[] bytes = (line + "\n").getBytes(StandardCharsets.UTF_8);
         System.out.write(bytes, 0, bytes.length);
         System.out.flush();
     }
 
     /** Gives lines to somebody until the test that started the process ends, and it with it. */
-    static void take(Consumer<String> orders) throws IOException {
+    public static void take(Consumer<String> orders) throws IOException {
         BufferedReader in =
                 new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {

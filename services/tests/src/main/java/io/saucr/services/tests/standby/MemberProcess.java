@@ -1,0 +1,182 @@
+package io.saucr.services.tests.standby;
+
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.OutputStreamWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A {@link StandbyProgram} as a process of this machine, which may be killed, stopped, and started
+ * again in its folder. Orders are given by one thread; what it says is read by another.
+ */
+public final class MemberProcess implements AutoCloseable {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private final List<String> command;
+    private final Path log;
+    private final List<String> lines = new ArrayList<>(); // Guarded by itself, of this start.
+    private Process process;
+    private BufferedWriter orders;
+    private String member;
+
+    /**
+     * Starts it, and waits until it says so.
+     *
+     * @param place servers and path of the service
+     * @param folder its own; its log is beside it
+     * @param copies members that force each segment
+     */
+    public MemberProcess(String place, Path folder, int copies) throws IOException {
+        log = folder.resolveSibling(folder.getFileName() + ".log");
+        command =
+                List.of(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xmx64m",
+                        "-XX:TieredStopAtLevel=1",
+                        "-XX:+UseSerialGC",
+                        "-XX:-UsePerfData",
+                        "-Xshare:auto",
+                        "-Dlogback.configurationFile=io/saucr/services/tests/crash/logback.xml",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        StandbyProgram.class.getName(),
+                        place,
+                        folder.toString(),
+                        Integer.toString(copies));
+        start();
+    }
+
+    /** Starts it again in its folder, and waits until it says so. */
+    public void start() throws IOException {
+        Process begun =
+                new ProcessBuilder(command)
+                        .redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()))
+                        .start();
+        process = begun;
+        orders =
+                new BufferedWriter(
+                        new OutputStreamWriter(begun.getOutputStream(), StandardCharsets.UTF_8));
+        synchronized (lines) {
+            lines.clear();
+        }
+        Thread reader = new Thread(() -> read(begun), "lines of " + log.getFileName());
+        reader.setDaemon(true);
+        reader.start();
+        member = await("started ");
+    }
+
+    private void read(Process of) {
+        try (BufferedReader in =
+                new BufferedReader(
+                        new InputStreamReader(of.getInputStream(), StandardCharsets.UTF_8))) {
+            for (String line = in.readLine(); line != null; line = in.readLine()) {
+                synchronized (lines) {
+                    lines.add(line);
+                    lines.notifyAll();
+                }
+            }
+        } catch (IOException e) {
+            // It was killed.
+        }
+    }
+
+    /** Its member, 16 hexadecimal digits. */
+    public String member() {
+        return member;
+    }
+
+    /** Takes the first line that begins so; gives the rest of it. */
+    private String await(String begins) {
+        long until = System.nanoTime() + PATIENCE.toNanos();
+        synchronized (lines) {
+            while (true) {
+                Optional<String> line =
+                        lines.stream().filter(it -> it.startsWith(begins)).findFirst();
+                if (line.isPresent()) {
+                    lines.remove(line.get());
+                    return line.get().substring(begins.length());
+                }
+                if (System.nanoTime() - until > 0 || !process.isAlive()) {
+                    throw new IllegalStateException(
+                            "a member "
+                                    + (process.isAlive() ? "says no " : "ended without ")
+                                    + begins
+                                    + "; its log is "
+                                    + log);
+                }
+                try {
+                    lines.wait(20);
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+        }
+    }
+
+    private void order(String line) throws IOException {
+        orders.write(line);
+        orders.newLine();
+        orders.flush();
+    }
+
+    /** How it is, by the names of {@link StandbyProgram}. */
+    public Map<String, String> status() throws IOException {
+        order("status");
+        Map<String, String> status = new HashMap<>();
+        for (String word : await("status ").split(" ")) {
+            int is = word.indexOf('=');
+            status.put(word.substring(0, is), word.substring(is + 1));
+        }
+        return status;
+    }
+
+    /** Whether it is in office. */
+    public boolean isPrimary() throws IOException {
+        return "primary".equals(status().get("role"));
+    }
+
+    /**
+     * Hands its office over to any member.
+     *
+     * @throws IllegalStateException where it does not
+     */
+    public void handOver() throws IOException {
+        order("handover");
+        String handed = await("handed");
+        if (!handed.isEmpty()) {
+            throw new IllegalStateException("handed" + handed);
+        }
+    }
+
+    /** SIGKILL; returns when it is dead. */
+    public void kill() throws InterruptedException {
+        process.destroyForcibly();
+        process.waitFor();
+    }
+
+    /** SIGSTOP, or SIGCONT after it. */
+    public void freeze(boolean frozen) throws IOException, InterruptedException {
+        Process signal =
+                new ProcessBuilder("kill", frozen ? "-STOP" : "-CONT", Long.toString(process.pid()))
+                        .start();
+        if (signal.waitFor() != 0) {
+            throw new IllegalStateException("no process " + process.pid());
+        }
+    }
+
+    /** SIGKILL, where it runs. */
+    @Override
+    public void close() {
+        process.destroyForcibly().onExit().join();
+    }
+}

@@ -1,0 +1,96 @@
+package io.saucr.services.tests.standby;
+
+import io.saucr.services.Handlers;
+import io.saucr.services.MapState;
+import io.saucr.services.Service;
+import io.saucr.services.State;
+import io.saucr.services.ValueState;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Registers, which are written, compared and read, and a count for each caller, which notices
+ * whatever comes twice, late or never.
+ */
+public final class Registers implements Service {
+
+    private final MapState<String, String> values;
+    private final MapState<String, Long> counts;
+    private final ValueState<Long> disorder;
+
+    /** Answered by {@link Value}, what was there before. */
+    public record Write(String key, String value) {}
+
+    /** Writes where that is there; empty text for nothing. Answered by {@link Swapped}. */
+    public record Swap(String key, String expected, String value) {}
+
+    /** A query, answered by {@link Value}. */
+    public record Read(String key) {}
+
+    /** What a register holds; empty text for nothing. */
+    public record Value(String value) {}
+
+    /** Whether it was written, and what is there now. */
+    public record Swapped(boolean done, String value) {}
+
+    /** The next number of a caller, from 1. Answered by {@link Counted}. */
+    public record Count(String caller, long number) {}
+
+    /** What the caller's count is now. */
+    public record Counted(long number) {}
+
+    /** A query, answered by {@link Books}. */
+    public record Ask() {}
+
+    /**
+     * All counts.
+     *
+     * @param counts by caller
+     * @param disorder how often a number was not the one that had to come next
+     */
+    public record Books(Map<String, Long> counts, long disorder) {}
+
+    Registers(State state) {
+        values = state.map("values", String.class, String.class);
+        counts = state.map("counts", String.class, Long.class);
+        disorder = state.value("disorder", Long.class);
+    }
+
+    @Override
+    public void handlers(Handlers on) {
+        on.message(
+                Write.class,
+                (write, turn) -> {
+                    turn.reply(new Value(values.getOrDefault(write.key(), "")));
+                    values.put(write.key(), write.value());
+                });
+        on.message(
+                Swap.class,
+                (swap, turn) -> {
+                    String before = values.getOrDefault(swap.key(), "");
+                    boolean done = before.equals(swap.expected());
+                    if (done) {
+                        values.put(swap.key(), swap.value());
+                    }
+                    turn.reply(new Swapped(done, done ? swap.value() : before));
+                });
+        on.message(
+                Count.class,
+                (count, turn) -> {
+                    long next = counts.getOrDefault(count.caller(), 0L) + 1;
+                    if (next != count.number()) {
+                        disorder.update(disorder.orElse(0L) + 1);
+                    }
+                    counts.put(count.caller(), next);
+                    turn.reply(new Counted(next));
+                });
+        on.query(Read.class, (read, turn) -> new Value(values.getOrDefault(read.key(), "")));
+        on.query(
+                Ask.class,
+                (ask, turn) -> {
+                    Map<String, Long> all = new TreeMap<>();
+                    counts.entries().forEach(it -> all.put(it.getKey(), it.getValue()));
+                    return new Books(all, disorder.orElse(0L));
+                });
+    }
+}

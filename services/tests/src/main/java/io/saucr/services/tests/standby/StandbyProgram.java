@@ -1,0 +1,125 @@
+package io.saucr.services.tests.standby;
+
+import io.saucr.services.Address;
+import io.saucr.services.MemberStatus;
+import io.saucr.services.Protection;
+import io.saucr.services.RunningService;
+import io.saucr.services.ServiceException;
+import io.saucr.services.ServiceStatus;
+import io.saucr.services.Services;
+import io.saucr.services.net.NetOptions;
+import io.saucr.services.tests.crash.Lines;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * The process of one member of {@link Registers}. It says {@code started <member>}. Orders: {@code
+ * status}, answered by {@code status} and words {@code <name>=<value>}; {@code handover <member>},
+ * or {@code handover} alone for any member, answered by {@code handed} or {@code refused <why>};
+ * {@code stop}, answered by {@code stopped}.
+ */
+public final class StandbyProgram {
+
+    private static final Duration SESSION = Duration.ofSeconds(4);
+    private static final int SEGMENT_BYTES = 1 << 20;
+
+    /** So small that bases are written again and again. */
+    private static final long FOLD_BYTES = 64 << 10;
+
+    /** A minute of silence, so that nothing but heartbeats tells of a primary that hangs. */
+    private static final NetOptions NET =
+            new NetOptions(
+                    1 << 20,
+                    16L << 20,
+                    4L << 20,
+                    1_000,
+                    100,
+                    Duration.ofMinutes(1),
+                    Duration.ofMinutes(1),
+                    Duration.ofMinutes(1),
+                    Duration.ofMillis(10),
+                    Duration.ofMillis(200),
+                    Optional.empty());
+
+    private StandbyProgram() {}
+
+    /**
+     * Runs until it is stopped or killed.
+     *
+     * @param args servers and path of the service; folder; members that force each segment
+     */
+    public static void main(String[] args) throws Exception {
+        RunningService running =
+                Services.at(args[0])
+                        .folder(Path.of(args[1]))
+                        .listen(new Address("127.0.0.1", 0))
+                        .segmentBytes(SEGMENT_BYTES)
+                        .foldBytes(FOLD_BYTES)
+                        .sessionTimeout(SESSION)
+                        .net(NET)
+                        .run(
+                                Registers::new,
+                                Protection.standby().copies(Integer.parseInt(args[2])));
+        Lines.say("started " + running.status().member().member());
+        Lines.take(
+                order -> {
+                    String[] words = order.split(" ");
+                    switch (words[0]) {
+                        case "status" -> Lines.say(status(running));
+                        case "handover" ->
+                                Lines.say(
+                                        handOver(
+                                                running,
+                                                words.length > 1
+                                                        ? Optional.of(words[1])
+                                                        : Optional.empty()));
+                        case "stop" -> {
+                            running.close();
+                            Lines.say("stopped");
+                        }
+                        default -> throw new IllegalArgumentException("no such order: " + order);
+                    }
+                });
+    }
+
+    private static String status(RunningService running) {
+        ServiceStatus status;
+        try {
+            status = running.status();
+        } catch (ServiceException e) {
+            // It changes its role at this moment.
+            return "status role=unknown";
+        }
+        MemberStatus member = status.member();
+        return "status role="
+                + member.role()
+                + " epoch="
+                + member.epoch()
+                + " primary="
+                + member.primary()
+                + " turn="
+                + status.turn()
+                + " final="
+                + status.finalTurn()
+                + " segment="
+                + member.segment()
+                + " stored="
+                + member.stored()
+                + " applied="
+                + member.applied()
+                + " copies="
+                + member.copies()
+                + " followers="
+                + member.followers().size();
+    }
+
+    private static String handOver(RunningService running, Optional<String> to) {
+        try {
+            running.handOver(to);
+            return "handed";
+        } catch (ServiceException | IllegalArgumentException e) {
+            return "refused " + e.getMessage();
+        }
+    }
+}
