@@ -124,6 +124,9 @@ final class MemberConnection implements MemberLink, Dialer.Reached {
     private volatile MemberFrame.Hello hello;
     private volatile MemberFrame.Heartbeat heartbeat;
 
+    /** Of the listener's thread: it could not take a frame. */
+    private volatile boolean failed;
+
     /** Frames of the read that is under way. */
     private List<Arrived> arrived = new ArrayList<>();
 
@@ -637,11 +640,18 @@ final class MemberConnection implements MemberLink, Dialer.Reached {
 
     private void take(List<Arrived> frames) {
         for (Arrived frame : frames) {
+            if (failed) {
+                return;
+            }
             try {
                 listener.frame(this, frame.frame().get());
-            } finally {
-                taken(frame.bytes());
+            } catch (RuntimeException | Error e) {
+                // Without this frame the listener would take the next ones for what they are not.
+                failed = true;
+                close(LinkFailure.reason(e, who(), "", options));
+                throw e;
             }
+            taken(frame.bytes());
         }
     }
 

@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
@@ -544,6 +545,64 @@ class MemberLinksTest {
                 .endsWith("failed on this side: java.lang.IllegalStateException: no heart");
         one.await(Member.Down.class);
         assertThat(two.told.get(0)).isInstanceOf(Member.Up.class);
+    }
+
+    /** A gap would pass for what was sent: nothing comes behind it. */
+    @Test
+    void aListenerThatFailsOnAFrameEndsTheLink() throws Exception {
+        Member one = member(1);
+        Member two = member(2);
+        MemberListener failing =
+                new MemberListener() {
+                    @Override
+                    public void up(MemberLink link) {
+                        two.up(link);
+                    }
+
+                    @Override
+                    public void frame(MemberLink link, MemberFrame frame) {
+                        two.frame(link, frame);
+                        if (frame.equals(new MemberFrame.Written(2))) {
+                            throw new IllegalStateException("no room");
+                        }
+                    }
+
+                    @Override
+                    public void down(MemberLink link, String reason) {
+                        two.down(link, reason);
+                    }
+                };
+        List<RuntimeException> thrown = new CopyOnWriteArrayList<>();
+        MemberLinks links =
+                MemberLinks.open(
+                        transport,
+                        NetOptions.plain(),
+                        Member.hello("bank", 3),
+                        failing,
+                        call ->
+                                two.turns.execute(
+                                        () -> {
+                                            try {
+                                                call.run();
+                                            } catch (RuntimeException e) {
+                                                thrown.add(e);
+                                            }
+                                        }),
+                        () -> new MemberFrame.Heartbeat(0, 0));
+        open.add(links);
+        links.dial(one.id(), one.listen());
+        MemberLink there = one.await(Member.Up.class).link();
+        for (int i = 1; i <= 200; i++) {
+            there.send(new MemberFrame.Written(i));
+        }
+        assertThat(two.await(Member.Down.class).reason())
+                .endsWith("failed on this side: java.lang.IllegalStateException: no room");
+        links.leave(one.id());
+        assertThat(one.await(Member.Down.class).reason()).contains("no room");
+        // The executor sees it, too.
+        assertThat(thrown).singleElement().isInstanceOf(IllegalStateException.class);
+        assertThat(two.frames())
+                .containsExactly(new MemberFrame.Written(1), new MemberFrame.Written(2));
     }
 
     @Test
