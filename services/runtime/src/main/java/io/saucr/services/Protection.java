@@ -20,7 +20,7 @@ public sealed interface Protection {
      * which runs the same line, goes on within a second.
      */
     static Standby standby() {
-        return new Standby(2, false, Optional.empty());
+        return new Standby(2, false, false, Optional.empty());
     }
 
     /**
@@ -28,10 +28,12 @@ public sealed interface Protection {
      *
      * @param copies members that force a segment before its turns are final, from 1
      * @param stalls whether turns wait for that many members, however long
+     * @param inMemory whether two members that have written a segment are enough while both answer
      * @param members where other members reach this one; empty for the host that the service
      *     listens at, at a port that the system chooses
      */
-    record Standby(int copies, boolean stalls, Optional<Address> members) implements Protection {
+    record Standby(int copies, boolean stalls, boolean inMemory, Optional<Address> members)
+            implements Protection {
 
         private static final int MOST_COPIES = 9;
 
@@ -40,16 +42,32 @@ public sealed interface Protection {
                 throw new IllegalArgumentException(
                         "copies are from 1 to " + MOST_COPIES + ", not " + copies);
             }
+            if (inMemory && copies < 2) {
+                throw new IllegalArgumentException(
+                        "fast() takes a standby for the disk, so there are 2 copies or more, not "
+                                + copies);
+            }
         }
 
         /** The same with another number of members that have each segment; preset 2. */
         public Standby copies(int other) {
-            return new Standby(other, stalls, members);
+            return new Standby(other, stalls, inMemory, members);
+        }
+
+        /**
+         * The same, situation-aware (C15): a segment counts once two members have written it, and
+         * is forced within 100 ms, while a standby answers promptly. The moment that the primary is
+         * alone its own disk is forced first. What is final is lost only where all copies lose
+         * their power within that time, and then never in silence: the service does not start, and
+         * says which members had it.
+         */
+        public Standby fast() {
+            return new Standby(copies, stalls, true, members);
         }
 
         /** The same, reached by other members at this address. */
         public Standby members(Address at) {
-            return new Standby(copies, stalls, Optional.of(at));
+            return new Standby(copies, stalls, inMemory, Optional.of(at));
         }
 
         /**
@@ -57,7 +75,7 @@ public sealed interface Protection {
          * goes on alone, its own disk forced, and says so.
          */
         public Standby strict() {
-            return new Standby(copies, true, members);
+            return new Standby(copies, true, inMemory, members);
         }
     }
 

@@ -368,6 +368,11 @@ final class Following {
         }
 
         @Override
+        public void written(long number) {
+            link.send(new MemberFrame.Written(number));
+        }
+
+        @Override
         public void stored(long number) {
             link.send(new MemberFrame.Stored(number));
         }

@@ -435,6 +435,10 @@ final class Member
             } else {
                 now.follow(link, it);
             }
+        } else if (frame instanceof MemberFrame.Written it) {
+            if (now != null) {
+                now.written(link, it.number());
+            }
         } else if (frame instanceof MemberFrame.Stored it) {
             if (now != null) {
                 now.stored(link, it.number());

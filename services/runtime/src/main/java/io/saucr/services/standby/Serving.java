@@ -93,11 +93,16 @@ final class Serving {
     private volatile long lastCommitMicros;
     private volatile SegmentId named;
     private volatile boolean over;
+
+    /** Whether a standby answers promptly, so that what is written may be forced later (C15). */
+    private volatile boolean prompt;
+
     private Optional<String> handTo = Optional.empty();
 
     // Of the store's thread.
     private SegmentId tail;
     private long tailTurn;
+    private boolean forcing;
     private volatile CompletableFuture<Void> start;
 
     private record Waiting(long number, CompletableFuture<Void> done) {}
@@ -182,15 +187,34 @@ final class Serving {
         long from = cutNanos;
         thread.execute(() -> wasCut(segment, from, Optional.ofNullable(starts)));
         into.append(segment);
-        into.force();
+        if (prompt) {
+            long number = tail.number();
+            thread.execute(
+                    () -> {
+                        if (!over) {
+                            perform(core.written(number, now()));
+                        }
+                    });
+            if (!forcing) {
+                forcing = true;
+                store.later(this::force, Store.FORCED_AFTER_MILLIS);
+            }
+        } else {
+            force(into);
+        }
+        wake();
+    }
+
+    private void force(MemberFolder into) throws IOException {
+        forcing = false;
         long number = tail.number();
+        into.force();
         thread.execute(
                 () -> {
                     if (!over) {
                         perform(core.forced(number, now()));
                     }
                 });
-        wake();
     }
 
     private Segment segment(long firstTurn, long lastTurn, byte[] body) {
@@ -348,8 +372,18 @@ final class Serving {
             return;
         }
         followers.forEach((name, it) -> core.heard(name, it.link.lastHeardNanos() / 1_000_000));
+        look();
         perform(core.tick(now()));
         followers.values().forEach(this::feed);
+    }
+
+    /** Alone, all that is written is forced before the head moves (C15). */
+    private void look() {
+        boolean was = prompt;
+        prompt = core.isPrompt(now());
+        if (was && !prompt) {
+            store.then(this::force);
+        }
     }
 
     // ---- standbys
@@ -441,6 +475,16 @@ final class Serving {
                 });
     }
 
+    void written(MemberLink link, long number) {
+        String name = link.hello().member();
+        Follower follower = followers.get(name);
+        if (!over && follower != null && follower.link.id() == link.id()) {
+            perform(core.written(name, number, now()));
+            look();
+            feed(follower);
+        }
+    }
+
     void stored(MemberLink link, long number) {
         String name = link.hello().member();
         Follower follower = followers.get(name);
@@ -455,7 +499,9 @@ final class Serving {
         Follower follower = followers.get(name);
         if (!over && follower != null && follower.link.id() == link.id()) {
             followers.remove(name);
-            perform(core.unlinked(name, now()));
+            List<Primary.Action> actions = core.unlinked(name, now());
+            look();
+            perform(actions);
         }
     }
 

@@ -60,6 +60,16 @@ public final class StandbyService implements RunningService {
     /** So long a turn may take to end, once its term is over; then the process ends (C7). */
     private static final Duration TURN_PATIENCE = Duration.ofSeconds(10);
 
+    /** So long a standby may say nothing and still counts, and so long it may take to force. */
+    private static final long SILENT_MILLIS = 300;
+
+    private static final long LATE_MILLIS = 1_000;
+
+    /** The same where it takes the place of a disk (C15): two heartbeats, and 100 ms. */
+    private static final long FAST_SILENT_MILLIS = 100;
+
+    private static final long FAST_LATE_MILLIS = 100;
+
     /** So long a successor may take. */
     private static final long HANDOVER_SECONDS = 10;
 
@@ -135,6 +145,7 @@ public final class StandbyService implements RunningService {
                 new Store(
                         name,
                         folder,
+                        protection.inMemory(),
                         cause ->
                                 halt.halt(
                                         "the folder "
@@ -159,9 +170,9 @@ public final class StandbyService implements RunningService {
                                 new Primary.Rules(
                                         protection.copies(),
                                         protection.stalls(),
-                                        false,
-                                        300,
-                                        1_000),
+                                        protection.inMemory(),
+                                        protection.inMemory() ? FAST_SILENT_MILLIS : SILENT_MILLIS,
+                                        protection.inMemory() ? FAST_LATE_MILLIS : LATE_MILLIS),
                                 Standby.Rules.standard(),
                                 place.options().foldBytes(),
                                 BATCH_BYTES,

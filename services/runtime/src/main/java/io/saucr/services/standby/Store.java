@@ -4,10 +4,8 @@ import io.saucr.services.checkpoint.MemberFolder;
 import io.saucr.services.checkpoint.Segment;
 import java.io.IOException;
 import java.util.ArrayDeque;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -16,6 +14,9 @@ import java.util.function.Consumer;
  * order. A disk that fails ends the member, as nobody knows what is on it then (K8).
  */
 final class Store implements AutoCloseable {
+
+    /** So long what is written may wait to be forced with what follows (C15: 100 ms). */
+    static final long FORCED_AFTER_MILLIS = 20;
 
     /** What is done to the folder. */
     interface Task {
@@ -32,6 +33,9 @@ final class Store implements AutoCloseable {
          */
         boolean keeps(Segment segment, MemberFolder folder) throws IOException;
 
+        /** All that were kept up to this number are written, and forced soon (C15). */
+        void written(long number);
+
         /** All that were kept up to this number are forced. */
         void stored(long number);
     }
@@ -39,32 +43,47 @@ final class Store implements AutoCloseable {
     private record Arrived(Segment segment, Keeping by) {}
 
     private final MemberFolder folder;
+    private final boolean fast;
     private final Consumer<Throwable> failed;
-    private final ExecutorService thread;
+    private final ScheduledThreadPoolExecutor thread;
     private final ArrayDeque<Arrived> arrived = new ArrayDeque<>();
     private long arrivedBytes;
+
+    // Of the thread.
+    private Keeping notForced;
+    private long notForcedNumber;
     private volatile boolean dead;
 
     /**
      * Makes the thread.
      *
+     * @param fast whether segments that arrive are written at once and forced soon (C15)
      * @param failed told once when the folder failed
      */
-    Store(String service, MemberFolder folder, Consumer<Throwable> failed) {
+    Store(String service, MemberFolder folder, boolean fast, Consumer<Throwable> failed) {
         this.folder = folder;
+        this.fast = fast;
         this.failed = failed;
         thread =
-                new ThreadPoolExecutor(
+                new ScheduledThreadPoolExecutor(
                         1,
-                        1,
-                        0,
-                        TimeUnit.SECONDS,
-                        new LinkedBlockingQueue<>(),
                         task -> {
                             Thread made = new Thread(task, "segments " + service);
                             made.setDaemon(true);
                             return made;
                         });
+    }
+
+    /**
+     * Does something behind all that was handed over before, but not before this time has passed.
+     * The store's thread; dropped once it is closed.
+     */
+    void later(Task task, long millis) {
+        try {
+            var unused = thread.schedule(() -> run(task), millis, TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException e) {
+            // Closed: nothing of it counts any more.
+        }
     }
 
     /** Does something behind all that was handed over before. Any thread. */
@@ -117,10 +136,27 @@ final class Store implements AutoCloseable {
                 last = next.by();
             }
         }
-        if (last != null) {
+        if (last == null) {
+            return;
+        }
+        if (!fast) {
             into.force();
             last.stored(kept);
+            return;
         }
+        last.written(kept);
+        if (notForced == null) {
+            later(this::forceKept, FORCED_AFTER_MILLIS);
+        }
+        notForced = last;
+        notForcedNumber = kept;
+    }
+
+    private void forceKept(MemberFolder into) throws IOException {
+        Keeping by = notForced;
+        notForced = null;
+        into.force();
+        by.stored(notForcedNumber);
     }
 
     private Arrived poll() {

@@ -203,4 +203,25 @@ class StandbyServiceTest {
                 .isInstanceOf(ServiceException.class)
                 .hasMessageContaining("Protection.local()");
     }
+
+    @Test
+    void fastTakesAStandbyForTheDiskWhileItIsThere() throws Exception {
+        try (Client client = place("client").client("asker")) {
+            RunningService one = place("one").run(Numbers::new, Protection.standby().fast());
+            assertThat(client.ask(new Put("a", 1), Was.class).get()).isEqualTo(new Was(0));
+            assertThat(one.status().member().copies()).isEqualTo("alone");
+            try (RunningService two = place("two").run(Numbers::new, Protection.standby().fast())) {
+                await().until(() -> one.status().member().followers().size() == 1);
+                await().until(
+                                () -> {
+                                    client.ask(new Put("b", 1), Was.class).get();
+                                    return one.status().member().copies().equals("memory");
+                                });
+                assertThat(client.ask(new Put("a", 2), Was.class).get()).isEqualTo(new Was(1));
+                one.close();
+                assertThat(client.ask(new Put("a", 3), Was.class).get()).isEqualTo(new Was(2));
+                assertThat(two.status().member().copies()).isEqualTo("alone");
+            }
+        }
+    }
 }

@@ -444,8 +444,7 @@ public final class Primary {
         if (cuts.isEmpty()) {
             return Optional.empty();
         }
-        boolean fast =
-                rules.fast() && others.values().stream().anyMatch(it -> counts(it, nowMillis));
+        boolean fast = isPrompt(nowMillis);
         int present = 1;
         for (Copy copy : others.values()) {
             present += counts(copy, nowMillis) ? 1 : 0;
@@ -506,6 +505,11 @@ public final class Primary {
             }
         }
         return true;
+    }
+
+    /** Whether what is written counts before it is forced, as a standby is prompt (C15). */
+    public boolean isPrompt(long nowMillis) {
+        return rules.fast() && others.values().stream().anyMatch(it -> counts(it, nowMillis));
     }
 
     /** Members that have all that is named, and could take over at once. */
