@@ -12,6 +12,8 @@ import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Op;
@@ -28,6 +30,7 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>
  * head        persistent, one line: who is in office, and the newest segment; changed by conditional writes alone (C5)
+ * head.N      the same, once head was written a billion times; head names it then
  * challenge   persistent: who doubts that the primary lives; written by standbys, watched by the primary
  * at          ephemeral, host:port of the primary; written together with the head, so only by who holds it
  * members/ID  ephemeral, host:port where that member's process is reached by others
@@ -39,6 +42,16 @@ import org.slf4j.LoggerFactory;
 public final class HeadNode implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(HeadNode.class);
+
+    /**
+     * A znode's version has 32 bits, and wraps after three weeks at full rate. Long before, the
+     * head goes on under a new name, so that no version ever comes again (C5).
+     */
+    private static final int MOST_VERSION = 1 << 30;
+
+    /** What the znode {@code head} says where the head has gone on under another name. */
+    private static final Pattern MOVED =
+            Pattern.compile("saucr-standby-head-at 1 (head\\.[0-9]{1,9})\n");
 
     /** Between two tries while the ensemble does not answer. */
     private static final long RETRY_MILLIS = 50;
@@ -80,11 +93,16 @@ public final class HeadNode implements AutoCloseable {
     }
 
     private final Office.Place place;
+    private final int mostVersion;
     private final String member;
     private final String memberAddress;
     private final ScheduledExecutorService executor;
     private final Listener listener;
     private ZooKeeper session;
+
+    /** The name of the znode that holds the head, as it was read last. */
+    private String current = "head";
+
     private Session watcher;
     private Optional<String> address = Optional.empty();
     private volatile boolean connected;
@@ -107,6 +125,18 @@ public final class HeadNode implements AutoCloseable {
             String memberAddress,
             ScheduledExecutorService executor,
             Listener listener) {
+        this(place, member, memberAddress, executor, listener, MOST_VERSION);
+    }
+
+    /** The same with another version at which the head goes on under a new name. */
+    HeadNode(
+            Office.Place place,
+            String member,
+            String memberAddress,
+            ScheduledExecutorService executor,
+            Listener listener,
+            int mostVersion) {
+        this.mostVersion = mostVersion;
         this.place = place;
         this.member = member;
         this.memberAddress = memberAddress;
@@ -148,16 +178,34 @@ public final class HeadNode implements AutoCloseable {
             failed(came, this::read);
             return;
         }
+        readFrom(asked, "head");
+    }
+
+    private void readFrom(ZooKeeper asked, String name) {
         asked.getData(
-                path("head"),
+                path(name),
                 false,
                 (result, path, context, data, stat) ->
-                        run(() -> gotHead(KeeperException.Code.get(result), data, stat)),
+                        run(
+                                () ->
+                                        gotHead(
+                                                asked,
+                                                name,
+                                                KeeperException.Code.get(result),
+                                                data,
+                                                stat)),
                 null);
     }
 
-    private void gotHead(KeeperException.Code code, byte[] data, Stat stat) {
-        if (code == KeeperException.Code.NONODE) {
+    private void gotHead(
+            ZooKeeper asked, String name, KeeperException.Code code, byte[] data, Stat stat) {
+        Matcher moved = MOVED.matcher(data == null ? "" : new String(data, UTF_8));
+        if (code == KeeperException.Code.OK && name.equals("head") && moved.matches()) {
+            readFrom(asked, moved.group(1));
+        } else if (code == KeeperException.Code.NONODE && !name.equals("head")) {
+            // It has moved on meanwhile.
+            again(this::read);
+        } else if (code == KeeperException.Code.NONODE) {
             answered();
             listener.read(Optional.empty(), 0);
         } else if (code != KeeperException.Code.OK) {
@@ -171,6 +219,7 @@ public final class HeadNode implements AutoCloseable {
                 listener.refused(unreadable(data, e));
                 return;
             }
+            current = name;
             listener.read(Optional.of(head), stat.getVersion());
         }
     }
@@ -221,6 +270,7 @@ public final class HeadNode implements AutoCloseable {
                                         createFrom(asked, slash + 1, head);
                                     } else if (came == KeeperException.Code.OK) {
                                         answered();
+                                        current = "head";
                                         listener.wrote(0);
                                     } else if (there) {
                                         answered();
@@ -242,6 +292,8 @@ public final class HeadNode implements AutoCloseable {
         ZooKeeper asked = session();
         if (asked == null) {
             listener.unknown("no session");
+        } else if (version >= mostVersion) {
+            moveOn(asked, head, version);
         } else if (publishing && !published && address.isPresent()) {
             asked.exists(
                     path("at"),
@@ -251,7 +303,7 @@ public final class HeadNode implements AutoCloseable {
                     null);
         } else {
             asked.setData(
-                    path("head"),
+                    path(current),
                     head.encode(),
                     version,
                     (code, path, context, stat) ->
@@ -267,7 +319,7 @@ public final class HeadNode implements AutoCloseable {
             return;
         }
         List<Op> ops = new ArrayList<>();
-        ops.add(Op.setData(path("head"), head.encode(), version));
+        ops.add(Op.setData(path(current), head.encode(), version));
         if (stat != null) {
             ops.add(Op.delete(path("at"), -1));
         }
@@ -295,6 +347,40 @@ public final class HeadNode implements AutoCloseable {
                 null);
     }
 
+    /** The head is written under a new name, with the first version. */
+    private void moveOn(ZooKeeper asked, StandbyHead head, int version) {
+        boolean first = current.equals("head");
+        String next =
+                "head."
+                        + (first
+                                ? 1
+                                : Integer.parseInt(current.substring(current.indexOf('.') + 1))
+                                        + 1);
+        byte[] moved = ("saucr-standby-head-at 1 " + next + "\n").getBytes(UTF_8);
+        List<Op> ops = new ArrayList<>();
+        // Whoever does not hold this version moves nothing.
+        ops.add(Op.setData(path("head"), moved, first ? version : -1));
+        if (!first) {
+            ops.add(Op.delete(path(current), version));
+        }
+        ops.add(Op.create(path(next), head.encode(), place.acls(), CreateMode.PERSISTENT));
+        asked.multi(
+                ops,
+                (result, path, context, results) ->
+                        run(
+                                () -> {
+                                    KeeperException.Code came = KeeperException.Code.get(result);
+                                    if (came == KeeperException.Code.OK) {
+                                        answered();
+                                        current = next;
+                                        listener.wrote(0);
+                                    } else {
+                                        outcome(came);
+                                    }
+                                }),
+                null);
+    }
+
     private void wrote(KeeperException.Code code, Stat stat) {
         if (code == KeeperException.Code.OK) {
             answered();
@@ -312,7 +398,7 @@ public final class HeadNode implements AutoCloseable {
             return;
         }
         asked.multi(
-                List.of(Op.check(path("head"), version)),
+                List.of(Op.check(path(current), version)),
                 (code, path, context, results) ->
                         run(
                                 () -> {

@@ -24,7 +24,7 @@ public record Head(Incarnation holder, Optional<Birth> replaces) {
     private static final String FORMAT = "saucr-service-head 1";
 
     /** How the head of a service with standbys begins, at the same place. */
-    private static final String STANDBY = "saucr-standby-head ";
+    private static final String STANDBY = "saucr-standby-head";
 
     /** Of a birth that replaced none. */
     public Head(Incarnation holder) {
