@@ -97,6 +97,11 @@ public interface Finality extends AutoCloseable {
      */
     void done(Delta delta, Changes changes);
 
+    /** Why turns cannot write to the ensemble, whatever the place; null where they can (E5). */
+    default String noEnsemble() {
+        return null;
+    }
+
     /** Whether what was read is told only once it is proven (C8). */
     default boolean provesReads() {
         return false;

@@ -114,7 +114,7 @@ public final class Term {
                             place.name(),
                             constructor,
                             finality,
-                            place.options().noEnsemble(OwnWrites.refusal(place)),
+                            place.options().noEnsemble(OwnWrites.refusal(place, finality)),
                             new Turns.Surroundings(Runs::moment, random, folding, this::post));
             recovered = true;
         } finally {

@@ -28,6 +28,9 @@ final class Following {
 
     private static final Logger LOG = LoggerFactory.getLogger(Following.class);
 
+    /** So long a member that follows may lack what the head names without a word to the log. */
+    private static final long LACKS_MILLIS = 2_000;
+
     /** A store that is this much behind is told so by the end of its link. */
     private static final long MOST_ARRIVED_BYTES = 256L << 20;
 
@@ -63,6 +66,7 @@ final class Following {
     private Optional<MemberLink> upstream = Optional.empty();
     private Optional<BaseTransfer.Receiver> base = Optional.empty();
     private boolean warned;
+    private long followsSince;
     private volatile boolean over;
 
     Following(
@@ -122,7 +126,8 @@ final class Following {
     }
 
     private void warnOnce(StandbyHead head) {
-        if (!warned) {
+        // Who begins to follow lacks most, for a moment.
+        if (!warned && now() - followsSince > LACKS_MILLIS) {
             warned = true;
             LOG.warn(
                     "{}: member {} cannot take over: it lacks segment {}, which members {} have."
@@ -150,6 +155,7 @@ final class Following {
 
     private void follow(StandbyHead head) {
         warned = false;
+        followsSince = now();
         leave();
         member.met(head.holder().birth());
         if (head.member().equals(name)) {

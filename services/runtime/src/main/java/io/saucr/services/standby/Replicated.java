@@ -358,6 +358,13 @@ final class Replicated implements Finality {
     }
 
     @Override
+    public String noEnsemble() {
+        // What an ensemble was asked is noted in a folder, which a successor does not have.
+        return "has standbys, and no turn of such a service writes to the ensemble yet: let a"
+                + " service with Protection.local() do it, by a message";
+    }
+
+    @Override
     public boolean provesReads() {
         return true;
     }

@@ -36,6 +36,8 @@ class StandbyServiceTest {
 
     record Now(long value) {}
 
+    record Outside() {}
+
     static final class Numbers implements Service {
 
         private final MapState<String, Long> numbers;
@@ -53,6 +55,7 @@ class StandbyServiceTest {
                         numbers.put(put.key(), put.value());
                         turn.reply(new Was(was));
                     });
+            on.message(Outside.class, (outside, turn) -> turn.ensemble().delete("/x", -1));
             on.query(Get.class, (get, turn) -> new Now(numbers.getOrDefault(get.key(), 0L)));
         }
     }
@@ -222,6 +225,17 @@ class StandbyServiceTest {
                 assertThat(client.ask(new Put("a", 3), Was.class).get()).isEqualTo(new Was(2));
                 assertThat(two.status().member().copies()).isEqualTo("alone");
             }
+        }
+    }
+
+    @Test
+    void aTurnThatWritesToTheEnsembleIsRefusedAndChangesNothing() throws Exception {
+        try (RunningService one = place("one").run(Numbers::new, Protection.standby());
+                Client client = place("client").client()) {
+            assertThatThrownBy(() -> client.ask(new Outside(), Now.class).get())
+                    .hasMessageContaining("no turn of such a service writes to the ensemble yet");
+            assertThat(client.ask(new Put("a", 1), Was.class).get()).isEqualTo(new Was(0));
+            assertThat(one.status().outputs()).isZero();
         }
     }
 }
