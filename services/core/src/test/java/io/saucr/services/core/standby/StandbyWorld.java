@@ -88,11 +88,14 @@ final class StandbyWorld {
 
     private static final int REST_MILLIS = 6_000;
 
+    /** An answer that was under way before all was mended comes this late at most. */
+    private static final int LATEST_ANSWER_MILLIS = 1_000;
+
     /** Twice what a standby takes to suspect one who is silent, to ask and to take over. */
-    private static final int TAKEOVER_MILLIS = 1_200;
+    private static final int TAKEOVER_MILLIS = LATEST_ANSWER_MILLIS + 1_200;
 
     /** The same of one who speaks and cannot commit. */
-    private static final int STUCK_MILLIS = 3_000;
+    private static final int STUCK_MILLIS = LATEST_ANSWER_MILLIS + 3_000;
 
     private final Random random;
     private final Broken broken;
@@ -303,7 +306,10 @@ final class StandbyWorld {
                             member.later(life, 50 + random.nextInt(200), unknown);
                         } else {
                             Runnable answer = landing.land();
-                            int back = isLate ? random.nextInt(1_000) : random.nextInt(4);
+                            int back =
+                                    isLate
+                                            ? random.nextInt(LATEST_ANSWER_MILLIS)
+                                            : random.nextInt(4);
                             member.later(life, back, answer);
                         }
                     });
