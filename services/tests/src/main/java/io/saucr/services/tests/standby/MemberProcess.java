@@ -35,8 +35,9 @@ public final class MemberProcess implements AutoCloseable {
      * @param place servers and path of the service
      * @param folder its own; its log is beside it
      * @param copies members that force each segment
+     * @param fast whether a standby takes the place of a disk (C15)
      */
-    public MemberProcess(String place, Path folder, int copies) throws IOException {
+    public MemberProcess(String place, Path folder, int copies, boolean fast) throws IOException {
         log = folder.resolveSibling(folder.getFileName() + ".log");
         command =
                 List.of(
@@ -52,7 +53,8 @@ public final class MemberProcess implements AutoCloseable {
                         StandbyProgram.class.getName(),
                         place,
                         folder.toString(),
-                        Integer.toString(copies));
+                        Integer.toString(copies),
+                        Boolean.toString(fast));
         start();
     }
 

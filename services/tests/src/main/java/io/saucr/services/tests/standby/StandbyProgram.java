@@ -47,7 +47,8 @@ public final class StandbyProgram {
     /**
      * Runs until it is stopped or killed.
      *
-     * @param args servers and path of the service; folder; members that force each segment
+     * @param args servers and path of the service; folder; members that force each segment; whether
+     *     a standby takes the place of a disk
      */
     public static void main(String[] args) throws Exception {
         RunningService running =
@@ -60,7 +61,8 @@ public final class StandbyProgram {
                         .net(NET)
                         .run(
                                 Registers::new,
-                                Protection.standby().copies(Integer.parseInt(args[2])));
+                                protection(
+                                        Integer.parseInt(args[2]), Boolean.parseBoolean(args[3])));
         Lines.say("started " + running.status().member().member());
         Lines.take(
                 order -> {
@@ -81,6 +83,11 @@ public final class StandbyProgram {
                         default -> throw new IllegalArgumentException("no such order: " + order);
                     }
                 });
+    }
+
+    private static Protection.Standby protection(int copies, boolean fast) {
+        Protection.Standby protection = Protection.standby().copies(copies);
+        return fast ? protection.fast() : protection;
     }
 
     private static String status(RunningService running) {

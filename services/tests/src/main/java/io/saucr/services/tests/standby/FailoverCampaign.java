@@ -1,0 +1,293 @@
+package io.saucr.services.tests.standby;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.saucr.crash.history.EdnHistory;
+import io.saucr.crash.history.History;
+import io.saucr.crash.history.HistoryEvent;
+import io.saucr.crash.history.HistoryRecorder;
+import io.saucr.crash.history.LinearizabilityChecker;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.server.NIOServerCnxnFactory;
+import org.apache.zookeeper.server.ZooKeeperServer;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * Members of a service as processes, whose primary is killed, stopped and asked to hand over, again
+ * and again, while clients write, swap and read. How long each time until the next answer; at the
+ * end the clients' history has to be linearizable.
+ */
+@Command(
+        name = "saucr-services-failover",
+        mixinStandardHelpOptions = true,
+        description =
+                "Takes the primary of a service with standbys away, again and again, and measures how"
+                        + " long clients wait; ends with 1 after a violation.")
+public final class FailoverCampaign implements Callable<Integer> {
+
+    private static final int TICK_MILLIS = 500;
+    private static final int WITH_EACH_REGISTER = 4;
+    private static final long PATIENCE_SECONDS = 60;
+
+    /** How the primary goes. */
+    enum Way {
+        KILL,
+        /** Stopped until its successor has served; then it wakes. */
+        FREEZE,
+        HANDOVER,
+        /** All members at once; then all start again. */
+        KILL_ALL
+    }
+
+    @Option(names = "--members", description = "of the service; preset: ${DEFAULT-VALUE}")
+    private int members = 3;
+
+    @Option(names = "--clients", description = "preset: ${DEFAULT-VALUE}")
+    private int clients = 4;
+
+    @Option(names = "--failovers", description = "of each way; preset: ${DEFAULT-VALUE}")
+    private int failovers = 100;
+
+    @Option(
+            names = "--ways",
+            split = ",",
+            description = "some of ${COMPLETION-CANDIDATES}; preset: all")
+    private List<Way> ways = List.of(Way.values());
+
+    @Option(names = "--fast", description = "with Protection.standby().fast()")
+    private boolean fast;
+
+    @Option(names = "--seed", description = "preset: ${DEFAULT-VALUE}")
+    private long seed = 1;
+
+    @Option(
+            names = "--out",
+            description = "new folder for folders, logs and history",
+            required = true)
+    private Path out;
+
+    @Spec private CommandLine.Model.CommandSpec spec;
+
+    private final Map<Way, List<Double>> millis = new TreeMap<>();
+    private final HistoryRecorder recorder = new HistoryRecorder();
+    private final List<MemberProcess> all = new ArrayList<>();
+
+    /** Ends with 1 if there was a violation, with 2 after wrong usage. */
+    public static void main(String[] args) {
+        System.exit(
+                new CommandLine(new FailoverCampaign())
+                        .setCaseInsensitiveEnumValuesAllowed(true)
+                        .execute(args));
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        if (members < 2 || clients < 1 || failovers < 1) {
+            throw new CommandLine.ParameterException(
+                    spec.commandLine(),
+                    "--members is 2 or more, --clients and --failovers are 1 or more");
+        }
+        if (Files.exists(out)) {
+            throw new CommandLine.ParameterException(
+                    spec.commandLine(), out + " is there already: name a new folder with --out");
+        }
+        Path data = Files.createDirectories(out.resolve("zookeeper"));
+        NIOServerCnxnFactory ensemble = new NIOServerCnxnFactory();
+        ensemble.configure(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 500);
+        ensemble.startup(new ZooKeeperServer(data.toFile(), data.toFile(), TICK_MILLIS));
+        String place = "127.0.0.1:" + ensemble.getLocalPort() + "/registers";
+        try (RegisterClients asking = new RegisterClients(place, recorder)) {
+            for (int i = 0; i < members; i++) {
+                all.add(new MemberProcess(place, out.resolve("member-" + i), 2, fast));
+            }
+            asking.begin(clients, seed);
+            run(asking);
+        } finally {
+            all.forEach(MemberProcess::close);
+            ensemble.shutdown();
+        }
+        return judge();
+    }
+
+    private void run(RegisterClients asking) throws Exception {
+        Random random = new Random(seed);
+        List<Way> order = new ArrayList<>();
+        ways.forEach(it -> order.addAll(Collections.nCopies(failovers, it)));
+        Collections.shuffle(order, random);
+        int done = 0;
+        for (Way way : order) {
+            if (done % WITH_EACH_REGISTER == 0) {
+                asking.nextRegisters();
+            }
+            awaitReady();
+            Thread.sleep(random.nextInt(100));
+            millis.computeIfAbsent(way, it -> new ArrayList<>()).add(strike(way, asking));
+            asking.check();
+            if (++done % 20 == 0) {
+                System.out.println(
+                        done
+                                + " of "
+                                + order.size()
+                                + " failovers, "
+                                + asking.answered()
+                                + " calls");
+                print();
+            }
+        }
+    }
+
+    /** The primary and as many standbys as there are other members, each with all segments. */
+    private void awaitReady() throws Exception {
+        long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (true) {
+            for (MemberProcess each : all) {
+                Map<String, String> status = each.status();
+                if (status.get("role").equals("primary")
+                        && status.get("followers").equals(Integer.toString(members - 1))
+                        && !status.get("copies").equals("alone")) {
+                    return;
+                }
+            }
+            if (System.nanoTime() > until) {
+                throw new IllegalStateException("no primary with all standbys after a minute");
+            }
+            Thread.sleep(20);
+        }
+    }
+
+    private MemberProcess primary() throws IOException {
+        for (MemberProcess each : all) {
+            if (each.isPrimary()) {
+                return each;
+            }
+        }
+        throw new IllegalStateException("no member is in office");
+    }
+
+    private double strike(Way way, RegisterClients asking) throws Exception {
+        MemberProcess primary = primary();
+        int index = all.indexOf(primary);
+        List<Integer> whom = List.of(index);
+        CompletableFuture<Double> next;
+        switch (way) {
+            case KILL -> {
+                recorder.nemesis("kill", whom, () -> kill(List.of(primary)));
+                next = asking.nextAnswer();
+            }
+            case FREEZE -> {
+                recorder.nemesis("freeze", whom, () -> freeze(primary, true));
+                next = asking.nextAnswer();
+            }
+            case HANDOVER -> {
+                next = asking.nextAnswer();
+                recorder.nemesis("handover", whom, primary::handOver);
+            }
+            case KILL_ALL -> {
+                recorder.nemesis("kill", indexes(), () -> kill(all));
+                next = asking.nextAnswer();
+                for (MemberProcess each : all) {
+                    each.start();
+                }
+            }
+            default -> throw new IllegalStateException("no way " + way);
+        }
+        double waited = next.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        switch (way) {
+            case KILL -> primary.start();
+            case FREEZE -> recorder.nemesis("thaw", whom, () -> freeze(primary, false));
+            default -> {}
+        }
+        return waited;
+    }
+
+    private List<Integer> indexes() {
+        List<Integer> indexes = new ArrayList<>();
+        for (int i = 0; i < all.size(); i++) {
+            indexes.add(i);
+        }
+        return indexes;
+    }
+
+    private static void kill(List<MemberProcess> whom) throws IOException {
+        try {
+            for (MemberProcess each : whom) {
+                each.kill();
+            }
+        } catch (InterruptedException e) {
+            throw new IOException(e);
+        }
+    }
+
+    private static void freeze(MemberProcess whom, boolean frozen) throws IOException {
+        try {
+            whom.freeze(frozen);
+        } catch (InterruptedException e) {
+            throw new IOException(e);
+        }
+    }
+
+    private static double at(List<Double> sorted, double part) {
+        return sorted.get((int) Math.min(sorted.size() - 1, Math.floor(part * sorted.size())));
+    }
+
+    private void print() {
+        millis.forEach(
+                (way, each) -> {
+                    List<Double> sorted = each.stream().sorted().toList();
+                    System.out.printf(
+                            Locale.ROOT,
+                            "  %-9s n=%-4d median %6.0f ms, p90 %6.0f, most %6.0f%n",
+                            way.name().toLowerCase(Locale.ROOT),
+                            sorted.size(),
+                            at(sorted, 0.5),
+                            at(sorted, 0.9),
+                            at(sorted, 1));
+                });
+    }
+
+    private int judge() throws IOException {
+        History history = recorder.history();
+        EdnHistory.write(history, out.resolve("history.edn"));
+        LinearizabilityChecker.Result result =
+                new LinearizabilityChecker(LinearizabilityChecker.DEFAULT_CONFIGURATIONS)
+                        .check(history);
+        print();
+        System.out.printf(
+                Locale.ROOT,
+                "%d calls answered, %d failed, %d unknown; %s%n",
+                history.count(HistoryEvent.Type.OK),
+                history.count(HistoryEvent.Type.FAIL),
+                history.count(HistoryEvent.Type.INFO),
+                result.summary());
+        result.evidence().forEach(System.out::println);
+        Map<String, Object> report = new TreeMap<>();
+        report.put("members", members);
+        report.put("clients", clients);
+        report.put("fast", fast);
+        report.put("seed", seed);
+        report.put("millis", millis);
+        report.put("answered", history.count(HistoryEvent.Type.OK));
+        report.put("unknown", history.count(HistoryEvent.Type.INFO));
+        report.put("verdict", result.summary());
+        Files.write(
+                out.resolve("report.json"),
+                new ObjectMapper().writerWithDefaultPrettyPrinter().writeValueAsBytes(report));
+        return result.answer() == LinearizabilityChecker.Answer.LINEARIZABLE ? 0 : 1;
+    }
+}
