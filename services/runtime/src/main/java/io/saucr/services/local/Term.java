@@ -336,9 +336,19 @@ public final class Term {
         turns.measure(those);
     }
 
-    /** Whether no inputs are taken, as the office is to be handed over. Any thread. */
+    /**
+     * Whether no inputs are taken, as the office is to be handed over. Any thread but that of
+     * turns.
+     *
+     * @throws ServiceException where the turn that runs does not come to its end within 10 s
+     */
     public void hold(boolean held) {
         turns.hold(held);
+        if (held) {
+            CompletableFuture<Void> between = new CompletableFuture<>();
+            post(() -> between.complete(null));
+            waitFor(between);
+        }
     }
 
     /** See {@link io.saucr.services.RunningService#retry}. */

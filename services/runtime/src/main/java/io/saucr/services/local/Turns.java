@@ -152,6 +152,18 @@ public final class Turns implements Endpoint {
         return new Turns(name, constructor, finality, options, surroundings);
     }
 
+    /**
+     * Constructs a service for nothing but to see that it and its types are allowed.
+     *
+     * @throws IllegalArgumentException where they are not; the message says which and why
+     */
+    public static void check(String name, Function<State, ? extends Service> constructor) {
+        StateStore store = new StateStore(name, 0, false);
+        Service service = constructor.apply(store);
+        FieldCheck.check(service);
+        HandlerTable unused = HandlerTable.of(service, new RecordMessages(store.codec()));
+    }
+
     private void load(String section, InputStream content) throws IOException {
         if (StateStore.isSection(section)) {
             state.load(section, content);

@@ -66,6 +66,7 @@ final class Following {
     private Optional<MemberLink> upstream = Optional.empty();
     private Optional<BaseTransfer.Receiver> base = Optional.empty();
     private boolean warned;
+    private boolean doubts;
     private long followsSince;
     private volatile boolean over;
 
@@ -102,7 +103,10 @@ final class Following {
             if (action instanceof Standby.Action.Read) {
                 node.read();
             } else if (action instanceof Standby.Action.Challenge) {
-                LOG.info("{}: member {} doubts that the primary lives", service, name);
+                if (!doubts) {
+                    doubts = true;
+                    LOG.info("{}: member {} doubts that the primary lives", service, name);
+                }
                 node.challenge("member " + name + " asks");
             } else if (action instanceof Standby.Action.Create it) {
                 node.create(it.head());
@@ -155,6 +159,7 @@ final class Following {
 
     private void follow(StandbyHead head) {
         warned = false;
+        doubts = false;
         followsSince = now();
         leave();
         member.met(head.holder().birth());
@@ -242,6 +247,7 @@ final class Following {
         }
         upstream = Optional.of(link);
         core.linked(now());
+        doubts = false;
         link.send(new MemberFrame.Follow(folder.last(), folder.known()));
     }
 

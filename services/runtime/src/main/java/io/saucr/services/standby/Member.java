@@ -505,6 +505,12 @@ final class Member
         return now == null ? 0 : now.bytesNotNamed();
     }
 
+    /** Of turns that are not final. Any thread. */
+    long bytesNotFinal() {
+        Replicated now = life;
+        return now == null ? 0 : now.bytesNotFinal();
+    }
+
     @Override
     public long usableBytes() throws IOException {
         return parts.room().usableBytes();

@@ -490,6 +490,10 @@ final class Serving {
         Follower follower = followers.get(name);
         if (!over && follower != null && follower.link.id() == link.id()) {
             perform(core.forced(name, number, now()));
+            if (!over && number == named.number()) {
+                // It may have been told so before it had the segment.
+                link.send(new MemberFrame.Committed(named));
+            }
             feed(follower);
         }
     }

@@ -21,6 +21,7 @@ import io.saucr.services.local.Halt;
 import io.saucr.services.local.Place;
 import io.saucr.services.local.Runs;
 import io.saucr.services.local.Term;
+import io.saucr.services.local.Turns;
 import io.saucr.services.members.MemberFrame;
 import io.saucr.services.members.MemberLinks;
 import io.saucr.services.status.StatusPage;
@@ -139,6 +140,8 @@ public final class StandbyService implements RunningService {
                                                 name
                                                         + " has standbys, and needs an ensemble:"
                                                         + " Services.at(...)"));
+        // Before anything is made: what is not allowed is thrown here, not in a life.
+        Turns.check(name, constructor);
         folder = MemberFolder.open(disk, place.folder(), name, random);
         opened.push(folder);
         Store store =
@@ -453,9 +456,9 @@ public final class StandbyService implements RunningService {
         Term now = inOffice();
         CompletableFuture<Void> done = new CompletableFuture<>();
         handing = done;
-        now.hold(true);
         boolean handed = false;
         try {
+            now.hold(true);
             member.handOver(to).join();
             done.orTimeout(HANDOVER_SECONDS, TimeUnit.SECONDS).join();
             handed = true;
@@ -481,6 +484,7 @@ public final class StandbyService implements RunningService {
                 handOver(Optional.empty());
             } catch (IllegalArgumentException | ServiceException e) {
                 LOG.info("{}: ends without a successor: {}", place.name(), e.getMessage());
+                awaitNamed();
             }
         }
         closing = true;
@@ -493,6 +497,25 @@ public final class StandbyService implements RunningService {
         }
         closeAll();
         ended.countDown();
+    }
+
+    /** What was done is made final, as far as that is possible soon. */
+    private void awaitNamed() {
+        Term now = term;
+        if (now == null) {
+            return;
+        }
+        try {
+            now.hold(true);
+            long until = System.nanoTime() + TURN_PATIENCE.toNanos();
+            while (member.bytesNotFinal() > 0 && System.nanoTime() - until < 0) {
+                Thread.sleep(1);
+            }
+        } catch (ServiceException e) {
+            LOG.info("{}: {}", place.name(), e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     @Override

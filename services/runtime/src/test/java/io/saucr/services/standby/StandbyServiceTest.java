@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -237,5 +238,35 @@ class StandbyServiceTest {
             assertThat(client.ask(new Put("a", 1), Was.class).get()).isEqualTo(new Was(0));
             assertThat(one.status().outputs()).isZero();
         }
+    }
+
+    /** Has a field that no state remembers. */
+    static final class Forgets implements Service {
+
+        private long count;
+
+        @Override
+        public void handlers(Handlers on) {
+            on.message(Put.class, (put, turn) -> count++);
+        }
+    }
+
+    @Test
+    void whatIsNotAllowedIsThrownBeforeAnythingIsMade() {
+        assertThatThrownBy(() -> place("one").run(it -> new Forgets(), Protection.standby()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("count");
+        assertThat(work.resolve("one")).doesNotExist();
+        assertThatThrownBy(
+                        () ->
+                                Services.without("numbers", Map.of())
+                                        .folder(work.resolve("one"))
+                                        .run(Numbers::new, Protection.standby()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("needs an ensemble");
+        assertThatThrownBy(() -> Protection.standby().copies(0))
+                .hasMessageContaining("copies are from 1 to 9, not 0");
+        assertThatThrownBy(() -> Protection.standby().copies(1).fast())
+                .hasMessageContaining("there are 2 copies or more, not 1");
     }
 }
