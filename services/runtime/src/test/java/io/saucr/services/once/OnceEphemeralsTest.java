@@ -91,7 +91,12 @@ class OnceEphemeralsTest {
             settled(client.declareEphemeral("/at", DATA));
             settled(client.withdraw("/at"));
             assertThat(reader.exists(AT, false)).isNull();
-            assertThat(standings).containsExactly(new Standing.Held(), new Standing.Withdrawn());
+            // Told on a thread of its own, when the order is settled already.
+            await().untilAsserted(
+                            () ->
+                                    assertThat(standings)
+                                            .containsExactly(
+                                                    new Standing.Held(), new Standing.Withdrawn()));
             assertThatThrownBy(() -> settled(client.withdraw("/at")))
                     .hasMessageContaining("/at is not declared");
         }
