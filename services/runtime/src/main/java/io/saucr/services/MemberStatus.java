@@ -16,8 +16,9 @@ import java.util.Map;
  * @param stored the newest segment in this member's folder
  * @param applied up to which segment this member's state is
  * @param copies {@code forced} where as many members as asked for have that segment, {@code alone}
- *     where fewer do, {@code memory} where two have written it (C15)
- * @param holders members that have it
+ *     where fewer do, {@code memory} where two have written it (C15); empty text at a standby that
+ *     follows, which does not read the head
+ * @param holders members that have it; none at such a standby
  * @param followers of a primary: up to which segment each linked standby has stored
  * @param linked of a standby: whether the primary is there
  * @param lacks of a standby: what it needs to take over; empty text where it could

@@ -10,6 +10,7 @@ import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.saucr.services.Measures;
+import io.saucr.services.MemberStatus;
 import io.saucr.services.RunningService;
 import io.saucr.services.ServiceException;
 import io.saucr.services.ServiceStatus;
@@ -143,6 +144,7 @@ public final class ServiceMetrics implements MeterBinder, AutoCloseable {
                 "outbox.bytes",
                 "Bytes of messages that wait for peers in files",
                 ServiceStatus::bytesInFiles);
+        members(registry);
         gauge(registry, "parked", "Messages that were put aside", it -> it.parked().size());
         gauge(
                 registry,
@@ -174,6 +176,54 @@ public final class ServiceMetrics implements MeterBinder, AutoCloseable {
     private double now(ToDoubleFunction<ServiceStatus> value) {
         ServiceStatus newest = status;
         return newest == null ? Double.NaN : value.applyAsDouble(newest);
+    }
+
+    /** Of a member of a service with standbys; of another service they are 0. */
+    private void members(MeterRegistry registry) {
+        gauge(
+                registry,
+                "member.primary",
+                "1 while this member is in office",
+                it -> it.member().role().equals("primary") ? 1 : 0);
+        gauge(
+                registry,
+                "member.ready",
+                "1 while this member is in office, or could take over",
+                it -> isReady(it.member()) ? 1 : 0);
+        gauge(
+                registry,
+                "member.epoch",
+                "How often the office was taken",
+                it -> it.member().epoch());
+        gauge(
+                registry,
+                "member.segment",
+                "The newest segment that the head names",
+                it -> it.member().segment());
+        gauge(
+                registry,
+                "member.behind",
+                "Segments that the head names and this member's state has not",
+                it -> Math.max(0, it.member().segment() - it.member().applied()));
+        gauge(
+                registry,
+                "member.followers",
+                "Standbys that follow this member",
+                it -> it.member().followers().size());
+        gauge(
+                registry,
+                "member.alone",
+                "1 while this member is in office and fewer members than asked for have its turns",
+                it -> isAlone(it.member()) ? 1 : 0);
+    }
+
+    private static boolean isReady(MemberStatus member) {
+        return member.role().equals("primary")
+                || (member.role().equals("standby") && member.linked() && member.lacks().isEmpty());
+    }
+
+    private static boolean isAlone(MemberStatus member) {
+        return member.role().equals("primary") && member.copies().equals("alone");
     }
 
     private void gauge(

@@ -584,6 +584,9 @@ final class Member
                 !refusal.isEmpty()
                         ? "stopped"
                         : now != null ? "primary" : head.isPresent() ? "standby" : "starting";
+        // Who follows does not read the head: its copies are the primary's affair.
+        boolean old = following != null && following.core().isLinked();
+        Optional<StandbyHead> fresh = head.filter(it -> !old);
         return new MemberStatus(
                 parts.name(),
                 role,
@@ -593,8 +596,8 @@ final class Member
                 now != null ? now.named().number() : parts.folder().known(),
                 parts.folder().last().number(),
                 life == null ? 0 : life.applied().number(),
-                head.map(it -> it.copies().name().toLowerCase(Locale.ROOT)).orElse(""),
-                head.map(it -> List.copyOf(it.holders())).orElse(List.of()),
+                fresh.map(it -> it.copies().name().toLowerCase(Locale.ROOT)).orElse(""),
+                fresh.map(it -> List.copyOf(it.holders())).orElse(List.of()),
                 now == null ? Map.of() : now.core().copies(),
                 following != null && following.core().isLinked(),
                 following == null ? "" : following.core().lacks(),

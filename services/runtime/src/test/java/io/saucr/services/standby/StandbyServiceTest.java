@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.saucr.services.Address;
 import io.saucr.services.Client;
 import io.saucr.services.Handlers;
@@ -15,6 +16,7 @@ import io.saucr.services.ServiceException;
 import io.saucr.services.Services;
 import io.saucr.services.State;
 import io.saucr.services.ensemble.TestServer;
+import io.saucr.services.metrics.ServiceMetrics;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -268,5 +270,33 @@ class StandbyServiceTest {
                 .hasMessageContaining("copies are from 1 to 9, not 0");
         assertThatThrownBy(() -> Protection.standby().copies(1).fast())
                 .hasMessageContaining("there are 2 copies or more, not 1");
+    }
+
+    private static double gauge(SimpleMeterRegistry registry, String name) {
+        return registry.get("saucr.services.member." + name).gauge().value();
+    }
+
+    @Test
+    void metricsSayWhoIsInOfficeAndWhoCouldBe() throws Exception {
+        SimpleMeterRegistry first = new SimpleMeterRegistry();
+        SimpleMeterRegistry second = new SimpleMeterRegistry();
+        try (RunningService one = place("one").run(Numbers::new, Protection.standby());
+                ServiceMetrics ofOne = new ServiceMetrics(one, Duration.ofMillis(20));
+                Client client = place("client").client("asker")) {
+            ofOne.bindTo(first);
+            assertThat(client.ask(new Put("a", 1), Was.class).get()).isEqualTo(new Was(0));
+            await().until(() -> gauge(first, "primary") == 1 && gauge(first, "alone") == 1);
+            try (RunningService two = place("two").run(Numbers::new, Protection.standby());
+                    ServiceMetrics ofTwo = new ServiceMetrics(two, Duration.ofMillis(20))) {
+                ofTwo.bindTo(second);
+                await().until(() -> gauge(first, "followers") == 1);
+                assertThat(client.ask(new Put("a", 2), Was.class).get()).isEqualTo(new Was(1));
+                await().until(() -> gauge(first, "alone") == 0);
+                await().until(() -> gauge(second, "ready") == 1 && gauge(second, "behind") == 0);
+                assertThat(gauge(second, "primary")).isZero();
+                assertThat(gauge(second, "epoch")).isEqualTo(1);
+                assertThat(gauge(second, "segment")).isPositive();
+            }
+        }
     }
 }

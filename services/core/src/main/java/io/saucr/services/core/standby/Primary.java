@@ -403,6 +403,9 @@ public final class Primary {
         if (next.isEmpty() && handTo.isPresent()) {
             next = handing(nowMillis, out);
         }
+        if (next.isEmpty() && cuts.isEmpty()) {
+            next = moreCopies();
+        }
         if (next.isEmpty() && challenged) {
             next = Optional.of(head);
         }
@@ -476,6 +479,17 @@ public final class Primary {
             how = Copies.MEMORY;
         }
         return Optional.of(head.naming(best.id(), best.turn(), by, how));
+    }
+
+    /** The head, where as many members as asked for have forced its segment by now. */
+    private Optional<StandbyHead> moreCopies() {
+        if (head.copies() == Copies.FORCED || head.segment().number() == 0) {
+            return Optional.empty();
+        }
+        SortedSet<String> by = holders(head.segment().number(), true, 0);
+        return by.size() < rules.copies()
+                ? Optional.empty()
+                : Optional.of(head.naming(head.segment(), head.turn(), by, Copies.FORCED));
     }
 
     private SortedSet<String> holders(long number, boolean forced, long nowMillis) {

@@ -262,9 +262,11 @@ public final class Standby {
 
     /** The primary that is followed says that the head names this segment. */
     public List<Action> named(SegmentId id) {
-        return chain.at(id.number()).equals(Optional.of(id))
-                ? List.of(new Action.Apply(id))
-                : List.of();
+        if (!chain.at(id.number()).equals(Optional.of(id))) {
+            return List.of();
+        }
+        lacks = "";
+        return List.of(new Action.Apply(id));
     }
 
     /** The challenge was written. */

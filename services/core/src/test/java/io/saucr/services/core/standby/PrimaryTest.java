@@ -173,12 +173,14 @@ class PrimaryTest {
                 .containsExactly(new Action.Write(naming(5, 50, Copies.ALONE, A), 8));
         assertThat(primary.wrote(9, 8)).containsExactly(named(5, 50));
 
-        // It has all: it counts.
-        assertThat(primary.forced(B, 5, 9)).isEmpty();
+        // It has all: it counts, and the head says so at once.
+        assertThat(primary.forced(B, 5, 9))
+                .containsExactly(new Action.Write(naming(5, 50, Copies.FORCED, A, B), 9));
+        assertThat(primary.wrote(10, 9)).isEmpty();
         assertThat(primary.cut(segment(6), 60, 10)).isEmpty();
         assertThat(primary.forced(6, 11)).isEmpty();
         assertThat(primary.forced(B, 6, 12))
-                .containsExactly(new Action.Write(naming(6, 60, Copies.FORCED, A, B), 9));
+                .containsExactly(new Action.Write(naming(6, 60, Copies.FORCED, A, B), 10));
     }
 
     @Test
