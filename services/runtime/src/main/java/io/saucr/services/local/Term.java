@@ -321,6 +321,11 @@ public final class Term {
         return turns.recovered();
     }
 
+    /** How long the turn that runs has taken so far, in ms; 0 where none runs. Any thread. */
+    public long turnMillis() {
+        return loop.turnMillis();
+    }
+
     /** See {@link io.saucr.services.RunningService#status}. */
     public ServiceStatus status() {
         TurnGuard.refuse("status", "ask from outside of turns");

@@ -56,6 +56,7 @@ final class TurnLoop implements Finality.Listener {
     private final AtomicInteger backlog = new AtomicInteger();
     private volatile long newestFinal;
     private volatile long newestProven;
+    private volatile long turnSinceNanos;
     private volatile boolean parked;
     private volatile boolean over;
 
@@ -172,7 +173,7 @@ final class TurnLoop implements Finality.Listener {
                     toldProven = proven;
                     steps.proven(proven);
                 }
-                if (!over && !steps.turn()) {
+                if (!over && !turn()) {
                     park(told, toldProven);
                 }
             }
@@ -186,6 +187,19 @@ final class TurnLoop implements Finality.Listener {
                 end("the service failed outside of its handlers; report this", e);
             }
         }
+    }
+
+    private boolean turn() {
+        turnSinceNanos = System.nanoTime();
+        boolean ran = steps.turn();
+        turnSinceNanos = 0;
+        return ran;
+    }
+
+    /** How long the turn that runs has taken so far, in ms; 0 where none runs. Any thread. */
+    long turnMillis() {
+        long since = turnSinceNanos;
+        return since == 0 ? 0 : (System.nanoTime() - since) / 1_000_000;
     }
 
     private void runEvents() {

@@ -47,6 +47,9 @@ final class Member
 
     private static final long TICK_MILLIS = 20;
 
+    /** A turn that takes longer makes standbys suspect its primary. */
+    private static final long LONGEST_TURN_MILLIS = 30_000;
+
     /** What becomes of lives; on the member's thread, must not wait. */
     interface Lives {
 
@@ -61,6 +64,9 @@ final class Member
 
         /** The member must not go on. */
         void refused(String reason);
+
+        /** How long the turn that runs has taken so far, in ms; 0 where none runs. Any thread. */
+        long turnMillis();
     }
 
     /** Says how much the disk could still take. */
@@ -468,7 +474,14 @@ final class Member
         Serving now = serving;
         return now == null
                 ? new MemberFrame.Heartbeat(0, parts.folder().known())
-                : new MemberFrame.Heartbeat(now.waitingMillis(), now.named().number());
+                : new MemberFrame.Heartbeat(
+                        Math.max(now.waitingMillis(), endlessMillis()), now.named().number());
+    }
+
+    /** A turn may take long, and one that does not end is taken for one at some time (R24). */
+    private long endlessMillis() {
+        long turn = lives.turnMillis();
+        return turn > LONGEST_TURN_MILLIS ? turn : 0;
     }
 
     // ---- what a life asks

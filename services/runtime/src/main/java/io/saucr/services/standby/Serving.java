@@ -391,8 +391,11 @@ final class Serving {
     /** A standby asks for all segments from now on. */
     void follow(MemberLink link, MemberFrame.Follow asks) {
         SegmentId last = asks.last();
+        // What is above is being dropped from this folder, too.
         boolean shares =
-                last.equals(SegmentId.NONE) || folder.at(last.number()).equals(Optional.of(last));
+                last.equals(SegmentId.NONE)
+                        || (last.number() <= core.newest().number()
+                                && folder.at(last.number()).equals(Optional.of(last)));
         long from = shares ? last.number() : asks.base();
         if ((from > 0 && folder.at(from).isEmpty()) || from + 1 < folder.oldest()) {
             from = 0;

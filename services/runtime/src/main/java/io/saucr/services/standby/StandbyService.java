@@ -363,6 +363,12 @@ public final class StandbyService implements RunningService {
         }
 
         @Override
+        public long turnMillis() {
+            Term now = term;
+            return now == null ? 0 : now.turnMillis();
+        }
+
+        @Override
         public void refused(String reason) {
             if (!started.completeExceptionally(new ServiceException(reason))) {
                 LOG.error("{}: {}", place.name(), reason);
