@@ -49,10 +49,7 @@ final class OwnWrites implements AutoCloseable {
     }
 
     /** Why turns of a service at that place cannot write, or null where they can. */
-    static String refusal(Place place, Finality finality) {
-        if (finality.noEnsemble() != null) {
-            return place.name() + " " + finality.noEnsemble();
-        }
+    static String refusal(Place place) {
         if (place.ensemble().isEmpty()) {
             return place.name() + " runs without an ensemble, so it cannot write to one";
         }
