@@ -185,10 +185,14 @@ final class RegisterClients implements AutoCloseable {
     }
 
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
         over = true;
-        for (Thread each : threads) {
-            each.join();
+        try {
+            for (Thread each : threads) {
+                each.join();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 }
