@@ -526,12 +526,12 @@ public final class Primary {
         return rules.fast() && others.values().stream().anyMatch(it -> counts(it, nowMillis));
     }
 
-    /** Members that have all that is named, and could take over at once. */
+    /** Members that have all that is named, and may be handed the office once it is forced. */
     public SortedSet<String> ready() {
         SortedSet<String> all = new TreeSet<>();
         others.forEach(
                 (name, copy) -> {
-                    if (copy.linked && copy.caughtUp && copy.forced >= head.segment().number()) {
+                    if (copy.linked && copy.caughtUp && copy.written >= head.segment().number()) {
                         all.add(name);
                     }
                 });
