@@ -47,8 +47,8 @@ public sealed interface MemberFrame {
      * Asks for all segments from now on.
      *
      * @param last the newest that the sender has, forced; {@link SegmentId#NONE} where it has none
-     * @param base number of the segment as of which the sender's newest base is; 0 where it has
-     *     none
+     * @param base number of a segment that the head is known to have named, up to which the
+     *     sender's chain is therefore the service's; 0 where it knows none
      */
     record Follow(SegmentId last, long base) implements MemberFrame {
 
