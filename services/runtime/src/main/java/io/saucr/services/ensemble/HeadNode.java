@@ -108,6 +108,10 @@ public final class HeadNode implements AutoCloseable {
     private volatile boolean connected;
     private boolean published;
     private boolean watching;
+
+    /** The transaction that wrote the newest challenge that the listener was told of. */
+    private long challenge = WatchedEvent.NO_ZXID;
+
     private long answered = System.nanoTime();
     private volatile boolean closed;
 
@@ -483,9 +487,19 @@ public final class HeadNode implements AutoCloseable {
                                     KeeperException.Code came = KeeperException.Code.get(code);
                                     if (UNKNOWN.contains(came)) {
                                         lost(came);
+                                    } else if (came == KeeperException.Code.OK) {
+                                        sawChallenge(stat.getMzxid());
                                     }
                                 }),
                 null);
+    }
+
+    /** A challenge that was written before the watch was set fires no watch. */
+    private void sawChallenge(long zxid) {
+        if (watching && zxid != challenge) {
+            challenge = zxid;
+            listener.challenged();
+        }
     }
 
     /** Out of office: the address that clients know goes, where it is this member's. */
@@ -665,6 +679,7 @@ public final class HeadNode implements AutoCloseable {
         if (event.getType() != Watcher.Event.EventType.None) {
             if (watching) {
                 watch(session, by);
+                challenge = event.getZxid();
                 listener.challenged();
             }
             return;

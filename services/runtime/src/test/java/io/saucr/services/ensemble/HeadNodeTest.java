@@ -195,4 +195,25 @@ class HeadNodeTest {
             }
         }
     }
+
+    @Test
+    void aChallengeThatIsOlderThanTheWatchIsToldOnce() throws Exception {
+        Told toldA = new Told();
+        Told toldB = new Told();
+        try (HeadNode a = node(A, toldA);
+                HeadNode b = node(B, toldB)) {
+            thread.execute(() -> a.create(head(A, 1)));
+            assertThat(toldA.next()).isEqualTo("wrote 0");
+            thread.execute(() -> b.challenge("member b asks"));
+            assertThat(toldB.next()).isEqualTo("challenge written");
+            thread.execute(a::watch);
+            assertThat(toldA.next()).isEqualTo("challenged");
+            thread.execute(() -> b.challenge("member b asks again"));
+            assertThat(toldB.next()).isEqualTo("challenge written");
+            assertThat(toldA.next()).isEqualTo("challenged");
+            // Every answer of the ensemble to A comes after what came of the challenges.
+            thread.execute(() -> a.check(0));
+            assertThat(toldA.next()).isEqualTo("checked");
+        }
+    }
 }
