@@ -97,17 +97,37 @@ final class RoundsOptions {
             List<Figure> figures,
             List<Measurement> measured)
             throws IOException {
+        report(print, folder(name), title, contenders, first, figures, measured);
+    }
+
+    /**
+     * Where results go.
+     *
+     * @param name of the command, for the preset
+     */
+    Path folder(String name) {
+        return out != null
+                ? out
+                : Path.of(
+                        "bench-results",
+                        "services-"
+                                + name
+                                + "-"
+                                + LocalDateTime.now(ZoneId.systemDefault()).format(STAMP));
+    }
+
+    /** The same, into any folder. */
+    void report(
+            PrintWriter print,
+            Path folder,
+            String title,
+            Map<String, String> contenders,
+            String first,
+            List<Figure> figures,
+            List<Measurement> measured)
+            throws IOException {
         RoundsReport report = new RoundsReport(title, contenders, first, figures, measured);
         print.println(report.text());
-        Path folder =
-                out != null
-                        ? out
-                        : Path.of(
-                                "bench-results",
-                                "services-"
-                                        + name
-                                        + "-"
-                                        + LocalDateTime.now(ZoneId.systemDefault()).format(STAMP));
         report.write(folder);
         print.println("Results are in " + folder);
         print.flush();

@@ -31,7 +31,8 @@ import picocli.CommandLine.Option;
             OnceBench.class,
             IndependentSetBench.class,
             DhtBench.class,
-            AuctionBench.class
+            AuctionBench.class,
+            KvBench.class
         },
         mixinStandardHelpOptions = true)
 public final class ServicesBench implements Callable<Integer> {
