@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -46,6 +47,7 @@ class CrashCommandIT {
         return CommandOutput.run(status, line.toArray(String[]::new));
     }
 
+    @Tag("long")
     @Test
     @Order(1)
     void allAtOnceMemoryLosesAndSaucrRefusesToServe() throws Exception {
@@ -61,6 +63,7 @@ class CrashCommandIT {
         assertThat(crash(CrashCommand.STATUS_LOST, line)).contains("0 runs, 2 done before");
     }
 
+    @Tag("long")
     @Test
     @Order(2)
     void comparedSystems() throws Exception {
@@ -78,6 +81,7 @@ class CrashCommandIT {
                 .allMatch(outcome -> outcome.get("verdict").textValue().equals("CORRECT"));
     }
 
+    @Tag("long")
     @Test
     @Order(3)
     void otherOrdersAnIdlePauseAndYoungEnsembles() {
@@ -131,6 +135,7 @@ class CrashCommandIT {
         }
     }
 
+    @Tag("long")
     @Test
     @Order(5)
     void withTimeBetweenFailuresEnoughServersAreSafe() throws Exception {

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -70,8 +71,20 @@ class CrashCommandTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"INT,root", "KILL,root", "INT,unprivileged", "KILL,unprivileged"})
+    @CsvSource({"KILL,root", "INT,unprivileged"})
     void nothingStaysBehindWhenTheToolIsStopped(String signal, String name) throws Exception {
+        nothingStaysBehind(signal, name);
+    }
+
+    @Tag("long")
+    @ParameterizedTest
+    @CsvSource({"INT,root", "KILL,unprivileged"})
+    void nothingStaysBehindWhenTheToolIsStoppedByTheOtherSignal(String signal, String name)
+            throws Exception {
+        nothingStaysBehind(signal, name);
+    }
+
+    private void nothingStaysBehind(String signal, String name) throws Exception {
         Backend backend = Backend.valueOf(name.toUpperCase(Locale.ROOT));
         assumeTrue(backend.obstacle().isEmpty(), () -> backend.obstacle().get());
         Process tool =

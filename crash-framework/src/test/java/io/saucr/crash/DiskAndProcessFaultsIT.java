@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -52,6 +53,7 @@ class DiskAndProcessFaultsIT {
         assertThat(work.resolve("saucr-crash-out/report.html")).exists();
     }
 
+    @Tag("long")
     @Test
     void disksThatFailOrGoLeaveALinearizableHistory() {
         String said =

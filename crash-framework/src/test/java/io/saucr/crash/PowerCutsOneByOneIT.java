@@ -3,6 +3,7 @@ package io.saucr.crash;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 
@@ -19,6 +20,7 @@ class PowerCutsOneByOneIT extends PowerCuts {
         correct(test, "--order", "followers_first", "123>->123");
     }
 
+    @Tag("long")
     @Test
     void fiveServersWithTheirLogsInAFolderOfTheirOwn(TestInfo test) throws Exception {
         correct(test, "--log-folder", "--order", "leader_first", "12345>->12345");
@@ -36,6 +38,7 @@ class PowerCutsOneByOneIT extends PowerCuts {
     }
 
     /** The same with seven, three of whom lost power in fast mode. */
+    @Tag("long")
     @Test
     void r23ABareMajorityOfSevenServesWhenOneOfItIsComplete(TestInfo test) throws Exception {
         String sequence = "1234567>123456>12345>1234>4>4567>1234567";

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,6 +23,7 @@ class UserWithoutRightsIT {
     @RegisterExtension final FailedRuns kept = new FailedRuns(() -> work);
 
     /** Where the tests themselves have no rights, all others here show the same. */
+    @Tag("long")
     @Test
     void aUserWithoutRightsGetsAVerdict() throws Exception {
         assumeTrue("root".equals(System.getProperty("user.name")), "already a user without rights");

@@ -27,15 +27,18 @@ import java.util.Random;
 import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import net.jqwik.api.Tag;
 
 /**
  * Bytes from a disk or a network: random ones, and damaged ones of every kind of message, tag, map
- * and marker: a million messages, a million tags with maps in them. They are rejected with the one
- * exception that callers expect, or what they are read as has just these bytes as its encoding.
- * Each try is a seed for many inputs. A reader that trusted a length field would run out of memory.
+ * and marker: many thousands, and a million messages and a million tags with maps in them in the
+ * long tests. They are rejected with the one exception that callers expect, or what they are read
+ * as has just these bytes as its encoding. Each try is a seed for many inputs. A reader that
+ * trusted a length field would run out of memory.
  */
 class DecodingFuzzTest {
-    private static final int TRIES = 400;
+    private static final int TRIES = 40;
+    private static final int MANY_TRIES = 400;
     private static final int INPUTS = 250;
 
     /** For what comes from a network. */
@@ -157,7 +160,16 @@ class DecodingFuzzTest {
 
     @Property(tries = TRIES)
     void recoveryMessages(@ForAll long seed) {
-        Random random = new Random(seed);
+        decodeRecoveryMessages(new Random(seed));
+    }
+
+    @Tag("long")
+    @Property(tries = MANY_TRIES)
+    void manyRecoveryMessages(@ForAll long seed) {
+        decodeRecoveryMessages(new Random(seed));
+    }
+
+    private static void decodeRecoveryMessages(Random random) {
         for (int i = 0; i < PACKETS; i++) {
             ByteBuffer whole = RecoveryWire.encode(MESSAGES.get(random.nextInt(MESSAGES.size())));
             byte[] original = new byte[whole.remaining()];
@@ -169,7 +181,16 @@ class DecodingFuzzTest {
 
     @Property(tries = TRIES)
     void tagsAndMaps(@ForAll long seed) {
-        Random random = new Random(seed);
+        decodeTagsAndMaps(new Random(seed));
+    }
+
+    @Tag("long")
+    @Property(tries = MANY_TRIES)
+    void manyTagsAndMaps(@ForAll long seed) {
+        decodeTagsAndMaps(new Random(seed));
+    }
+
+    private static void decodeTagsAndMaps(Random random) {
         byte[] tag =
                 ProposalTag.of(Mode.FAST, new long[] {2, 3, 4}, MAP)
                         .encode()
@@ -277,7 +298,16 @@ class DecodingFuzzTest {
 
     @Property(tries = TRIES)
     void markers(@ForAll long seed) {
-        Random random = new Random(seed);
+        decodeMarkers(new Random(seed));
+    }
+
+    @Tag("long")
+    @Property(tries = MANY_TRIES)
+    void manyMarkers(@ForAll long seed) {
+        decodeMarkers(new Random(seed));
+    }
+
+    private static void decodeMarkers(Random random) {
         byte[] fast = MarkerFile.encodeFastSwitch(0x100000005L);
         byte[] disk = MarkerFile.encodeLatestOnDisk(0x100000005L, MAP, View.FIRST);
         byte[] withView = MarkerFile.encodeLatestOnDisk(0x100000005L, MAP, VIEW);

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -73,6 +74,7 @@ class BenchCommandIT {
         assertThat(again.err()).contains("holds the results of another run");
     }
 
+    @Tag("long")
     @Test
     void withServersDownSaucrIsSlow() throws Exception {
         Path results = folder.resolve("results");

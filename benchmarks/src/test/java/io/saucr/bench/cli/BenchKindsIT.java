@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -189,6 +190,7 @@ class BenchKindsIT {
         assertThat(outcome.out()).contains("mode switches/h", "committed fast");
     }
 
+    @Tag("long")
     @Test
     void aFollowerThatGoesAndComesIsMeasured() throws Exception {
         Path results = folder.resolve("results");
@@ -236,6 +238,7 @@ class BenchKindsIT {
         assertThat(outcome.out()).containsPattern("EveryProposal.commitFast +5 .* 0\\n");
     }
 
+    @Tag("long")
     @Test
     void allFiguresAreOneCallThatCanBeRepeated() throws Exception {
         String[] call = {

@@ -3,6 +3,7 @@ package io.saucr.crash.fault;
 import io.saucr.ensemble.Distribution;
 import io.saucr.ensemble.Ensemble;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -12,16 +13,19 @@ class UnprivilegedBackendTest {
     @TempDir Path work;
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "powerCutOfAllForced",
-                "powerCutOfAllUnforced",
-                "silence",
-                "partition",
-                "disks",
-                "lostDisks"
-            })
+    @ValueSource(strings = {"powerCutOfAllForced", "powerCutOfAllUnforced", "disks"})
     void scenario(String name) throws Exception {
+        passes(name);
+    }
+
+    @Tag("long")
+    @ParameterizedTest
+    @ValueSource(strings = {"silence", "partition", "lostDisks"})
+    void anotherScenario(String name) throws Exception {
+        passes(name);
+    }
+
+    private void passes(String name) throws Exception {
         UnprivilegedBackend backend = new UnprivilegedBackend(work, 3);
         try (Ensemble ensemble =
                 Ensemble.of(Distribution.stock(), work)

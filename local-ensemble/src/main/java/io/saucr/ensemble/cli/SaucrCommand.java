@@ -28,7 +28,7 @@ import picocli.CommandLine.Spec;
             CommandLine.HelpCommand.class,
         },
         footer = {
-            "  test    Runs every test of the project, or a few (--quick); the last line counts"
+            "  test    Tests each behaviour, or all (--all) or a few (--quick); the last line counts"
                     + " them.",
             "",
             "State lives in the folder .saucr of the project, or in SAUCR_STATE.",

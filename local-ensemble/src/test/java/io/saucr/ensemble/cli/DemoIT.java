@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The demo on servers that have no modes; {@link SaucrCommandIT} runs it on those that have. */
@@ -11,6 +12,7 @@ class DemoIT extends StateFolder {
     // Of no other class here, and below those that the crash tester takes.
     private static final String BASE = "19200";
 
+    @Tag("long")
     @Test
     void theDemoAlsoRunsOnServersWithoutModesAndWithoutASlowerDisk() throws Exception {
         assertThat(saucr("up", "-n", "3", "--port-base", BASE, "-c", "saucr.enabled=false").err())

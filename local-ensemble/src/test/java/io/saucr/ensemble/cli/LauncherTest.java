@@ -112,14 +112,16 @@ class LauncherTest {
         for (String asked : List.of("help test", "test --help")) {
             Result result = saucr(null, asked.split(" "));
             assertThat(result.exitCode).isZero();
-            assertThat(result.output).contains("Usage: ./saucr test").contains("--quick");
+            assertThat(result.output).contains("Usage: ./saucr test").contains("--all", "--quick");
         }
         Result result = saucr(null, "test", "--quik");
         assertThat(result.exitCode).isEqualTo(2);
         assertThat(result.output)
                 .contains("saucr: test: unknown option '--quik'")
                 .contains("Usage: ./saucr test");
-        assertThat(saucr(null, "test", "--quick").output).contains("no JDK found");
+        for (String known : List.of("--all", "--quick", "--trial")) {
+            assertThat(saucr(null, "test", known).output).contains("no JDK found");
+        }
     }
 
     @ParameterizedTest

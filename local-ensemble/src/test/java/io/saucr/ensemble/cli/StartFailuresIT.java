@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Ensembles that do not come up: what is said, and that nothing is left of them. */
@@ -73,6 +74,7 @@ class StartFailuresIT extends StateFolder {
         assertThat(state().resolve("servers")).doesNotExist();
     }
 
+    @Tag("long")
     @Test
     void aServerThatDiesOnStartIsShownWithItsReason() throws IOException {
         assertThat(saucr("up", "-n", "3", "--port-base", BASE, "-c", "saucr.enabled=false").err())

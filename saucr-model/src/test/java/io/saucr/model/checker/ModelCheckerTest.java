@@ -13,6 +13,7 @@ import io.saucr.model.cluster.Step;
 import java.util.Arrays;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -20,6 +21,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Small clusters, seen whole. Larger ones: {@code bin/saucr-model}. */
 class ModelCheckerTest {
     private static final long LIMIT = TimeUnit.MINUTES.toNanos(20);
+
+    private static final BrokenRule MANY_STEPS = BrokenRule.R22_ANSWERS_WITHOUT_NUMBER;
+    private static final String MANY_STEPS_BOUNDS = "1 0 1 0 0 0 2 0 2";
 
     /**
      * Whole state spaces without a violation, in every order of steps and with partial-order
@@ -54,16 +58,29 @@ class ModelCheckerTest {
     /** Larger ones, with partial-order reduction alone. */
     @ParameterizedTest(name = "{0} {1}")
     @CsvSource({
-        "ACKED, 0 1 0 1 0 0 1 0 0, 60000",
         "FAST,  1 0 1 2 1 0 0 0 0, 20000",
         "FAST,  2 0 1 1 1 0 0 0 0, 15000",
-        "SLOW,  1 0 1 0 0 0 2 0 2, 50000",
         "FAST,  1 0 1 1 0 0 0 0 1, 3000",
         "FAST,  1 0 1 1 1 0 0 0 0 1, 15000",
-        "LEFT,  0 0 1 1 0 0 0 0 0 0 1, 15000",
-        "FAST,  1 1 0 0 0 1 1 0 0 0 0 1 0 1 1, 10000"
+        "LEFT,  0 0 1 1 0 0 0 0 0 0 1, 15000"
     })
     void nothingBreaksWithPartialOrderReduction(StartingPoint from, String numbers, int atLeast) {
+        nothingBreaksReduced(from, numbers, atLeast);
+    }
+
+    /** The largest ones. */
+    @Tag("long")
+    @ParameterizedTest(name = "{0} {1}")
+    @CsvSource({
+        "ACKED, 0 1 0 1 0 0 1 0 0, 60000",
+        "SLOW,  1 0 1 0 0 0 2 0 2, 50000",
+        "FAST,  1 1 0 0 0 1 1 0 0 0 0 1 0 1 1, 10000"
+    })
+    void nothingBreaksInLargeSpaces(StartingPoint from, String numbers, int atLeast) {
+        nothingBreaksReduced(from, numbers, atLeast);
+    }
+
+    private static void nothingBreaksReduced(StartingPoint from, String numbers, int atLeast) {
         Result reduced = check(from, numbers, Set.of(), true, false);
         assertThat(reduced.violation()).as(reduced.explanation()).isNull();
         assertThat(reduced.complete()).isTrue();
@@ -77,13 +94,23 @@ class ModelCheckerTest {
      */
     @ParameterizedTest(name = "{0} {1}")
     @CsvSource({
-        "START,     1 1 1 2, 3000, true",
         "START,     1 1 1 1 0 0 0 0 0 1, 4000, false",
         "FAST,      1 0 0 1, 400, true",
         "FAST,      1 0 1 1 1, 1000, true",
         "COMMITTED, 0 0 1 2, 2000, true"
     })
     void l2AMajorityThatReturnsServes(
+            StartingPoint from, String numbers, int atLeast, boolean inEveryOrder) {
+        aMajorityServes(from, numbers, atLeast, inEveryOrder);
+    }
+
+    @Tag("long")
+    @Test
+    void l2AMajorityThatReturnsServesFromTheStartInEveryOrder() {
+        aMajorityServes(StartingPoint.START, "1 1 1 2", 3000, true);
+    }
+
+    private static void aMajorityServes(
             StartingPoint from, String numbers, int atLeast, boolean inEveryOrder) {
         Result reduced = check(from, numbers, Set.of(), true, true);
         assertThat(reduced.violation()).as(reduced.explanation()).isNull();
@@ -130,7 +157,6 @@ class ModelCheckerTest {
         "R20_NO_NOTICE,                  ACKED,    0 0 0 1 0 0 0 0 0, S4 or S5, 9",
         "R21_OLD_CONNECTION_COUNTS,      ACKED,    0 0 0 1 0 0 1 0 0, S5 or mode safety, 6",
         "R22_NO_QUESTION,                SLOW,     1 0 1 0 0 0 2 0 1, synced reads, 14",
-        "R22_ANSWERS_WITHOUT_NUMBER,     SLOW,     1 0 1 0 0 0 2 0 2, synced reads, 19",
         "R22_EARLIER_ENTRY,              SLOW,     2 0 1 0 0 0 2 0 1, synced reads, 14",
         "R25_BOOT_ID_NOT_LOOKED_AT,      FAST,     1 0 0 1 0 0 0 0 0, S3, 6",
         "R25_ACK_BEFORE_WRITE,           FAST,     1 0 0 0 0 0 0 0 0 1, marker truth, 3",
@@ -146,6 +172,25 @@ class ModelCheckerTest {
         "H14_MEMORY_AHEAD_OF_LOG,        SLOW,     2 0 0 0 0 0 1 0 0, log order, 12"
     })
     void aBrokenRuleIsNoticed(
+            BrokenRule rule, StartingPoint from, String numbers, String invariant, int steps) {
+        isNoticed(rule, from, numbers, invariant, steps);
+    }
+
+    /** {@link #aBrokenRuleThatTakesManyStepsIsNoticedReduced} is the quicker half of it. */
+    @Tag("long")
+    @Test
+    void aBrokenRuleThatTakesManyStepsIsNoticed() {
+        isNoticed(MANY_STEPS, StartingPoint.SLOW, MANY_STEPS_BOUNDS, "synced reads", 19);
+    }
+
+    @Test
+    void aBrokenRuleThatTakesManyStepsIsNoticedReduced() {
+        Result reduced =
+                check(StartingPoint.SLOW, MANY_STEPS_BOUNDS, Set.of(MANY_STEPS), true, false);
+        assertThat(reduced.violation()).isEqualTo("synced reads");
+    }
+
+    private static void isNoticed(
             BrokenRule rule, StartingPoint from, String numbers, String invariant, int steps) {
         Result result = check(from, numbers, Set.of(rule), false, false);
         assertThat(result.violation()).isIn((Object[]) invariant.split(" or "));

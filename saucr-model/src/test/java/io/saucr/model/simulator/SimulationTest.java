@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -18,21 +19,34 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 class SimulationTest {
     private static final int[] ALL_SIZES = {3, 4, 5, 6, 7};
-    private static final long NEW_SEEDS_NANOS = 30_000_000_000L;
+    private static final long NEW_SEEDS_NANOS = 5_000_000_000L;
+    private static final long MANY_NEW_SEEDS_NANOS = 30_000_000_000L;
     private static final long COVERAGE_NANOS = 300_000_000_000L;
     private static final int CORES = 2;
 
-    private static final int HUNG_DISKS = 200;
-    private static final int WITH_MODES = 300;
+    private static final int HUNG_DISKS = 50;
+    private static final int MANY_HUNG_DISKS = 200;
+    private static final int WITH_MODES = 75;
+    private static final int MANY_WITH_MODES = 300;
     private static final int DEATHS_OF_ALL = 50;
 
     @Test
     void newSeedsBreakNothingAndReachEverything() throws InterruptedException {
+        newSeedsBreakNothing(NEW_SEEDS_NANOS);
+    }
+
+    @Tag("long")
+    @Test
+    void manyNewSeedsBreakNothing() throws InterruptedException {
+        newSeedsBreakNothing(MANY_NEW_SEEDS_NANOS);
+    }
+
+    private static void newSeedsBreakNothing(long atLeast) throws InterruptedException {
         long first = System.currentTimeMillis() << 20;
         try (Campaign campaign = new Campaign(ALL_SIZES, Set.of(), CORES, first, new Coverage())) {
             List<Campaign.Found> found = new ArrayList<>();
             long start = System.nanoTime();
-            while (found.isEmpty() && !isEnough(campaign, System.nanoTime() - start)) {
+            while (found.isEmpty() && !isEnough(campaign, System.nanoTime() - start, atLeast)) {
                 found.addAll(campaign.round(Long.MAX_VALUE));
             }
             System.out.printf(
@@ -44,10 +58,9 @@ class SimulationTest {
     }
 
     /** A busy machine needs longer to reach everything. */
-    private static boolean isEnough(Campaign campaign, long nanos) {
+    private static boolean isEnough(Campaign campaign, long nanos, long atLeast) {
         return nanos >= COVERAGE_NANOS
-                || (nanos >= NEW_SEEDS_NANOS
-                        && campaign.coverage().missing(false, false).isEmpty());
+                || (nanos >= atLeast && campaign.coverage().missing(false, false).isEmpty());
     }
 
     @Test
@@ -113,16 +126,26 @@ class SimulationTest {
     /** Pins, drains, missed heartbeats and pauses (R5, R6, R10, H11). */
     @Test
     void whatElseChangesTheModeBreaksNothing() {
+        changesOfTheModeBreakNothing(WITH_MODES, HUNG_DISKS);
+    }
+
+    @Tag("long")
+    @Test
+    void whatElseChangesTheModeBreaksNothingInManySchedules() {
+        changesOfTheModeBreakNothing(MANY_WITH_MODES, MANY_HUNG_DISKS);
+    }
+
+    private static void changesOfTheModeBreakNothing(int schedules, int hungDisks) {
         Coverage all = new Coverage();
         for (int n : ALL_SIZES) {
             Simulation simulation = Simulation.withModes(n, Set.of());
-            for (int seed = 0; seed < WITH_MODES; seed++) {
+            for (int seed = 0; seed < schedules; seed++) {
                 boolean fine = simulation.run(seed);
                 assertThat(fine)
                         .as("%d servers, seed %d: %s", n, seed, simulation.explanation())
                         .isTrue();
             }
-            for (int seed = 0; seed < HUNG_DISKS; seed++) {
+            for (int seed = 0; seed < hungDisks; seed++) {
                 boolean fine = simulation.runWithHungDisk(seed, false);
                 assertThat(fine).as("%d servers, hung disk, seed %d", n, seed).isTrue();
             }
@@ -198,9 +221,19 @@ class SimulationTest {
 
     @Test
     void r24WritesGoOnWhileOneDiskHangs() {
+        writesGoOnWhileOneDiskHangs(HUNG_DISKS);
+    }
+
+    @Tag("long")
+    @Test
+    void r24WritesGoOnWhileOneDiskHangsInManySchedules() {
+        writesGoOnWhileOneDiskHangs(MANY_HUNG_DISKS);
+    }
+
+    private static void writesGoOnWhileOneDiskHangs(int schedules) {
         for (int n : ALL_SIZES) {
             Simulation simulation = new Simulation(n, Set.of());
-            for (int seed = 0; seed < HUNG_DISKS; seed++) {
+            for (int seed = 0; seed < schedules; seed++) {
                 boolean fine = simulation.runWithHungDisk(seed, false);
                 assertThat(fine)
                         .as("%d servers, seed %d: %s", n, seed, simulation.explanation())

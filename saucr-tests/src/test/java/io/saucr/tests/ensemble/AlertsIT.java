@@ -17,6 +17,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -102,6 +103,7 @@ class AlertsIT {
      * With the rules as they are delivered, but for {@code for: 2s} in place of the minutes that
      * each of them waits.
      */
+    @Tag("long")
     @Test
     void thatAServerIsDownAndThatNobodyLeadsIsSeen() throws Exception {
         Path impatient =

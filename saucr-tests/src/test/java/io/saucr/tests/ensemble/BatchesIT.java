@@ -30,6 +30,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 
@@ -37,7 +38,8 @@ import org.junit.jupiter.api.TestMethodOrder;
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class BatchesIT {
     private static final int SESSIONS = 64;
-    private static final int ROUNDS = 60;
+    static final int ROUNDS = 15;
+    static final int MANY_ROUNDS = 60;
 
     /** Requests that a session sends before it has the answer to the first. */
     private static final int PIPELINED = 12;
@@ -141,11 +143,18 @@ class BatchesIT {
     @Test
     @Order(1)
     void aReadBehindAWriteOfItsSessionSeesIt() throws Exception {
-        assertOrder(ensemble);
+        assertOrder(ensemble, ROUNDS);
+    }
+
+    @Tag("long")
+    @Test
+    @Order(4)
+    void eachOfManyReadsBehindAWriteOfItsSessionSeesIt() throws Exception {
+        assertOrder(ensemble, MANY_ROUNDS);
     }
 
     /** Sessions on all servers read what they have just written, without waiting for answers. */
-    static void assertOrder(SaucrEnsemble ensemble) throws Exception {
+    static void assertOrder(SaucrEnsemble ensemble, int rounds) throws Exception {
         List<Client> clients = new ArrayList<>();
         Queue<String> wrong = new ConcurrentLinkedQueue<>();
         try {
@@ -153,11 +162,11 @@ class BatchesIT {
             for (int i = 0; i < SESSIONS; i++) {
                 Client client = ensemble.connect(1 + i % ensemble.all().size());
                 clients.add(client);
-                String path = "/session-" + i;
+                String path = "/session-" + rounds + "-" + i;
                 client.create(path, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
                 sessions.add(new Session(client, path, wrong));
             }
-            for (int round = 0; round < ROUNDS; round++) {
+            for (int round = 0; round < rounds; round++) {
                 for (Session session : sessions) {
                     session.write();
                     session.read();

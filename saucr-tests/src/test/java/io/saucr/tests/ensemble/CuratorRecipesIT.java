@@ -9,6 +9,7 @@ import java.util.stream.Collectors;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.recipes.atomic.DistributedAtomicLong;
 import org.apache.curator.retry.RetryNTimes;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -21,10 +22,20 @@ class CuratorRecipesIT {
     private static final int VOTERS = 3;
 
     @Test
-    void recipesKeepTheirPromisesWhileServersDieAndReturnAndTheModeChanges() throws Exception {
+    void recipesKeepTheirPromisesWhileTheLeaderDiesAndReturnsAndTheModeChanges() throws Exception {
+        keepTheirPromises("curator-recipes", false);
+    }
+
+    @Tag("long")
+    @Test
+    void recipesKeepTheirPromisesWhileAFollowerAndTheLeaderDieAndReturn() throws Exception {
+        keepTheirPromises("curator-recipes-twice", true);
+    }
+
+    private static void keepTheirPromises(String name, boolean ofAFollowerToo) throws Exception {
         try (SaucrEnsemble ensemble =
                         SaucrEnsemble.start(
-                                SaucrEnsemble.describeUnforced("curator-recipes", VOTERS)
+                                SaucrEnsemble.describeUnforced(name, VOTERS)
                                         .set(
                                                 "maxSessionTimeout",
                                                 Integer.toString(CuratorClients.SESSION_MILLIS))
@@ -38,7 +49,9 @@ class CuratorRecipesIT {
                     CuratorCaches caches = new CuratorCaches(clients)) {
                 List<CuratorRecipe> recipes = List.of(mutex, semaphore, readWrite, latch, caches);
                 awaitProgress(recipes);
-                fault(ensemble, clients, recipes, "a follower", ensemble.followers().get(0));
+                if (ofAFollowerToo) {
+                    fault(ensemble, clients, recipes, "a follower", ensemble.followers().get(0));
+                }
                 latch.endTheLeadersSession();
                 fault(ensemble, clients, recipes, "the leader", ensemble.leader());
                 awaitProgress(recipes);

@@ -18,6 +18,7 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -73,6 +74,7 @@ class DiskFailureIT {
      * what is in them. Unless it writes them once more, a later loss of power takes them from all
      * servers.
      */
+    @Tag("long")
     @Test
     void r14WhatWasLoggedBeforeAFailedForceIsWrittenOnceMore() throws Exception {
         Integer[] all = ensemble.all().toArray(Integer[]::new);
@@ -127,6 +129,7 @@ class DiskFailureIT {
      * What the refused write held is in no later write. A server that went on would claim it with
      * its next force all the same.
      */
+    @Tag("long")
     @Test
     void r14OneRefusedWriteEndsTheServerWhetherFastOrSlow() throws Exception {
         Integer[] all = ensemble.all().toArray(Integer[]::new);
@@ -174,6 +177,7 @@ class DiskFailureIT {
     }
 
     /** A server that tries to elect for ever must not fill the rest of its disk with messages. */
+    @Tag("long")
     @Test
     void anEpochFileThatCannotBeWrittenStopsTheServer() throws Exception {
         int leader = ensemble.awaitFast();

@@ -38,6 +38,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
@@ -345,6 +346,7 @@ class DocumentationIT {
         assertThat(project("./saucr down --wipe")).contains("3 servers stopped");
         // This test is a part of it.
         known.add("./saucr test");
+        assertThat(project("./saucr test --all", "./saucr test --help")).contains("--all");
         assertThat(project("./saucr test --quick", "./saucr test --help")).contains("--quick");
         assertThat(project("./saucr test --trial", "./saucr test --help")).contains("--trial");
     }
@@ -578,6 +580,7 @@ class DocumentationIT {
 
     // ---- To Apache's server and back ----
 
+    @Tag("long")
     @Test
     @Order(9)
     void backToApachesServerAndThereAgain() throws Exception {

@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import net.bytebuddy.implementation.FixedValue;
 import org.apache.zookeeper.KeeperException.Code;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -42,6 +43,7 @@ class FastQuorumIT {
         assertThat(outcome.lost()).isFalse();
     }
 
+    @Tag("long")
     @Test
     void whatABareMajorityHasInMemoryIsLost() throws Exception {
         Distribution servers =

@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import net.bytebuddy.implementation.FixedValue;
 import net.bytebuddy.implementation.MethodCall;
 import org.apache.zookeeper.KeeperException.Code;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -43,6 +44,7 @@ class HeldAckIT {
                 .isEqualTo(new Outcome(true, true));
     }
 
+    @Tag("long")
     @Test
     void withoutTheFenceTheWriteIsLost() throws Exception {
         Distribution servers =
@@ -54,6 +56,7 @@ class HeldAckIT {
         assertThat(tell("held-ack-no-fence", servers)).isEqualTo(new Outcome(false, false));
     }
 
+    @Tag("long")
     @Test
     void withoutTheNoticeTheWriteIsLost() throws Exception {
         Distribution servers =

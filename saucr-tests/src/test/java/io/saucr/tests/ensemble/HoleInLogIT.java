@@ -9,6 +9,7 @@ import java.time.LocalTime;
 import java.util.ArrayList;
 import java.util.List;
 import net.bytebuddy.implementation.FixedValue;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -41,6 +42,7 @@ class HoleInLogIT {
                 .isEqualTo(NOTHING_MISSING);
     }
 
+    @Tag("long")
     @Test
     void whoeverReadsAcrossAHoleThatApachesServersLeftLosesWhatIsInIt() throws Exception {
         assertThat(

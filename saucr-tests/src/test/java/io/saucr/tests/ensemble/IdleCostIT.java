@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The CPU time of five idle servers (R9). */
@@ -23,6 +24,7 @@ class IdleCostIT {
      * The goal is 2 % of one core for all five; the limit is higher, because a loaded machine must
      * not fail the build. With a heartbeat each 10 ms it would be 10 %.
      */
+    @Tag("long")
     @Test
     void r9IdleHeartbeatsAt50MillisecondsCostLittle() throws Exception {
         try (SaucrEnsemble ensemble =

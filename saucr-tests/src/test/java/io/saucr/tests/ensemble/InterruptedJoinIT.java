@@ -9,8 +9,8 @@ import java.nio.file.Path;
 import java.time.LocalTime;
 import java.util.Map;
 import net.bytebuddy.implementation.MethodCall;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 
 /**
  * A server dies when it has its leader's history, in its log or as a snapshot, and not yet the
@@ -20,10 +20,18 @@ import org.junit.jupiter.params.provider.ValueSource;
 class InterruptedJoinIT {
     private static final int STATUS = 9;
 
-    @ParameterizedTest(name = "{0}")
-    @ValueSource(strings = {"a difference", "a snapshot"})
-    void r25AServerThatDiedWhileItJoinedAnEpochServesAgain(String sent) throws Exception {
-        boolean snapshot = sent.equals("a snapshot");
+    @Test
+    void r25AServerThatDiedWhileItJoinedAnEpochServesAgain() throws Exception {
+        servesAgain(true);
+    }
+
+    @Tag("long")
+    @Test
+    void r25AServerThatDiedWithADifferenceAloneServesAgain() throws Exception {
+        servesAgain(false);
+    }
+
+    private static void servesAgain(boolean snapshot) throws Exception {
         String name = snapshot ? "join-snapshot" : "join-difference";
         Distribution dies =
                 BuiltDistribution.changed(

@@ -8,6 +8,7 @@ import java.time.LocalTime;
 import java.util.List;
 import net.bytebuddy.implementation.FixedValue;
 import net.bytebuddy.implementation.MethodCall;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -31,6 +32,7 @@ class InterruptedSyncIT {
 
     private static final long ANY_LENGTH = Long.MAX_VALUE;
 
+    @Tag("long")
     @Test
     void anInterruptOfWhoReadsTheLogHarmsNobodyElse() throws Exception {
         // The last method that a handler calls before it reads the log.

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 
@@ -149,6 +150,7 @@ class LargeDataIT {
         }
     }
 
+    @Tag("long")
     @Test
     @Order(2)
     void manyNodesAndSessions() throws Exception {

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 
@@ -142,6 +143,7 @@ class LearnerGarbageIT {
         return noise;
     }
 
+    @Tag("long")
     @Test
     @Order(1)
     void r20AMillionNoticesOfStrangersAndSomeOfEachOfUs() throws Exception {

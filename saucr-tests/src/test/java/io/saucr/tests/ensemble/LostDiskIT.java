@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -35,6 +36,16 @@ class LostDiskIT {
     /** How a disk is damaged, and what the server must say about it when it starts. */
     private record LostPart(Predicate<String> files, String words) {}
 
+    private static final LostPart EVERYTHING = new LostPart(name -> true, "is empty");
+    private static final LostPart LOG =
+            new LostPart(name -> name.startsWith("log."), "and was forced through");
+
+    @Test
+    void r26AServerWithoutItsDiskOrItsLogComesBackWithEverything() throws Exception {
+        comesBackWithEverything("lost-disk-or-log", List.of(EVERYTHING, LOG));
+    }
+
+    @Tag("long")
     @Test
     void r26WhateverIsGoneComesBackWithEverything() throws Exception {
         List<LostPart> parts =
@@ -42,13 +53,18 @@ class LostDiskIT {
                         new LostPart(
                                 name -> name.startsWith("log.") || name.startsWith("saucr."),
                                 "there is no marker in it"),
-                        new LostPart(name -> true, "is empty"),
+                        EVERYTHING,
                         new LostPart(name -> name.startsWith("saucr."), "there is no marker in it"),
                         new LostPart(
                                 name -> name.startsWith("snapshot.") || name.endsWith("Epoch"),
                                 "the epoch file is gone"),
-                        new LostPart(name -> name.startsWith("log."), "and was forced through"));
-        try (SaucrEnsemble ensemble = start("lost-parts")) {
+                        LOG);
+        comesBackWithEverything("lost-parts", parts);
+    }
+
+    private static void comesBackWithEverything(String name, List<LostPart> parts)
+            throws Exception {
+        try (SaucrEnsemble ensemble = start(name)) {
             List<AckedWrites> writes = new ArrayList<>();
             for (LostPart part : parts) {
                 writes.add(ensemble.writeAndDie());
@@ -202,6 +218,7 @@ class LostDiskIT {
      * While every entry is forced the markers do not change, but the noted extent of the log does
      * (R26).
      */
+    @Tag("long")
     @Test
     void r26ForcedWritesThatAreGoneAreNoticedInSlowMode() throws Exception {
         try (SaucrEnsemble ensemble = start("lost-end")) {
@@ -234,6 +251,7 @@ class LostDiskIT {
      * Each start begins a log file; the files beside the one that is gone have no gap that their
      * entries tell of.
      */
+    @Tag("long")
     @Test
     void r26ALogFileThatIsGoneWithTheEndOfAnEpochIsMissed() throws Exception {
         try (SaucrEnsemble ensemble = start("lost-epoch-end")) {
@@ -299,6 +317,7 @@ class LostDiskIT {
     }
 
     /** Two complete servers are too few to elect a leader, so all four have to be heard. */
+    @Tag("long")
     @Test
     void r26TwoOfFourComeBackWithoutALeader() throws Exception {
         List<Integer> losers = List.of(LOSER, 3);

@@ -14,6 +14,7 @@ import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -89,6 +90,7 @@ class MachineFaultsIT {
         }
     }
 
+    @Tag("long")
     @Test
     void r14AFolderWithoutPermissionEndsTheServerAtTheNextMarkerAndLosesNothing() throws Exception {
         int leader = ensemble.awaitFast();

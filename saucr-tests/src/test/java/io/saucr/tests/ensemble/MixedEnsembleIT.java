@@ -11,11 +11,13 @@ import java.util.stream.Stream;
 import net.bytebuddy.implementation.FixedValue;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Apache's released server beside ours, with SAUCR off and on (H12). */
 class MixedEnsembleIT {
 
+    @Tag("long")
     @Test
     void withSaucrOffOursAndApachesAreOneEnsemble() throws Exception {
         try (SaucrEnsemble ensemble =
@@ -159,6 +161,7 @@ class MixedEnsembleIT {
      * Apache's leader need not be told that a server has restarted (R20), so its followers answer a
      * server that recovers from a crash in fast mode.
      */
+    @Tag("long")
     @Test
     void r16AServerRecoversWhereApachesLeads() throws Exception {
         int stock = 5;

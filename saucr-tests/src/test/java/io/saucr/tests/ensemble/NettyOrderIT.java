@@ -1,5 +1,6 @@
 package io.saucr.tests.ensemble;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -9,13 +10,23 @@ import org.junit.jupiter.api.Test;
 class NettyOrderIT {
     @Test
     void answersLeaveInOrder() throws Exception {
+        leaveInOrder("netty-order", BatchesIT.ROUNDS);
+    }
+
+    @Tag("long")
+    @Test
+    void manyAnswersLeaveInOrder() throws Exception {
+        leaveInOrder("netty-order-of-many", BatchesIT.MANY_ROUNDS);
+    }
+
+    private static void leaveInOrder(String name, int rounds) throws Exception {
         try (SaucrEnsemble ensemble =
                 SaucrEnsemble.start(
-                        SaucrEnsemble.describe("netty-order", 3)
+                        SaucrEnsemble.describe(name, 3)
                                 .set(
                                         "serverCnxnFactory",
                                         "org.apache.zookeeper.server.NettyServerCnxnFactory"))) {
-            BatchesIT.assertOrder(ensemble);
+            BatchesIT.assertOrder(ensemble, rounds);
         }
     }
 }

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.LocalTime;
 import net.bytebuddy.implementation.ExceptionMethod;
 import org.apache.zookeeper.server.ExitCode;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The death of processes is not the loss of power (R25). */
@@ -32,6 +33,7 @@ class ProcessDeathIT {
     }
 
     /** The LLE map died with the process, so the others may have whatever this server had. */
+    @Tag("long")
     @Test
     void r25WhoIsCompleteTakesItsLastEntryForEverybodys() throws Exception {
         try (SaucrEnsemble ensemble =
@@ -71,6 +73,7 @@ class ProcessDeathIT {
     }
 
     /** What is only in the page cache must be forced first; nothing is lost before that. */
+    @Tag("long")
     @Test
     void r25ADiskThatCannotBeWrittenStopsTheStartAndLosesNothing() throws Exception {
         try (SaucrEnsemble ensemble =

@@ -20,6 +20,7 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.data.Stat;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -82,6 +83,7 @@ class ReplacedLeaderIT {
                 .noneMatch(Read::stale);
     }
 
+    @Tag("long")
     @Test
     void withoutTheQuestionBothClientsReadWhatIsOld() throws Exception {
         Distribution servers =

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -17,7 +18,6 @@ import org.junit.jupiter.api.Test;
  */
 class RollingCrashIT {
     private static final int VOTERS = 5;
-    private static final int ROUNDS = 10;
 
     /** A majority that is up may serve only if R of them need no recovery. */
     private static final int MOST_DOWN = 2;
@@ -31,14 +31,25 @@ class RollingCrashIT {
     private static final List<Fault> FAULTS =
             List.of(Fault.PAUSE, Fault.KILL, Fault.POWER_CUT, Fault.POWER_CUT);
 
+    /** Each of the faults once. */
     @Test
     void s1NothingAcknowledgedIsLostWhileServersDieAndReturn() throws Exception {
+        nothingIsLost("rolling-crash", FAULTS.size());
+    }
+
+    @Tag("long")
+    @Test
+    void s1NothingAcknowledgedIsLostInManyRounds() throws Exception {
+        nothingIsLost("rolling-crashes", 3 * FAULTS.size());
+    }
+
+    private static void nothingIsLost(String name, int rounds) throws Exception {
         long seed = Long.getLong("saucr.tests.seed", System.nanoTime());
         Random random = new Random(seed);
         List<String> events = new ArrayList<>(List.of("seed " + seed));
         try (SaucrEnsemble ensemble =
                 SaucrEnsemble.start(
-                        SaucrEnsemble.describe("rolling-crash", VOTERS)
+                        SaucrEnsemble.describe(name, VOTERS)
                                 .set("saucr.heartbeatInterval", "100ms")
                                 .set("saucr.missedHeartbeatsBeforeElection", "30")
                                 .set("saucr.backgroundFlushInterval", "1h")
@@ -49,7 +60,11 @@ class RollingCrashIT {
                                 .disk(Disk.SHIM_WITH_JOURNAL))) {
             ensemble.awaitFast();
             List<AckedWrites> all = new ArrayList<>();
-            for (int round = 0; round < ROUNDS; round++) {
+            List<Fault> faults = new ArrayList<>(FAULTS);
+            for (int round = 0; round < rounds; round++) {
+                if (round % faults.size() == 0) {
+                    Collections.shuffle(faults, random);
+                }
                 List<Integer> ids = new ArrayList<>(ensemble.all());
                 Collections.shuffle(ids, random);
                 if (random.nextBoolean()) {
@@ -59,7 +74,7 @@ class RollingCrashIT {
                 }
                 List<Integer> victims = ids.subList(0, 1 + random.nextInt(MOST_DOWN));
                 Integer[] left = ids.subList(victims.size(), VOTERS).toArray(Integer[]::new);
-                Fault fault = FAULTS.get(random.nextInt(FAULTS.size()));
+                Fault fault = faults.get(round % faults.size());
                 events.add(round + ": " + fault + " " + victims);
                 try (AckedWrites writes =
                         new AckedWrites(ensemble.connect(left), "/round-" + round, 16)) {

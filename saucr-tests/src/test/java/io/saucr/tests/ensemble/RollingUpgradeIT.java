@@ -7,6 +7,7 @@ import io.saucr.ensemble.Ensemble;
 import io.saucr.ensemble.ServerProcess;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Test;
 class RollingUpgradeIT {
     private static final int WRITES_BETWEEN = 30;
 
+    @Tag("long")
     @Test
     void fromTheOldReleaseToOursDisabledThenEnabledAndBackToTheOldRelease() throws Exception {
         Distribution old = ApacheRelease.old();

@@ -31,6 +31,7 @@ import javax.security.auth.login.AppConfigurationEntry.LoginModuleControlFlag;
 import javax.security.auth.login.Configuration;
 import org.apache.zookeeper.server.auth.DigestLoginModule;
 import org.apache.zookeeper.server.quorum.auth.SaslQuorumAuthLearner;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -62,6 +63,7 @@ class SecuredPortsIT {
         }
     }
 
+    @Tag("long")
     @Test
     void saslLetsARecoveringServerInAndNobodyElse() throws Exception {
         Path jaas = SaucrEnsemble.folder("sasl-ports-login").resolve("jaas.conf");
@@ -92,6 +94,7 @@ class SecuredPortsIT {
         }
     }
 
+    @Tag("long")
     @Test
     void kerberosLetsARecoveringServerInAndNobodyElse() throws Exception {
         Path folder = Files.createDirectories(SaucrEnsemble.folder("kerberos-ports-kdc"));

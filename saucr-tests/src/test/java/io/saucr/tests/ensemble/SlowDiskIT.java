@@ -15,9 +15,8 @@ import java.util.stream.Stream;
 import net.bytebuddy.implementation.FixedValue;
 import net.bytebuddy.implementation.MethodCall;
 import org.apache.zookeeper.KeeperException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** One disk is slow or hangs, the leader's or a follower's: everybody else goes on (R24). */
 class SlowDiskIT {
@@ -79,9 +78,18 @@ class SlowDiskIT {
         assertThat(Duration.ofNanos(longest)).as("pause: %s", what).isLessThan(LONGEST_PAUSE);
     }
 
-    @ParameterizedTest
-    @ValueSource(ints = {3, 5})
-    void r24WritesGoOnWhileTheForcesOfOneServerTakeSeconds(int voters) throws Exception {
+    @Test
+    void r24WritesGoOnWhileTheForcesOfOneServerTakeSeconds() throws Exception {
+        goesOnWhileForcesTakeSeconds(3);
+    }
+
+    @Tag("long")
+    @Test
+    void r24WritesOfFiveGoOnWhileTheForcesOfOneServerTakeSeconds() throws Exception {
+        goesOnWhileForcesTakeSeconds(5);
+    }
+
+    private static void goesOnWhileForcesTakeSeconds(int voters) throws Exception {
         try (SaucrEnsemble ensemble = start("slow-disk-" + voters, voters, "1h")) {
             for (String mode : List.of("fast", "slow")) {
                 if (mode.equals("slow")) {
@@ -115,6 +123,7 @@ class SlowDiskIT {
      * While it writes the snapshot that it was sent it logs nothing, although others commit. It
      * does not leave its leader for that.
      */
+    @Tag("long")
     @Test
     void r24AFollowerWhoseSnapshotTakesLongJoins() throws Exception {
         Distribution slow =
@@ -174,11 +183,20 @@ class SlowDiskIT {
                     new Hang("leader", "busy", "writes"));
 
     @Test
-    void r24WritesGoOnWhileTheDiskOfOneServerHangs() throws Exception {
+    void r24WritesGoOnWhileTheDiskOfTheLeaderOrOfAFollowerHangs() throws Exception {
+        goesOnWhileADiskHangs("hung-disk", List.of(HANGS.get(1), HANGS.get(5)));
+    }
+
+    @Tag("long")
+    @Test
+    void r24WritesGoOnHoweverTheDiskOfOneServerHangs() throws Exception {
+        goesOnWhileADiskHangs("hung-disks", HANGS);
+    }
+
+    private static void goesOnWhileADiskHangs(String name, List<Hang> hangs) throws Exception {
         try (SaucrEnsemble ensemble =
-                SaucrEnsemble.start(
-                        AdminServer.describe("hung-disk", 3).set("saucr.diskTimeout", "1s"))) {
-            for (Hang hang : HANGS) {
+                SaucrEnsemble.start(AdminServer.describe(name, 3).set("saucr.diskTimeout", "1s"))) {
+            for (Hang hang : hangs) {
                 goesOn(ensemble, hang);
             }
         }

@@ -23,6 +23,7 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -80,6 +81,7 @@ class StrangersIT {
         ensemble.close();
     }
 
+    @Tag("long")
     @Test
     void whoAsksForHistoryAndHangsUpIsForgotten() throws Exception {
         for (int round = 0; round < ROUNDS; round++) {
@@ -119,6 +121,7 @@ class StrangersIT {
         SaucrEnsemble.await("the end of their threads", () -> threads() <= threads + 20);
     }
 
+    @Tag("long")
     @Test
     void whoDoesNotReadItsAnswersStopsNobody() throws Exception {
         long sid = 3_000;

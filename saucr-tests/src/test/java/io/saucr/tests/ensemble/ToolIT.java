@@ -43,6 +43,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
@@ -490,6 +491,7 @@ class ToolIT {
         ensemble.awaitFast();
     }
 
+    @Tag("long")
     @Test
     @Order(6)
     void aSaveThatFailsLeavesNothing() throws Exception {
@@ -569,6 +571,7 @@ class ToolIT {
 
     // ---- Servers that recover ----
 
+    @Tag("long")
     @Test
     @Order(8)
     void whomAServerWaitsForThatRecovers() throws Exception {
@@ -612,6 +615,7 @@ class ToolIT {
         return DigestLoginModule.class.getName() + " required " + entry + ";";
     }
 
+    @Tag("long")
     @Test
     @Order(9)
     void aServerOfApachesWithTlsAndSasl() throws Exception {

@@ -22,6 +22,7 @@ import net.bytebuddy.implementation.StubMethod;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.server.persistence.FileTxnLog;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -68,6 +69,7 @@ class TruncationIT {
                 .isEqualTo(BY_NOBODY);
     }
 
+    @Tag("long")
     @Test
     void apachesTruncateKeepsTheNextEntry() throws Exception {
         Distribution apaches =
@@ -94,6 +96,7 @@ class TruncationIT {
                 .isEqualTo(BY_NOBODY);
     }
 
+    @Tag("long")
     @Test
     void aNewerSnapshotThatStaysIsServed() throws Exception {
         Distribution keeping =

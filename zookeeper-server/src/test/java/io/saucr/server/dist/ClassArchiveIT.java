@@ -21,6 +21,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -116,6 +117,7 @@ class ClassArchiveIT {
         assertThat(console).content().contains(MARK + "binding to port").doesNotContain("[cds");
     }
 
+    @Tag("long")
     @Test
     void aDamagedOneIsNotUsed() throws Exception {
         // Java would crash on both.
@@ -157,6 +159,7 @@ class ClassArchiveIT {
         assertThat(sourceOf("java.lang.String")).isEqualTo(JAVA_S_ARCHIVE);
     }
 
+    @Tag("long")
     @Test
     void withAClassPathOfTheOperatorsNothingChanges() throws Exception {
         scripts.set("CLASSPATH", "/extra/classes");
@@ -205,6 +208,7 @@ class ClassArchiveIT {
     }
 
     /** The "mv" that is found first puts another archive in place behind the first one. */
+    @Tag("long")
     @Test
     void twoWhoMakeItAtOnceLeaveOneThatIsUsed() throws Exception {
         Path commands = Files.createDirectories(folder.resolve("commands"));

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,12 +20,21 @@ class ContenderTest {
 
     @TempDir private Path parent;
 
-    /** The peers that take long to start, or must be fetched, are for runs of the command. */
     @ParameterizedTest
-    @EnumSource(
-            mode = EnumSource.Mode.EXCLUDE,
-            names = {"DBOS", "RESTATE", "KAFKA_STREAMS"})
+    @EnumSource(names = {"RAW_APPEND", "JOURNAL", "SERVICE", "BERKELEY_DB"})
     void everyTurnIsForced(Contender contender) throws Exception {
+        forcesEveryTurn(contender);
+    }
+
+    /** The peers that take long to start, or must be fetched, are for runs of the command. */
+    @Tag("long")
+    @ParameterizedTest
+    @EnumSource(names = {"POSTGRES", "POSTGRES_ARTEMIS", "PEKKO"})
+    void everyTurnIsForcedOnPostgres(Contender contender) throws Exception {
+        forcesEveryTurn(contender);
+    }
+
+    private void forcesEveryTurn(Contender contender) throws Exception {
         SliceProcess process =
                 new SliceProcess(
                         parent, Duration.ofMillis(100), Duration.ofMillis(300), SHORT_LIVED);

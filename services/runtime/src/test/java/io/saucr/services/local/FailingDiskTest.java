@@ -27,6 +27,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -497,11 +498,13 @@ class FailingDiskTest {
         everyCallFails(10, false, WITH_FILES_CALLS, true);
     }
 
+    @Tag("long")
     @Test
     void anOldServiceWithMessagesInFilesWhoseDiskFailsOnce() throws Exception {
         everyCallFails(10, true, WITH_FILES_CALLS, true);
     }
 
+    @Tag("long")
     @Test
     void anOldServiceWhoseDiskFailsForEver() throws Exception {
         everyCallFails(10, false, Integer.MAX_VALUE);

@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -218,6 +219,12 @@ class SmallHeapTest {
         sendThenTake(200, 1_000_000, 200);
     }
 
+    @Test
+    void manySmallMessagesForAPeerThatIsAway() throws Exception {
+        sendThenTake(100_000, 20, 5_000);
+    }
+
+    @Tag("long")
     @Test
     void aMillionSmallMessagesForAPeerThatIsAway() throws Exception {
         sendThenTake(1_000_000, 20, 5_000);

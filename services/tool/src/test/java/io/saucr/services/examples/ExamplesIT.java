@@ -31,6 +31,7 @@ import org.apache.zookeeper.server.NIOServerCnxnFactory;
 import org.apache.zookeeper.server.ZooKeeperServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -161,6 +162,7 @@ class ExamplesIT {
         }
     }
 
+    @Tag("long")
     @Test
     void theSetOfAGraphIsTheSame() throws Exception {
         Graph graph = new Graph(8_000, 3, 1);
@@ -191,6 +193,7 @@ class ExamplesIT {
         return asker.ask(new Part.Ask(), Part.Progress.class).get(2, SECONDS);
     }
 
+    @Tag("long")
     @Test
     void eachGetFindsItsValueAfterAllWereKilled() throws Exception {
         int nodes = 4;

@@ -22,6 +22,7 @@ import org.apache.zookeeper.server.persistence.MomentaryDisk.Operation;
 import org.apache.zookeeper.util.ServiceUtils;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,7 +36,8 @@ class LogFailureTest {
     private static final long FIRST = 0x1_0000_0001L;
     private static final long PATIENCE_MILLIS = TimeUnit.MINUTES.toMillis(1);
     private static final int LARGER_THAN_THE_BUFFER = 700_000;
-    private static final int INTERRUPTED_ENTRIES = 500;
+    private static final int INTERRUPTED_ENTRIES = 50;
+    private static final int MANY_INTERRUPTED_ENTRIES = 500;
     private static final int PAGE_BYTES = 4096;
     private static final int PAGE_IN_WHICH_THE_SECOND_BEGINS = 3;
     private static final int PAGE_IN_WHICH_THE_THIRD_ENDS = 9;
@@ -275,6 +277,16 @@ class LogFailureTest {
 
     @Test
     void interruptsInTheMiddleOfWritesAndForcesLoseNothing() throws Exception {
+        interruptsLoseNothing(INTERRUPTED_ENTRIES);
+    }
+
+    @Tag("long")
+    @Test
+    void manyInterruptsInTheMiddleOfWritesAndForcesLoseNothing() throws Exception {
+        interruptsLoseNothing(MANY_INTERRUPTED_ENTRIES);
+    }
+
+    private void interruptsLoseNothing(int entries) throws Exception {
         AtomicBoolean done = new AtomicBoolean();
         List<Throwable> failures = new CopyOnWriteArrayList<>();
         Thread reader =
@@ -293,7 +305,7 @@ class LogFailureTest {
                 new Thread(
                         () -> {
                             try {
-                                for (long i = 0; i < INTERRUPTED_ENTRIES; i++) {
+                                for (long i = 0; i < entries; i++) {
                                     append(FIRST + i, i % 10 == 9 ? SLOW : FAST, 5_000);
                                     log.commit();
                                 }
@@ -313,7 +325,7 @@ class LogFailureTest {
         assertThat(failures).isEmpty();
         assertThat(exits).isEmpty();
         assertThat(Transactions.read(version(), version(), 0))
-                .isEqualTo(Transactions.zxids(1, 1, INTERRUPTED_ENTRIES));
+                .isEqualTo(Transactions.zxids(1, 1, entries));
     }
 
     // ---- Pages of a slow batch that reach the disk in another order (H2) ----

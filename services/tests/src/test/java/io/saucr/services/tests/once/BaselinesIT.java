@@ -16,11 +16,12 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -114,18 +115,36 @@ class BaselinesIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void plainRetriesCreateTwice(Kind whose) throws Exception {
+    @Test
+    void plainRetriesCreateTwice() throws Exception {
+        plainRetriesCreateTwice(Kind.OURS);
+    }
+
+    @Tag("long")
+    @Test
+    void plainRetriesCreateTwiceOnApachesServers() throws Exception {
+        plainRetriesCreateTwice(Kind.STOCK);
+    }
+
+    private static void plainRetriesCreateTwice(Kind whose) throws Exception {
         OnceRun.Plan plan = plan(whose, Writer.Way.PLAIN, "twice");
         String data = dataOf(plan, CreateSequential.class::isInstance);
         assertThat(run(plan, Fate.of(Fate.Kind.CUT_AFTER), data))
                 .anyMatch(each -> each.contains("queue") && each.contains(data));
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void curatorTellsOfAMultiThatHappenedThatItDidNot(Kind whose) throws Exception {
+    @Test
+    void curatorTellsOfAMultiThatHappenedThatItDidNot() throws Exception {
+        curatorTellsOfAMultiThatHappenedThatItDidNot(Kind.OURS);
+    }
+
+    @Tag("long")
+    @Test
+    void curatorTellsOfAMultiThatHappenedThatItDidNotOnApachesServers() throws Exception {
+        curatorTellsOfAMultiThatHappenedThatItDidNot(Kind.STOCK);
+    }
+
+    private static void curatorTellsOfAMultiThatHappenedThatItDidNot(Kind whose) throws Exception {
         OnceRun.Plan plan = plan(whose, Writer.Way.CURATOR, "denied");
         String data = dataOf(plan, BaselinesIT::isMultiThatHappens);
         assertThat(run(plan, Fate.of(Fate.Kind.CUT_AFTER), data))
@@ -138,9 +157,18 @@ class BaselinesIT {
         return step instanceof Multi multi && multi.parts().get(1) instanceof SetData;
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void curatorSetsTwiceWhatHasNoVersion(Kind whose) throws Exception {
+    @Test
+    void curatorSetsTwiceWhatHasNoVersion() throws Exception {
+        curatorSetsTwiceWhatHasNoVersion(Kind.OURS);
+    }
+
+    @Tag("long")
+    @Test
+    void curatorSetsTwiceWhatHasNoVersionOnApachesServers() throws Exception {
+        curatorSetsTwiceWhatHasNoVersion(Kind.STOCK);
+    }
+
+    private static void curatorSetsTwiceWhatHasNoVersion(Kind whose) throws Exception {
         OnceRun.Plan plan = plan(whose, Writer.Way.CURATOR, "set-twice");
         String data = dataOf(plan, step -> step instanceof SetData set && set.version() == -1);
         assertThat(run(plan, Fate.of(Fate.Kind.CUT_AFTER), data))
@@ -149,9 +177,19 @@ class BaselinesIT {
                 .contains("the shared counter is");
     }
 
-    @ParameterizedTest
-    @CsvSource({"OURS, PLAIN", "STOCK, CURATOR"})
-    void theSuccessorOfAKilledClientCreatesTwice(Kind whose, Writer.Way way) throws Exception {
+    @Test
+    void theSuccessorOfAKilledClientCreatesTwice() throws Exception {
+        theSuccessorOfAKilledClientCreatesTwice(Kind.OURS, Writer.Way.PLAIN);
+    }
+
+    @Tag("long")
+    @Test
+    void theSuccessorOfAKilledClientCreatesTwiceOnApachesServers() throws Exception {
+        theSuccessorOfAKilledClientCreatesTwice(Kind.STOCK, Writer.Way.CURATOR);
+    }
+
+    private static void theSuccessorOfAKilledClientCreatesTwice(Kind whose, Writer.Way way)
+            throws Exception {
         OnceRun.Plan plan = plan(whose, way, "killed-" + way);
         String data = dataOf(plan, CreateSequential.class::isInstance);
         OnceRun[] run = new OnceRun[1];
@@ -170,10 +208,19 @@ class BaselinesIT {
         }
     }
 
-    @ParameterizedTest
-    @CsvSource({"STOCK, PLAIN", "OURS, CURATOR"})
-    void aRequestThatWasHeldTakesEffectBesideThatOfTheSuccessor(Kind whose, Writer.Way way)
-            throws Exception {
+    @Test
+    void aRequestThatWasHeldTakesEffectBesideThatOfTheSuccessor() throws Exception {
+        aRequestThatWasHeldTakesEffectBesideThatOfTheSuccessor(Kind.OURS, Writer.Way.CURATOR);
+    }
+
+    @Tag("long")
+    @Test
+    void aRequestThatWasHeldTakesEffectBesideThatOfTheSuccessorOnApachesServers() throws Exception {
+        aRequestThatWasHeldTakesEffectBesideThatOfTheSuccessor(Kind.STOCK, Writer.Way.PLAIN);
+    }
+
+    private static void aRequestThatWasHeldTakesEffectBesideThatOfTheSuccessor(
+            Kind whose, Writer.Way way) throws Exception {
         OnceRun.Plan plan = plan(whose, way, "held-" + way);
         String data = dataOf(plan, CreateSequential.class::isInstance);
         OnceRun[] run = new OnceRun[1];
