@@ -107,7 +107,7 @@ public final class ApacheTestsCommand implements Runnable {
 
         @Option(
                 names = "--subset",
-                description = "Only the classes of the project's subset of this name: ci.")
+                description = "Only the classes of the project's subset of this name: ci or more.")
         private String subset;
 
         /** What is asked for, of what there is. */

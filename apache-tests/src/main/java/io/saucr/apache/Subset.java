@@ -14,7 +14,8 @@ import java.util.Map;
  */
 record Subset(Map<String, String> reasons) {
     /**
-     * One of the project's own: {@code ci} is what every build runs.
+     * One of the project's own: {@code ci} is what every build runs, {@code more} what all tests
+     * run besides.
      *
      * @throws IllegalArgumentException if there is none of this name
      */

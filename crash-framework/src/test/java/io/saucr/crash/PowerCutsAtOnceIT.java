@@ -11,6 +11,7 @@ class PowerCutsAtOnceIT extends PowerCuts {
         correct(test, "--order", "simultaneous", "123>3>123>1>123");
     }
 
+    @Tag("long")
     @Test
     void allThreeAtOnceWhenIdle(TestInfo test) throws Exception {
         correct(test, "--order", "simultaneous", "--idle", "1000", "123>->123");

@@ -193,6 +193,7 @@ class BenchCommandIT {
                 .contains("does not exist");
     }
 
+    @Tag("long")
     @Test
     void aProfileTellsStagesAndMethods() throws Exception {
         Path results = folder.resolve("results");

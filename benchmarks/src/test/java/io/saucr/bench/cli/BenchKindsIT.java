@@ -126,6 +126,7 @@ class BenchKindsIT {
         }
     }
 
+    @Tag("long")
     @Test
     void aSlowDiskIsComparedWithNoServer() throws Exception {
         Path results = folder.resolve("results");

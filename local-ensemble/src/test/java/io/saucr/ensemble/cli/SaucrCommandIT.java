@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The commands on real servers, started from the distribution that the build has made. */
@@ -39,6 +40,7 @@ class SaucrCommandIT extends StateFolder {
     }
 
     /** One ensemble through all commands, to keep the number of starts low. */
+    @Tag("long")
     @Test
     void upKillStartDown() throws IOException {
         CommandRun up = saucr("up", "-n", "3", "--port-base", BASE);
@@ -84,8 +86,6 @@ class SaucrCommandIT extends StateFolder {
         assertThat(saucr("start", "3").exitCode()).isZero();
         assertThat(saucr("start", "3").err()).contains("server 3 is running already");
 
-        demo();
-
         CommandRun down = saucr("down");
         assertThat(down.out()).contains("3 servers stopped");
         assertThat(ensemble().running()).isEmpty();
@@ -94,6 +94,13 @@ class SaucrCommandIT extends StateFolder {
         assertThat(resized.err()).contains("an ensemble of 3 servers, not 5", "down --wipe");
         assertThat(saucr("down", "--wipe").out()).contains("No server was running", "removed");
         assertThat(state().resolve("servers")).doesNotExist();
+    }
+
+    @Test
+    void upDemoDown() throws IOException {
+        assertThat(saucr("up", "-n", "3", "--port-base", BASE).exitCode()).isZero();
+        demo();
+        assertThat(saucr("down").out()).contains("3 servers stopped");
     }
 
     private void demo() throws IOException {

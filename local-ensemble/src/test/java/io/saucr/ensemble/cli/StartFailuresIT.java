@@ -34,6 +34,7 @@ class StartFailuresIT extends StateFolder {
         assertThat(saucr("status").err()).contains("there is no ensemble");
     }
 
+    @Tag("long")
     @Test
     void anEnsembleThatComesUpHalfIsStoppedAndRemoved() throws IOException {
         // A file where server 2 wants a folder: it ends while the others run.

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.TestMethodOrder;
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class BatchesIT {
     private static final int SESSIONS = 64;
-    static final int ROUNDS = 15;
+    private static final int ROUNDS = 15;
     static final int MANY_ROUNDS = 60;
 
     /** Requests that a session sends before it has the answer to the first. */

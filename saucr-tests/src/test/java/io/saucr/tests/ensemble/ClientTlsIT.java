@@ -17,7 +17,6 @@ import java.util.stream.Collectors;
 import org.apache.zookeeper.ClientCnxnSocketNetty;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.server.NettyServerCnxnFactory;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -28,7 +27,6 @@ class ClientTlsIT {
     private static final int VOTERS = 3;
     private static final int SESSION_MILLIS = 10_000;
 
-    @Tag("long")
     @Test
     void clientsOfBothPortsWriteThroughModeSwitchesAndACrash() throws Exception {
         Path keys =

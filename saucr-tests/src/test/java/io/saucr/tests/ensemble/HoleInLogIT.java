@@ -36,6 +36,7 @@ class HoleInLogIT {
     private static final Outcome NOTHING_MISSING = new Outcome(true, List.of());
     private static final Outcome HOLE_MISSING = new Outcome(false, List.of("/hole"));
 
+    @Tag("long")
     @Test
     void aHoleThatApachesServersLeftIsNotReadAcross() throws Exception {
         assertThat(tell("hole-of-apaches", ApacheRelease.base(), BuiltDistribution.servers()))

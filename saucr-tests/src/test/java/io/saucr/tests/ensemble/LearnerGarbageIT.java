@@ -294,6 +294,7 @@ class LearnerGarbageIT {
     }
 
     /** A well-formed tag that is wrong: it names servers and entries that do not exist. */
+    @Tag("long")
     @Test
     @Order(6)
     void r8WhatAWildTagTeachesOutlivesCrashesAndDoesNoHarm() throws Exception {

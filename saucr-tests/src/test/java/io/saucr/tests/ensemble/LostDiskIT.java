@@ -167,6 +167,7 @@ class LostDiskIT {
      * fails, and the third server, which has none of the writes, is back first: with an empty
      * server that votes it would be a majority.
      */
+    @Tag("long")
     @Test
     void r26ACrashBesideALostDiskInSlowMode() throws Exception {
         try (SaucrEnsemble ensemble = startWithJournal("lost-disk-and-crash-slow")) {
@@ -237,6 +238,7 @@ class LostDiskIT {
      * Of a batch that was not forced yet, an earlier page may be missing although a later one is on
      * disk.
      */
+    @Tag("long")
     @Test
     void r26APageThatIsGoneInTheMiddleOfTheLogIsNoticedInSlowMode() throws Exception {
         try (SaucrEnsemble ensemble = start("lost-page")) {
@@ -342,6 +344,7 @@ class LostDiskIT {
         }
     }
 
+    @Tag("long")
     @Test
     void r26AnotherServersFolderIsRefused() throws Exception {
         try (SaucrEnsemble ensemble = start("foreign-folder")) {

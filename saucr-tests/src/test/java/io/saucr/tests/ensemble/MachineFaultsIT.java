@@ -112,6 +112,7 @@ class MachineFaultsIT {
         }
     }
 
+    @Tag("long")
     @Test
     void r9ClocksThatJumpChangeNothing() throws Exception {
         int leader = ensemble.awaitFast();

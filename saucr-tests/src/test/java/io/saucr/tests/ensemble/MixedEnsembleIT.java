@@ -80,6 +80,7 @@ class MixedEnsembleIT {
      * one with views acknowledges nothing from memory to a leader without them. Here one server
      * takes its leader for such a one, and so does not say that it keeps views.
      */
+    @Tag("long")
     @Test
     void r23WithoutViewsNobodyCountsAndNothingIsAcknowledgedFromMemory() throws Exception {
         int old = 1;

@@ -56,6 +56,7 @@ class ProcessDeathIT {
     }
 
     /** A log that lacks what was acked is not the one that the process left in the page cache. */
+    @Tag("long")
     @Test
     void r25ALogThatIsShorterThanWhatWasAckedIsNotBelieved() throws Exception {
         try (SaucrEnsemble ensemble =

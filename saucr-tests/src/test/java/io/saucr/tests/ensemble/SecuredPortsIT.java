@@ -56,6 +56,7 @@ class SecuredPortsIT {
             port -> new Socket(InetAddress.getLoopbackAddress(), port);
     private static final Authentication NONE = socket -> {};
 
+    @Tag("long")
     @Test
     void openPortsAnswerAnyPeer() throws Exception {
         try (SaucrEnsemble ensemble = SaucrEnsemble.start(describe("open-ports"))) {
@@ -63,10 +64,19 @@ class SecuredPortsIT {
         }
     }
 
-    @Tag("long")
     @Test
     void saslLetsARecoveringServerInAndNobodyElse() throws Exception {
-        Path jaas = SaucrEnsemble.folder("sasl-ports-login").resolve("jaas.conf");
+        saslLetsInAndNobodyElse("sasl-ports", ensemble -> {});
+    }
+
+    @Tag("long")
+    @Test
+    void withSaslALeaderThatDiesRecovers() throws Exception {
+        saslLetsInAndNobodyElse("sasl-ports-of-leader", SecuredPortsIT::losesItsLeader);
+    }
+
+    private static void saslLetsInAndNobodyElse(String name, Further further) throws Exception {
+        Path jaas = SaucrEnsemble.folder(name + "-login").resolve("jaas.conf");
         Files.createDirectories(jaas.getParent());
         Files.writeString(
                 jaas,
@@ -77,7 +87,7 @@ class SecuredPortsIT {
                         .formatted(DigestLoginModule.class.getName(), PASSWORD));
         try (SaucrEnsemble ensemble =
                 SaucrEnsemble.start(
-                        describe("sasl-ports")
+                        describe(name)
                                 .set("fips-mode", "false")
                                 .set("quorum.auth.enableSasl", "true")
                                 .set("quorum.auth.learnerRequireSasl", "true")
@@ -90,7 +100,7 @@ class SecuredPortsIT {
                         assertNotAnswered(ensemble, PLAIN, login("wrong horse"));
                         assertAnswered(ensemble, PLAIN, login(PASSWORD));
                     });
-            losesItsLeader(ensemble);
+            further.with(ensemble);
         }
     }
 
@@ -128,13 +138,23 @@ class SecuredPortsIT {
 
     @Test
     void tlsLetsARecoveringServerInAndNobodyElse() throws Exception {
-        Path folder = Files.createDirectories(SaucrEnsemble.folder("tls-ports-keys"));
+        tlsLetsInAndNobodyElse("tls-ports", ensemble -> {});
+    }
+
+    @Tag("long")
+    @Test
+    void withTlsALeaderThatDiesRecovers() throws Exception {
+        tlsLetsInAndNobodyElse("tls-ports-of-leader", SecuredPortsIT::losesItsLeader);
+    }
+
+    private static void tlsLetsInAndNobodyElse(String name, Further further) throws Exception {
+        Path folder = Files.createDirectories(SaucrEnsemble.folder(name + "-keys"));
         Path ours = Certificates.keys(folder.resolve("ours.p12"));
         Path foreign = Certificates.keys(folder.resolve("foreign.p12"));
         Path trusted = Certificates.certificateOf(ours, folder.resolve("trusted.p12"));
         try (SaucrEnsemble ensemble =
                 SaucrEnsemble.start(
-                        describe("tls-ports")
+                        describe(name)
                                 .set("sslQuorum", "true")
                                 .set("ssl.quorum.keyStore.location", ours.toString())
                                 .set("ssl.quorum.keyStore.password", PASSWORD)
@@ -148,7 +168,7 @@ class SecuredPortsIT {
                         assertNotAnswered(ensemble, tls(foreign, trusted), NONE);
                         assertAnswered(ensemble, tls(ours, trusted), NONE);
                     });
-            losesItsLeader(ensemble);
+            further.with(ensemble);
         }
     }
 
@@ -161,6 +181,11 @@ class SecuredPortsIT {
                 // A handshake may take as long as that on a busy machine.
                 .set("syncLimit", "40")
                 .disk(Disk.SHIM_WITH_JOURNAL);
+    }
+
+    /** What happens once the server has recovered. */
+    private interface Further {
+        void with(SaucrEnsemble ensemble) throws Exception;
     }
 
     private interface Action {

@@ -26,6 +26,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,6 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
  * servers that start from a sample configuration. In between it does what must be refused. The last
  * test fails if the page has a block that was not used.
  */
+@Tag("long")
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class SecurityGuideIT {
     private static final Path ROOT = BuiltDistribution.target().getParent().getParent();

@@ -298,6 +298,7 @@ class SlowDiskIT {
     }
 
     /** A leader that is late for longer than the bound makes room for one that is not. */
+    @Tag("long")
     @Test
     void r24ALeaderWithASlowDiskStepsDownAndComesBackByItself() throws Exception {
         try (SaucrEnsemble ensemble = start("slow-leader", 5, "1s")) {

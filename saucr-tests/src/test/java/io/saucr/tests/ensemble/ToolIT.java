@@ -290,6 +290,7 @@ class ToolIT {
         assertThat(files()).isEmpty();
     }
 
+    @Tag("long")
     @Test
     @Order(4)
     void whatIsWrongIsSaidOfEachAndHoldsUpNobodyElse() throws Exception {

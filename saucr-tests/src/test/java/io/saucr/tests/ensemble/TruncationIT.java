@@ -63,6 +63,7 @@ class TruncationIT {
 
     private static final Served BY_NOBODY = new Served(List.of(), List.of());
 
+    @Tag("long")
     @Test
     void truncToWhatOnlyASnapshotHoldsKeepsNothingOfWhatFollows() throws Exception {
         assertThat(tell("trunc-to-snapshot", BuiltDistribution.servers(), Meanwhile.NOTHING))

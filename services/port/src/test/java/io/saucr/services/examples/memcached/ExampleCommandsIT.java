@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The commands of the examples' README files do what the files say. */
@@ -26,6 +27,7 @@ class ExampleCommandsIT extends ReadmeCommands {
         assertThat(told).containsPattern("(?m)^2 pairs counted up to 1[,.]?000 in ");
     }
 
+    @Tag("long")
     @Test
     void theSetIsThatOfOneThread() throws Exception {
         String told =

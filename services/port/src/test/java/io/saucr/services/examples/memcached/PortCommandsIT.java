@@ -9,12 +9,14 @@ import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The commands of this module's README file do what the file says. */
 class PortCommandsIT extends ReadmeCommands {
 
     /** With the comparison: what the original loses when it is killed, and the port does not. */
+    @Tag("long")
     @Test
     void thePortAnswersAsIfNothingHadBeenKilled() throws Exception {
         int free;
