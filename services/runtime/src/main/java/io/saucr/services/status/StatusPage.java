@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * GET  /             the page
  * GET  /status.json  {@link io.saucr.services.ServiceStatus}
  * POST /retry?parked=ID, /discard?parked=ID, /gone?service=NAME&amp;birth=HEX,
- *      /giveup?service=NAME, /resume?channel=NAME
+ *      /giveup?service=NAME, /resume?channel=NAME, /handover, /handover?member=ID
  * </pre>
  *
  * <p>Nobody is asked who he is, so it listens on loopback unless told otherwise, and answers only
@@ -112,7 +112,12 @@ public final class StatusPage implements AutoCloseable {
             }
             return switch (head.method() + " " + head.path()) {
                 case "GET /", "GET /status.json" -> Optional.empty();
-                case "POST /retry", "POST /discard", "POST /gone", "POST /giveup", "POST /resume" ->
+                case "POST /retry",
+                        "POST /discard",
+                        "POST /gone",
+                        "POST /giveup",
+                        "POST /resume",
+                        "POST /handover" ->
                         head.first(ORDER_HEADER) == null
                                 ? Optional.of(
                                         error(403, "an order needs the header " + ORDER_HEADER))
@@ -169,6 +174,7 @@ public final class StatusPage implements AutoCloseable {
                     service.declareGone(need(parameters, "service"), need(parameters, "birth"));
             case "/giveup" -> service.giveUp(need(parameters, "service"));
             case "/resume" -> service.resume(need(parameters, "channel"));
+            case "/handover" -> service.handOver(Optional.ofNullable(parameters.get("member")));
             default -> throw new IllegalArgumentException("there is no order " + path);
         }
     }

@@ -24,6 +24,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             OrderCommand.Gone.class,
             OrderCommand.GiveUp.class,
             OrderCommand.Resume.class,
+            HandoverCommand.class,
             FolderCommand.class,
             NewBirthCommand.class,
             DemoCommand.class,

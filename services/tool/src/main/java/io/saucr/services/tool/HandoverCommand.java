@@ -1,0 +1,151 @@
+package io.saucr.services.tool;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import io.saucr.services.MemberStatus;
+import io.saucr.services.ServiceStatus;
+import java.time.Duration;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Another member takes over, as for a restart of this one. */
+@Command(
+        name = "handover",
+        description = {
+            "Has another member of a service with standbys take over, without a request lost or"
+                    + " repeated, as before this one is restarted; waits until it is in office. The"
+                    + " page is that of the member that is in office. Exits with 1 if that one is not, if"
+                    + " no member is ready, or if the successor did not come: then it goes on itself."
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  saucr-services handover --url localhost:8085",
+            "  saucr-services handover --to 0123456789abcdef --url localhost:8085"
+        })
+final class HandoverCommand implements Callable<Integer> {
+
+    /** Between two looks whether the successor is in office. */
+    private static final Duration LOOK = Duration.ofMillis(20);
+
+    /** So long it may take to be in office, once it was handed that. */
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    @Option(
+            names = "--to",
+            paramLabel = "MEMBER",
+            description = "The member that is to take over, 16 hexadecimal digits; else any.")
+    private String to;
+
+    @Mixin private PageOptions pages;
+    @Mixin private Output output;
+
+    @Override
+    public Integer call() throws FailureException, InterruptedException {
+        Page page = pages.one();
+        ServiceStatus status = page.status().status();
+        check(status);
+        long begun = System.nanoTime();
+        page.order("handover", to == null ? Map.of() : Map.of("member", to));
+        MemberStatus now = successor(page, status.member());
+        long millis = Duration.ofNanos(System.nanoTime() - begun).toMillis();
+        if (output.json()) {
+            output.print(
+                    JsonNodeFactory.instance
+                            .objectNode()
+                            .put("page", page.address().toString())
+                            .put("service", status.service())
+                            .put("from", status.member().member())
+                            .put("to", now.primary())
+                            .put("at", now.primaryAt())
+                            .put("epoch", now.epoch())
+                            .put("millis", millis));
+        } else {
+            output.out()
+                    .println(
+                            "member "
+                                    + now.primary()
+                                    + " of "
+                                    + status.service()
+                                    + ", at "
+                                    + now.primaryAt()
+                                    + ", is in office in epoch "
+                                    + now.epoch()
+                                    + ", "
+                                    + Output.millis(millis)
+                                    + " after the order");
+        }
+        return ServicesCommand.FINE;
+    }
+
+    /** Before anything is held up. */
+    private void check(ServiceStatus status) throws FailureException {
+        MemberStatus member = status.member();
+        // A page of an earlier release says nothing of members.
+        if (member == null || member.role().isEmpty()) {
+            throw new FailureException(
+                    status.service()
+                            + " has no standbys: it runs with Protection.local(). Nothing was"
+                            + " changed");
+        }
+        if (!member.role().equals("primary")) {
+            throw new FailureException(
+                    "this is the page of member "
+                            + member.member()
+                            + " of "
+                            + status.service()
+                            + ", which is not in office. "
+                            + (member.primary().isEmpty() || !member.linked()
+                                    ? "Nobody is, as far as it knows"
+                                            + (member.lacks().isEmpty()
+                                                    ? ""
+                                                    : "; to take over it lacks "
+                                                            + Output.line(member.lacks()))
+                                    : "Member "
+                                            + member.primary()
+                                            + " is, whose process members reach at "
+                                            + member.primaryAt()
+                                            + ": give the order to its page")
+                            + ". Nothing was changed");
+        }
+        TreeSet<String> there = new TreeSet<>(member.followers().keySet());
+        if (there.isEmpty()) {
+            throw new FailureException(
+                    "no standby of "
+                            + status.service()
+                            + " is there to take over. Nothing was changed");
+        }
+        if (to != null && !there.contains(to)) {
+            throw new FailureException(
+                    (to.equals(member.member())
+                                    ? "member " + to + " is in office already"
+                                    : "no standby " + to + " of " + status.service() + " is there")
+                            + ". These are: "
+                            + String.join(", ", there)
+                            + ". Nothing was changed");
+        }
+    }
+
+    /** What the member that was in office says of the one that is. */
+    private static MemberStatus successor(Page page, MemberStatus before)
+            throws FailureException, InterruptedException {
+        long until = System.nanoTime() + PATIENCE.toNanos();
+        while (true) {
+            MemberStatus now = page.status().status().member();
+            // Its own epoch ended with the order; a later one may be its own, too, where none came.
+            if (now != null && now.epoch() > before.epoch()) {
+                return now;
+            }
+            if (System.nanoTime() - until > 0) {
+                throw new FailureException(
+                        "the office was handed over, and within "
+                                + Output.millis(PATIENCE.toMillis())
+                                + " nobody took it: look at the members' status");
+            }
+            Thread.sleep(LOOK.toMillis());
+        }
+    }
+}
