@@ -1292,6 +1292,20 @@ public final class MemberFolder implements SegmentStore {
         return MemberReport.of(disk, path);
     }
 
+    /**
+     * Whether that is a member's folder, or what is left of one; else it may be a service's own.
+     */
+    public static boolean isOne(Disk disk, Path path) throws IOException {
+        return disk.exists(path.resolve(IDENTITY))
+                || disk.exists(path.resolve(SEGMENTS))
+                || disk.exists(path.resolve(BASES));
+    }
+
+    /** The process that runs on it, as it calls itself; empty where none does. */
+    public static Optional<String> inUseBy(Path path) throws IOException {
+        return Disk.holder(path.resolve(LOCK));
+    }
+
     private void closeReader() throws IOException {
         state.lock();
         try {

@@ -66,11 +66,47 @@ public record MemberReport(
         damages = List.copyOf(damages);
     }
 
+    /** Whether a start could restore the last segment from what is here. */
+    public boolean leadsToLast() {
+        return member.isPresent() && restoredFrom.isPresent();
+    }
+
+    /** Whether nothing is damaged or missing; a torn end is no damage. */
+    public boolean isWhole() {
+        return leadsToLast() && damages.isEmpty() && missing().isEmpty();
+    }
+
+    /** Segments that are not here and that no whole base covers, for people. */
+    public List<String> missing() {
+        List<String> missing = new ArrayList<>();
+        long next = 1;
+        for (LogFile log : logs) {
+            long before = log.first() - 1;
+            boolean covered =
+                    bases.stream()
+                            .flatMap(it -> it.at().stream())
+                            .anyMatch(it -> it.number() >= before);
+            if (log.first() > next && !covered) {
+                missing.add(
+                        (next == before ? "segment " + next + " is" : range(next, before) + " are")
+                                + " missing or damaged before "
+                                + log.file()
+                                + ", and no base covers that. Put the files back, or let this"
+                                + " member begin with an empty folder and take all from the"
+                                + " others");
+            }
+            next = log.first() + log.segments();
+        }
+        return missing;
+    }
+
+    private static String range(long from, long to) {
+        return "segments " + from + " to " + to;
+    }
+
     static MemberReport of(Disk disk, Path path) throws IOException {
         Path file = path.resolve(MemberFolder.IDENTITY);
-        if (!disk.exists(file)
-                && !disk.exists(path.resolve(MemberFolder.SEGMENTS))
-                && !disk.exists(path.resolve(MemberFolder.BASES))) {
+        if (!MemberFolder.isOne(disk, path)) {
             throw new RefusedFolderException(
                     path,
                     -1,

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The file operations that everything in a folder is made of, so that tests can fail each of them
@@ -22,6 +23,11 @@ public interface Disk {
     /** The files of this machine, to be looked at: whatever would change one is refused. */
     static Disk readOnly() {
         return ReadOnlyDisk.INSTANCE;
+    }
+
+    /** Who holds a lock file of this machine, without taking it; empty where nobody does. */
+    static Optional<String> holder(Path lock) throws IOException {
+        return LocalDisk.holder(lock);
     }
 
     /** Makes a folder and what is missing above it; on disk when this returns. */

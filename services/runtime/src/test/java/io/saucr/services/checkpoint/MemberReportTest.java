@@ -110,6 +110,8 @@ class MemberReportTest {
         assertThat(report.restoredFrom()).contains(chain.id(7));
         assertThat(report.torn()).isEmpty();
         assertThat(report.damages()).isEmpty();
+        assertThat(report.missing()).isEmpty();
+        assertThat(report.isWhole()).isTrue();
         try (MemberFolder folder = open()) {
             assertThat(folder.known()).isEqualTo(report.known());
             assertThat(folder.oldest()).isEqualTo(report.from());
@@ -142,6 +144,19 @@ class MemberReportTest {
         assertThat(report.last()).isEqualTo(chain.id(10));
         assertThat(report.from()).isEqualTo(10);
         assertThat(report.restoredFrom()).isEmpty();
+    }
+
+    @Test
+    void aMissingFileIsTold() throws Exception {
+        fill();
+        Files.delete(log(4));
+        // The newest base covers that: a start needs nothing of it.
+        assertThat(verified().isWhole()).isTrue();
+        Files.delete(log(7));
+        MemberReport report = verified();
+        assertThat(report.missing()).singleElement().asString().contains("segments 1 to 9 are");
+        assertThat(report.leadsToLast()).isFalse();
+        assertThat(report.isWhole()).isFalse();
     }
 
     @Test

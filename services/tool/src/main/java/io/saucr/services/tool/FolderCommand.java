@@ -1,9 +1,13 @@
 package io.saucr.services.tool;
 
+import io.saucr.services.checkpoint.MemberFolder;
+import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.RefusedFolderException;
 import io.saucr.services.local.FolderContents;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -19,6 +23,7 @@ import picocli.CommandLine.Spec;
             "Reads the folder of a service or client, without its process and without changing a"
                     + " byte of it: who it is, its files, the newest turn, parked messages, what"
                     + " waits for whom. Of a folder that runs it shows about one moment.",
+            "Of a member of a service with standbys: whose it is, its files, the newest segment.",
             "Exits with 1 if a start would refuse the folder; says where and what to do."
         },
         subcommands = FolderCommand.Verify.class,
@@ -45,6 +50,15 @@ final class FolderCommand implements Callable<Integer> {
         if (folder == null) {
             throw new ParameterException(spec.commandLine(), "Which folder?");
         }
+        Optional<MemberFolderReport> member = member(folder);
+        if (member.isPresent()) {
+            if (output.json()) {
+                output.print(member.get().json());
+            } else {
+                member.get().print(output);
+            }
+            return member.get().leadsToLast() ? ServicesCommand.FINE : ServicesCommand.FAILED;
+        }
         FolderContents contents = read(folder);
         FolderReport report = new FolderReport(contents);
         if (output.json()) {
@@ -55,6 +69,21 @@ final class FolderCommand implements Callable<Integer> {
         return contents.files().starts() && contents.unread().isEmpty()
                 ? ServicesCommand.FINE
                 : ServicesCommand.FAILED;
+    }
+
+    /** The folder of a member of a service with standbys; empty where it is none. */
+    private static Optional<MemberFolderReport> member(Path folder) throws FailureException {
+        try {
+            Disk disk = Disk.readOnly();
+            if (!Files.isDirectory(folder) || !MemberFolder.isOne(disk, folder)) {
+                return Optional.empty();
+            }
+            return Optional.of(
+                    new MemberFolderReport(
+                            MemberFolder.verify(disk, folder), MemberFolder.inUseBy(folder)));
+        } catch (IOException e) {
+            throw new FailureException(folder + " cannot be read: " + e, e);
+        }
     }
 
     private static FolderContents read(Path folder) throws FailureException {
@@ -93,6 +122,15 @@ final class FolderCommand implements Callable<Integer> {
 
         @Override
         public Integer call() throws FailureException {
+            Optional<MemberFolderReport> member = member(folder);
+            if (member.isPresent()) {
+                if (output.json()) {
+                    output.print(member.get().verdict());
+                } else {
+                    member.get().printVerdict(output);
+                }
+                return member.get().isWhole() ? ServicesCommand.FINE : ServicesCommand.FAILED;
+            }
             FolderContents contents = read(folder);
             FolderReport report = new FolderReport(contents);
             if (output.json()) {
