@@ -245,6 +245,19 @@ public final class Services {
     }
 
     /**
+     * Looks at this folder of a member of a service with standbys, and at its head, for an order
+     * that accepts a loss: where nobody has the segment any more that the head names (C17). Changes
+     * nothing until the order is given; cuts off what a crash tore, as a start does.
+     *
+     * @throws IOException where the folder is in use, is none or is damaged, or the ensemble does
+     *     not answer within half a minute
+     * @throws ServiceException where there is no head
+     */
+    public LossOrder lossOrder() throws IOException, InterruptedException {
+        return Runs.lossOrder(place);
+    }
+
+    /**
      * Looks at the folder of a client with a birth, for an order that gives it a new one: where the
      * service says that it is gone, or it is to belong to another service.
      *

@@ -4,6 +4,7 @@ import io.saucr.services.checkpoint.SegmentLog.Entry;
 import io.saucr.services.checkpoint.SegmentLog.Scan;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Incarnation;
+import io.saucr.services.core.standby.Replaced;
 import io.saucr.services.core.standby.SegmentId;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.DeadJournalException;
@@ -161,7 +162,8 @@ public final class MemberFolder implements SegmentStore {
                             HexFormat.of().toHexDigits(random.nextLong()),
                             service,
                             Optional.empty(),
-                            0);
+                            0,
+                            List.of());
             disk.replace(file, fresh.encode());
             return fresh;
         }
@@ -230,11 +232,16 @@ public final class MemberFolder implements SegmentStore {
             }
             return;
         }
-        Birth birth = identity.birth().get();
         for (long number : baseNumbers) {
             Path file = MemberBase.file(bases, number);
             try (Disk.File opened = disk.open(file)) {
-                found.add(MemberBase.about(opened, file, number, identity.service(), birth));
+                found.add(
+                        MemberBase.about(
+                                opened,
+                                file,
+                                number,
+                                identity.service(),
+                                identity.birthOf(number)));
             } catch (RefusedFolderException e) {
                 LOG.warn("A base cannot be used: {}", e.getMessage());
                 damages.add(new Damage(file, e.offset(), e.reason()));
@@ -247,11 +254,11 @@ public final class MemberFolder implements SegmentStore {
                             SegmentLog.file(segments, logs.get(index)),
                             logs.get(index),
                             identity.service(),
-                            birth,
+                            identity::birthOf,
                             false));
         }
         if (!logs.isEmpty()) {
-            newest(birth);
+            newest();
         }
         if (!found.isEmpty()) {
             SegmentId base = found.get(0).at();
@@ -310,10 +317,10 @@ public final class MemberFolder implements SegmentStore {
     /**
      * The newest log file, which a crash may have torn, and what is read of it may be in memory.
      */
-    private void newest(Birth birth) throws IOException {
+    private void newest() throws IOException {
         long first = logs.get(logs.size() - 1);
         Path file = SegmentLog.file(segments, first);
-        Scan scan = SegmentLog.scan(disk, file, first, identity.service(), birth, true);
+        Scan scan = SegmentLog.scan(disk, file, first, identity.service(), identity::birthOf, true);
         throwUnlessCrash(scan);
         long before = Math.max(last.number(), found.isEmpty() ? 0 : found.get(0).at().number());
         if (scan.entries().isEmpty() && before < first - 1) {
@@ -400,13 +407,19 @@ public final class MemberFolder implements SegmentStore {
         }
     }
 
+    /** The same of a birth that replaced none. */
+    public void birth(Birth birth) throws IOException {
+        birth(birth, Optional.empty());
+    }
+
     /**
      * Notes the birth of the service; returns when that is forced.
      *
+     * @param former that it replaced, whose segments count up to there (C17)
      * @throws RefusedFolderException where the folder belongs to another birth (K11, C17)
      * @throws DeadJournalException where the folder is dead, or dies of this
      */
-    public void birth(Birth birth) throws IOException {
+    public void birth(Birth birth, Optional<Replaced> former) throws IOException {
         state.lock();
         try {
             throwIfDead();
@@ -424,12 +437,7 @@ public final class MemberFolder implements SegmentStore {
                                 + " now. Move the folder away, and begin with an empty one");
             }
             if (bound.isEmpty()) {
-                replace(
-                        new MemberIdentity(
-                                identity.member(),
-                                identity.service(),
-                                Optional.of(birth),
-                                identity.known()));
+                replace(identity.of(birth, former.stream().toList()));
             }
         } finally {
             state.unlock();
@@ -621,14 +629,11 @@ public final class MemberFolder implements SegmentStore {
         SegmentHeader header = segment.header();
         state.lock();
         try {
-            Birth birth =
-                    identity.birth()
-                            .orElseThrow(
-                                    () ->
-                                            new IllegalStateException(
-                                                    "the birth of the service comes first"));
+            if (identity.birth().isEmpty()) {
+                throw new IllegalStateException("the birth of the service comes first");
+            }
             try {
-                header.throwUnlessOf(identity.service(), birth);
+                header.throwUnlessOf(identity.service(), identity.birthOf(header.number()));
             } catch (RefusedSegmentException e) {
                 throw new IllegalArgumentException(e.getMessage(), e);
             }
@@ -753,9 +758,7 @@ public final class MemberFolder implements SegmentStore {
             }
             if (known > identity.known()) {
                 // What told of it may be among the dropped ones.
-                replace(
-                        new MemberIdentity(
-                                identity.member(), identity.service(), identity.birth(), known));
+                replace(identity.knowing(known));
             }
             drop(first.get());
             entries.subList((int) (number + 1 - entries.get(0).number()), entries.size()).clear();
@@ -768,6 +771,181 @@ public final class MemberFolder implements SegmentStore {
             forcing.unlock();
             appending.unlock();
         }
+    }
+
+    /**
+     * Number of the newest segment that members of this birth do not take, as it is of a birth
+     * before that which theirs replaced; 0 for none.
+     */
+    public long untold() {
+        state.lock();
+        try {
+            List<Replaced> formers = identity.formers();
+            return formers.size() < 2 ? 0 : formers.get(formers.size() - 2).upTo().number();
+        } finally {
+            state.unlock();
+        }
+    }
+
+    /**
+     * What was put aside as a loss was accepted.
+     *
+     * @param from number of the first segment
+     * @param to the newest
+     * @param files where they are now, with bases behind what counts
+     */
+    public record GivenUp(long from, SegmentId to, List<Path> files) {
+        public GivenUp {
+            files = List.copyOf(files);
+        }
+    }
+
+    /**
+     * Takes the birth that replaced that of this folder, as the head says (C17). Segments and bases
+     * behind what counts are put aside, under names that end in ".given-up"; where the folder does
+     * not hold that segment, and has a base behind it, all is put aside. Whatever crashes, the
+     * folder has the old birth, and this may be tried again, or the new one.
+     *
+     * @param now the birth of the service
+     * @param former that it replaced, which is this folder's, and up to where it counts
+     * @return what was put aside; empty where nothing was behind
+     * @throws RefusedFolderException where the folder knows that the head named another segment of
+     *     that number; nothing was changed
+     * @throws DeadJournalException where the folder is dead, or dies of this
+     */
+    public Optional<GivenUp> bearAnew(Birth now, Replaced former) throws IOException {
+        // A base that is being written may be behind what counts.
+        writingBase.acquireUninterruptibly();
+        appending.lock();
+        forcing.lock();
+        state.lock();
+        try {
+            throwIfDead();
+            if (!identity.birth().equals(Optional.of(former.birth()))) {
+                throw new IllegalArgumentException(
+                        "birth "
+                                + now
+                                + " replaced "
+                                + former.birth()
+                                + ", and this folder is of birth "
+                                + identity.birth());
+            }
+            force();
+            long stays = stays(former.upTo());
+            Optional<GivenUp> givenUp =
+                    stays < last.number() ? Optional.of(putAside(stays)) : Optional.empty();
+            // The order itself had the head name that segment.
+            known = stays == former.upTo().number() ? stays : Math.min(known, stays);
+            List<Replaced> formers = new ArrayList<>(identity.formers());
+            // What is below all that is held needs no birth.
+            long oldest =
+                    Math.min(
+                            entries.isEmpty() ? Long.MAX_VALUE : entries.get(0).number(),
+                            found.isEmpty()
+                                    ? Long.MAX_VALUE
+                                    : found.get(found.size() - 1).at().number());
+            formers.removeIf(it -> it.upTo().number() < oldest);
+            formers.add(former);
+            replace(identity.knowing(known).of(now, formers));
+            return givenUp;
+        } catch (RefusedFolderException e) {
+            throw e;
+        } catch (IOException e) {
+            throw died(e);
+        } finally {
+            state.unlock();
+            forcing.unlock();
+            appending.unlock();
+            writingBase.release();
+        }
+    }
+
+    /** The newest segment that counts on, of those that are held; 0 for none. */
+    private long stays(SegmentId upTo) throws RefusedFolderException {
+        Optional<SegmentId> mine = at(upTo.number());
+        if (mine.equals(Optional.of(upTo))) {
+            return upTo.number();
+        }
+        if (mine.isEmpty()) {
+            return last.number() < upTo.number() ? last.number() : 0;
+        }
+        if (upTo.number() > known) {
+            // Orphans of a primary that was deposed.
+            return at(known).isPresent() ? known : 0;
+        }
+        throw new RefusedFolderException(
+                path,
+                -1,
+                "a loss was accepted behind segment "
+                        + upTo
+                        + ", and this folder knows that the head named "
+                        + mine.get()
+                        + " in its place. Begin with an empty folder; this one was left as it is");
+    }
+
+    /** The newest first, so that there is never a gap; all of it is on disk when this returns. */
+    private GivenUp putAside(long stays) throws IOException {
+        List<Path> aside = new ArrayList<>();
+        SegmentId newest = last;
+        reader.close();
+        closeCurrent();
+        for (long number : MemberBase.numbers(disk, bases)) {
+            if (number > stays) {
+                aside.add(putAside(MemberBase.file(bases, number)));
+            }
+        }
+        disk.forceFolder(bases);
+        found.removeIf(it -> it.at().number() > stays);
+        while (!logs.isEmpty() && logs.get(logs.size() - 1) > stays) {
+            aside.add(putAside(SegmentLog.file(segments, logs.get(logs.size() - 1))));
+            disk.forceFolder(segments);
+            logs.remove(logs.size() - 1);
+        }
+        putEndAside(stays).ifPresent(aside::add);
+        SegmentId now = stays == 0 ? SegmentId.NONE : at(stays).orElseThrow();
+        entries.removeIf(it -> it.number() > stays);
+        damages.removeIf(it -> !hasFile(it));
+        last = now;
+        unnamed = false;
+        countBytes();
+        return new GivenUp(stays + 1, newest, aside);
+    }
+
+    /** Puts the end of the newest log file aside that is behind what stays. */
+    private Optional<Path> putEndAside(long stays) throws IOException {
+        if (logs.isEmpty()) {
+            return Optional.empty();
+        }
+        long number = logs.get(logs.size() - 1);
+        Path file = SegmentLog.file(segments, number);
+        Optional<Entry> first =
+                SegmentLog.scan(disk, file, number, identity.service(), identity::birthOf, false)
+                        .entries()
+                        .stream()
+                        .filter(it -> it.number() == stays + 1)
+                        .findFirst();
+        if (first.isEmpty()) {
+            return Optional.empty();
+        }
+        Path kept = aside(SegmentLog.file(segments, stays + 1));
+        try (Disk.File old = disk.open(file)) {
+            SegmentLog.copy(disk, old, first.get().offset(), old.size(), kept);
+            disk.forceFolder(segments);
+            old.truncate(first.get().offset());
+            old.force();
+        }
+        return Optional.of(kept);
+    }
+
+    private Path putAside(Path file) throws IOException {
+        Path aside = aside(file);
+        disk.rename(file, aside);
+        return aside;
+    }
+
+    private Path aside(Path file) {
+        return file.resolveSibling(
+                file.getFileName() + "." + identity.birth().orElseThrow() + ".given-up");
     }
 
     /** The newest files first, so that there is never a gap. */
@@ -876,7 +1054,6 @@ public final class MemberFolder implements SegmentStore {
     }
 
     private void throwUnlessBase(SegmentId at, List<Incarnation> epochs) {
-        Birth birth = birth().orElse(null);
         if (at.number() <= newestBase().number() || !at(at.number()).equals(Optional.of(at))) {
             throw new IllegalArgumentException(
                     "a base is as of a segment that is held and newer than that of the newest base, "
@@ -884,6 +1061,7 @@ public final class MemberFolder implements SegmentStore {
                             + ", not as of "
                             + at);
         }
+        Birth birth = birthOf(at.number());
         if (epochs.stream().noneMatch(it -> it.number() == at.epoch())
                 || !epochs.stream().allMatch(it -> it.birth().equals(birth))) {
             throw new IllegalArgumentException(
@@ -893,6 +1071,15 @@ public final class MemberFolder implements SegmentStore {
                             + birth
                             + ": not "
                             + epochs);
+        }
+    }
+
+    private Birth birthOf(long number) {
+        state.lock();
+        try {
+            return identity.birthOf(number);
+        } finally {
+            state.unlock();
         }
     }
 
@@ -1125,7 +1312,7 @@ public final class MemberFolder implements SegmentStore {
                     MemberBase.file(bases, number),
                     number,
                     identity.service(),
-                    birth().orElseThrow(),
+                    birthOf(number),
                     reader);
         }
     }
@@ -1251,7 +1438,7 @@ public final class MemberFolder implements SegmentStore {
                         beside,
                         number,
                         identity.service(),
-                        birth().orElseThrow(),
+                        birthOf(number),
                         (name, content) -> {});
         appending.lock();
         try {

@@ -1,10 +1,15 @@
 package io.saucr.services.checkpoint;
 
 import io.saucr.services.core.Birth;
+import io.saucr.services.core.standby.Replaced;
+import io.saucr.services.core.standby.SegmentId;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.zip.CRC32C;
 
 /**
@@ -16,8 +21,11 @@ import java.util.zip.CRC32C;
  * @param birth of the service; empty until the member met it
  * @param known number of a segment that the head named, while later ones were dropped (C16); what
  *     the segments themselves know comes on top
+ * @param formers births that were replaced, with the segments that count of each, the first one
+ *     first: what is up to there is of that birth (C17)
  */
-record MemberIdentity(String member, String service, Optional<Birth> birth, long known) {
+record MemberIdentity(
+        String member, String service, Optional<Birth> birth, long known, List<Replaced> formers) {
 
     static final int LARGEST_BYTES = 4096;
 
@@ -28,7 +36,44 @@ record MemberIdentity(String member, String service, Optional<Birth> birth, long
                     "member ([0-9a-f]{16})\n"
                             + "service ([^\n]+)\n"
                             + "birth ([0-9a-f]{32}|none)\n"
-                            + "known ([0-9]{1,18})\n");
+                            + "known ([0-9]{1,18})\n"
+                            + "((?:former [^\n]+\n)*)");
+
+    private static final Pattern FORMER =
+            Pattern.compile(
+                    "former ([0-9a-f]{32}) ([0-9]{1,18})\\.([0-9]{1,18})\\.([0-9a-f]{64})\n");
+
+    /** So many are kept; each has 150 bytes. */
+    private static final int MOST_FORMERS = 16;
+
+    MemberIdentity {
+        formers = List.copyOf(formers);
+        if (formers.size() > MOST_FORMERS) {
+            throw new IllegalArgumentException(
+                    "more than "
+                            + MOST_FORMERS
+                            + " losses were accepted since the oldest base: let this member begin"
+                            + " with an empty folder");
+        }
+    }
+
+    /** Of which birth a segment of that number is; the birth is known. */
+    Birth birthOf(long number) {
+        for (Replaced former : formers) {
+            if (number <= former.upTo().number()) {
+                return former.birth();
+            }
+        }
+        return birth.orElseThrow();
+    }
+
+    MemberIdentity knowing(long number) {
+        return new MemberIdentity(member, service, birth, number, formers);
+    }
+
+    MemberIdentity of(Birth now, List<Replaced> before) {
+        return new MemberIdentity(member, service, Optional.of(now), known, before);
+    }
 
     byte[] encode() {
         String text =
@@ -40,7 +85,8 @@ record MemberIdentity(String member, String service, Optional<Birth> birth, long
                         + birth.map(Birth::toString).orElse("none")
                         + "\nknown "
                         + known
-                        + "\n";
+                        + "\n"
+                        + formers.stream().map(MemberIdentity::line).collect(Collectors.joining());
         return (FORMAT + " " + checksum(text) + "\n" + text).getBytes(StandardCharsets.UTF_8);
     }
 
@@ -72,7 +118,41 @@ record MemberIdentity(String member, String service, Optional<Birth> birth, long
                 matcher.group(3).equals("none")
                         ? Optional.empty()
                         : Optional.of(Birth.parse(matcher.group(3))),
-                Long.parseLong(matcher.group(4)));
+                Long.parseLong(matcher.group(4)),
+                formers(matcher.group(5)));
+    }
+
+    private static String line(Replaced former) {
+        SegmentId upTo = former.upTo();
+        return "former "
+                + former.birth()
+                + " "
+                + upTo.epoch()
+                + "."
+                + upTo.number()
+                + "."
+                + upTo.digest()
+                + "\n";
+    }
+
+    private static List<Replaced> formers(String lines) {
+        List<Replaced> formers = new ArrayList<>();
+        Matcher line = FORMER.matcher(lines);
+        int end = 0;
+        while (line.find(end) && line.start() == end) {
+            formers.add(
+                    new Replaced(
+                            Birth.parse(line.group(1)),
+                            new SegmentId(
+                                    Long.parseLong(line.group(2)),
+                                    Long.parseLong(line.group(3)),
+                                    line.group(4))));
+            end = line.end();
+        }
+        if (end < lines.length()) {
+            throw new IllegalArgumentException("it names a former birth in another way");
+        }
+        return formers;
     }
 
     private static String checksum(String text) {

@@ -167,8 +167,8 @@ public record MemberReport(
             }
             if (identity.birth().isPresent() && damages.isEmpty()) {
                 try {
-                    lookAtBases(identity.birth().get());
-                    lookAtSegments(identity.birth().get());
+                    lookAtBases();
+                    lookAtSegments();
                 } catch (RefusedFolderException e) {
                     damages.add(new Damage(e.file(), e.offset(), e.reason()));
                 }
@@ -199,7 +199,7 @@ public record MemberReport(
                     damages);
         }
 
-        private void lookAtBases(Birth birth) throws IOException {
+        private void lookAtBases() throws IOException {
             Path folder = path.resolve(MemberFolder.BASES);
             for (long number : MemberBase.numbers(disk, folder)) {
                 Path file = MemberBase.file(folder, number);
@@ -213,7 +213,7 @@ public record MemberReport(
                                                         file,
                                                         number,
                                                         identity.service(),
-                                                        birth,
+                                                        identity.birthOf(number),
                                                         (name, content) -> {})
                                                 .at());
                     } catch (RefusedFolderException e) {
@@ -224,13 +224,15 @@ public record MemberReport(
             }
         }
 
-        private void lookAtSegments(Birth birth) throws IOException {
+        private void lookAtSegments() throws IOException {
             Path folder = path.resolve(MemberFolder.SEGMENTS);
             List<Long> firsts = SegmentLog.firstNumbers(disk, folder);
             for (int index = 0; index < firsts.size(); index++) {
                 long first = firsts.get(index);
                 Path file = SegmentLog.file(folder, first);
-                Scan scan = SegmentLog.scan(disk, file, first, identity.service(), birth, true);
+                Scan scan =
+                        SegmentLog.scan(
+                                disk, file, first, identity.service(), identity::birthOf, true);
                 logs.add(new LogFile(file, first, scan.entries().size(), scan.size()));
                 for (Entry entry : scan.entries()) {
                     add(entry);

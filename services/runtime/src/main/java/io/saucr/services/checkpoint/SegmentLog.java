@@ -14,6 +14,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.function.LongFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -106,10 +107,16 @@ final class SegmentLog {
      *
      * @param first the number that its name says
      * @param service whose file it has to be
-     * @param birth of that service
+     * @param births of that service, by numbers of segments
      * @param whole whether all bytes are checked; else headers and trailers only
      */
-    static Scan scan(Disk disk, Path path, long first, String service, Birth birth, boolean whole)
+    static Scan scan(
+            Disk disk,
+            Path path,
+            long first,
+            String service,
+            LongFunction<Birth> births,
+            boolean whole)
             throws IOException {
         List<Entry> entries = new ArrayList<>();
         try (Disk.File file = disk.open(path)) {
@@ -119,7 +126,7 @@ final class SegmentLog {
             RefusedSegmentException problem = null;
             while (at < size && problem == null) {
                 try {
-                    Entry entry = entry(path, window, at, size, service, birth, whole);
+                    Entry entry = entry(path, window, at, size, service, births, whole);
                     String previous =
                             entries.isEmpty()
                                     ? entry.previous()
@@ -148,12 +155,18 @@ final class SegmentLog {
     }
 
     private static Entry entry(
-            Path path, Window file, long at, long size, String service, Birth birth, boolean whole)
+            Path path,
+            Window file,
+            long at,
+            long size,
+            String service,
+            LongFunction<Birth> births,
+            boolean whole)
             throws IOException {
         int there = (int) Math.min(SegmentHeader.MOST_BYTES, size - at);
         SegmentHeader.Found found = SegmentHeader.decode(file.read(at, there));
         SegmentHeader header = found.header();
-        header.throwUnlessOf(service, birth);
+        header.throwUnlessOf(service, births.apply(header.number()));
         int bytes = found.segmentBytes();
         if (at + bytes > size) {
             throw Segment.torn(size - at, "its body or trailer");

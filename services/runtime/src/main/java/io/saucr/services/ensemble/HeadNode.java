@@ -203,9 +203,9 @@ public final class HeadNode implements AutoCloseable {
 
     private void gotHead(
             ZooKeeper asked, String name, KeeperException.Code code, byte[] data, Stat stat) {
-        Matcher moved = MOVED.matcher(data == null ? "" : new String(data, UTF_8));
-        if (code == KeeperException.Code.OK && name.equals("head") && moved.matches()) {
-            readFrom(asked, moved.group(1));
+        Optional<String> moved = movedTo(data);
+        if (code == KeeperException.Code.OK && name.equals("head") && moved.isPresent()) {
+            readFrom(asked, moved.get());
         } else if (code == KeeperException.Code.NONODE && !name.equals("head")) {
             // It has moved on meanwhile.
             again(this::read);
@@ -226,6 +226,12 @@ public final class HeadNode implements AutoCloseable {
             current = name;
             listener.read(Optional.of(head), stat.getVersion());
         }
+    }
+
+    /** Under which name the head has gone on, where that is what the znode head says. */
+    static Optional<String> movedTo(byte[] content) {
+        Matcher moved = MOVED.matcher(content == null ? "" : new String(content, UTF_8));
+        return moved.matches() ? Optional.of(moved.group(1)) : Optional.empty();
     }
 
     private String unreadable(byte[] data, Head.UnreadableHeadException e) {

@@ -4,13 +4,10 @@ import io.saucr.services.core.head.Claim.Seen;
 import io.saucr.services.core.head.Head;
 import io.saucr.services.core.once.MarkerContent;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.apache.zookeeper.KeeperException;
-import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
@@ -21,12 +18,9 @@ import org.apache.zookeeper.data.Stat;
  */
 public final class HeadOrder implements AutoCloseable {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
-    private static final Duration RETRY = Duration.ofMillis(200);
-
     private final Office.Place place;
     private final Optional<String> onceClient;
-    private ZooKeeper session;
+    private final OrderSession session;
 
     /**
      * What was seen.
@@ -41,10 +35,6 @@ public final class HeadOrder implements AutoCloseable {
         }
     }
 
-    private interface Request<T> {
-        T ask(ZooKeeper zk) throws KeeperException, InterruptedException, IOException;
-    }
-
     /**
      * Nothing is sent yet.
      *
@@ -54,6 +44,7 @@ public final class HeadOrder implements AutoCloseable {
     public HeadOrder(Office.Place place, Optional<String> onceClient) {
         this.place = place;
         this.onceClient = onceClient;
+        this.session = new OrderSession(place);
     }
 
     /**
@@ -62,21 +53,16 @@ public final class HeadOrder implements AutoCloseable {
      * @throws IOException where the ensemble does not answer or refuses, or holds something else
      */
     public Found look() throws IOException, InterruptedException {
-        return until(
+        return session.until(
                 zk -> {
-                    try {
-                        Object unused = zk.multi(List.of(Op.check("/", -1)));
-                    } catch (KeeperException.NoAuthException e) {
-                        // It is agreed on all the same.
-                    }
+                    OrderSession.isCurrent(zk);
                     Stat stat = new Stat();
-                    Optional<byte[]> head = data(zk, place.path() + "/head", stat);
+                    Optional<byte[]> head = OrderSession.data(zk, place.path() + "/head", stat);
                     return new Found(
                             head.isEmpty()
                                     ? Optional.empty()
                                     : Optional.of(new Seen(head(head.get()), stat.getVersion())),
-                            data(zk, place.path() + "/at", new Stat())
-                                    .map(it -> new String(it, StandardCharsets.UTF_8)),
+                            OrderSession.text(zk, place.path() + "/at"),
                             markers(zk));
                 });
     }
@@ -101,7 +87,8 @@ public final class HeadOrder implements AutoCloseable {
             String parent = "/once/" + onceClient.get();
             try {
                 for (String name : zk.getChildren(parent, false)) {
-                    Optional<byte[]> content = data(zk, parent + "/" + name, new Stat());
+                    Optional<byte[]> content =
+                            OrderSession.data(zk, parent + "/" + name, new Stat());
                     if (content.isPresent()) {
                         markers.add(MarkerContent.decode(content.get()));
                     }
@@ -120,16 +107,6 @@ public final class HeadOrder implements AutoCloseable {
         return markers;
     }
 
-    private static Optional<byte[]> data(ZooKeeper zk, String path, Stat stat)
-            throws KeeperException, InterruptedException {
-        try {
-            byte[] content = zk.getData(path, false, stat);
-            return Optional.of(content == null ? new byte[0] : content);
-        } catch (KeeperException.NoNodeException e) {
-            return Optional.empty();
-        }
-    }
-
     /**
      * Writes the head in place of the one that was seen.
      *
@@ -137,7 +114,7 @@ public final class HeadOrder implements AutoCloseable {
      * @throws IOException where the ensemble does not answer or refuses: it may be written or not
      */
     public boolean replace(Seen seen, Head with) throws IOException, InterruptedException {
-        return until(
+        return session.until(
                 zk -> {
                     String path = place.path() + "/head";
                     try {
@@ -146,53 +123,14 @@ public final class HeadOrder implements AutoCloseable {
                     } catch (KeeperException.BadVersionException
                             | KeeperException.NoNodeException e) {
                         // An earlier try may have been the one that changed it.
-                        Optional<byte[]> now = data(zk, path, new Stat());
+                        Optional<byte[]> now = OrderSession.data(zk, path, new Stat());
                         return now.isPresent() && head(now.get()).equals(with);
                     }
                 });
     }
 
-    private <T> T until(Request<T> request) throws IOException, InterruptedException {
-        long end = System.nanoTime() + PATIENCE.toNanos();
-        while (true) {
-            try {
-                if (session == null) {
-                    session =
-                            Sessions.open(
-                                    place.connect(),
-                                    place.sessionTimeout(),
-                                    place.credentials(),
-                                    event -> {});
-                }
-                return request.ask(session);
-            } catch (KeeperException.ConnectionLossException
-                    | KeeperException.SessionExpiredException
-                    | KeeperException.OperationTimeoutException
-                    | KeeperException.SessionMovedException e) {
-                if (e instanceof KeeperException.SessionExpiredException) {
-                    close();
-                }
-                if (System.nanoTime() > end) {
-                    throw new IOException(
-                            place.connect()
-                                    + " does not answer for "
-                                    + PATIENCE.toSeconds()
-                                    + " s: "
-                                    + e.getMessage(),
-                            e);
-                }
-                Thread.sleep(RETRY.toMillis());
-            } catch (KeeperException e) {
-                throw new IOException(place.connect() + " refused: " + e.getMessage(), e);
-            }
-        }
-    }
-
     @Override
     public void close() {
-        if (session != null) {
-            Sessions.close(session);
-            session = null;
-        }
+        session.close();
     }
 }

@@ -99,6 +99,17 @@ public record FolderContents(
         return section.equals(ONCE_SECTION) ? "operations" : "of a release that this one is not";
     }
 
+    /**
+     * The turn as of which a base is, where this section of it says so.
+     *
+     * @throws IOException where the section ends before it does
+     */
+    public static Optional<Long> turnOf(String section, InputStream content) throws IOException {
+        return Recording.isSection(section)
+                ? Optional.of(Recording.turn(content))
+                : Optional.empty();
+    }
+
     /** Changes of a kind, in their order. */
     public <T extends Change> List<T> all(Class<T> kind) {
         return changes.stream().filter(kind::isInstance).map(kind::cast).toList();

@@ -91,12 +91,17 @@ final class Recording {
         return section.equals(SECTION);
     }
 
-    void load(InputStream content) throws IOException {
+    /** The turn as of which a base is: how that section begins. */
+    static long turn(InputStream content) throws IOException {
         byte[] turn = content.readNBytes(Long.BYTES);
         if (turn.length < Long.BYTES) {
             throw new IOException("a base's section " + SECTION + " ends in its first 8 bytes");
         }
-        folded = ByteBuffer.wrap(turn).getLong();
+        return ByteBuffer.wrap(turn).getLong();
+    }
+
+    void load(InputStream content) throws IOException {
+        folded = turn(content);
         finalTurn = folded;
         core.recover(DeltaFormat.read(folded, content));
         store();

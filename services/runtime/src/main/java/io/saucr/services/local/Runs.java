@@ -1,6 +1,7 @@
 package io.saucr.services.local;
 
 import io.saucr.services.Client;
+import io.saucr.services.LossOrder;
 import io.saucr.services.NewBirth;
 import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
@@ -9,6 +10,7 @@ import io.saucr.services.State;
 import io.saucr.services.core.Moment;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.net.Transport;
+import io.saucr.services.standby.MemberLoss;
 import io.saucr.services.standby.StandbyService;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -87,6 +89,11 @@ public final class Runs {
             throws IOException, InterruptedException {
         Place.checkName(client);
         return BirthOrder.ofClient(Disk.local(), folder, client);
+    }
+
+    /** See {@link io.saucr.services.Services#lossOrder}. */
+    public static LossOrder lossOrder(Place place) throws IOException, InterruptedException {
+        return MemberLoss.of(Disk.local(), place);
     }
 
     /** What the clocks of this machine say. */

@@ -225,6 +225,11 @@ public final class Term {
                         this::tend, 0, TENDED_EVERY_MILLIS, TimeUnit.MILLISECONDS);
     }
 
+    /** Has a base written of the newest turn, once that is final. After {@link #begin}. */
+    public void fold() {
+        post(turns::fold);
+    }
+
     private void expect(boolean allowed, String what) {
         if (!allowed) {
             throw new IllegalStateException("a term of " + place.name() + " " + what);

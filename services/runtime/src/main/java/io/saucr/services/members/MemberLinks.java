@@ -146,12 +146,19 @@ public final class MemberLinks implements AutoCloseable {
      * @throws IllegalStateException where another one was known
      */
     public void birth(Birth birth) {
-        Map<MemberConnection, String> wrong = new HashMap<>();
         synchronized (this) {
             if (this.birth.isPresent() && !this.birth.get().equals(birth)) {
                 throw new IllegalStateException(
                         "this member belongs to birth " + this.birth.get() + ", not to " + birth);
             }
+        }
+        bornAnew(birth);
+    }
+
+    /** The same where it replaced the one that was known (C17). */
+    public void bornAnew(Birth birth) {
+        Map<MemberConnection, String> wrong = new HashMap<>();
+        synchronized (this) {
             this.birth = Optional.of(birth);
             for (Set<MemberConnection> all : List.of(accepted, dialled)) {
                 for (MemberConnection link : all) {

@@ -5,6 +5,7 @@ import io.saucr.services.checkpoint.MemberFolder;
 import io.saucr.services.checkpoint.RefusedSegmentException;
 import io.saucr.services.checkpoint.Segment;
 import io.saucr.services.core.Birth;
+import io.saucr.services.core.standby.Replaced;
 import io.saucr.services.core.standby.SegmentId;
 import io.saucr.services.core.standby.Standby;
 import io.saucr.services.core.standby.StandbyHead;
@@ -37,8 +38,11 @@ final class Following {
     /** What a standby asks of its member, on the member's thread. */
     interface Member {
 
-        /** The birth of the service is known: a life may begin. */
-        void met(Birth birth);
+        /** The birth of the service is known, as the head says it: a life may begin. */
+        void met(StandbyHead head);
+
+        /** The birth of the service was replaced: the folder has to follow (C17). */
+        void bearAnew(Birth birth, Replaced former);
 
         /** What the head names is to be applied. */
         void apply(SegmentId upTo);
@@ -118,9 +122,12 @@ final class Following {
                 member.apply(it.upTo());
             } else if (action instanceof Standby.Action.Fetch it) {
                 warnOnce(it.head());
+            } else if (action instanceof Standby.Action.BearAnew it) {
+                end();
+                member.bearAnew(it.birth(), it.former());
             } else if (action instanceof Standby.Action.InOffice it) {
                 end();
-                member.met(it.head().holder().birth());
+                member.met(it.head());
                 member.inOffice(it.head(), it.version());
             } else if (action instanceof Standby.Action.Refuse it) {
                 end();
@@ -162,7 +169,7 @@ final class Following {
         doubts = false;
         followsSince = now();
         leave();
-        member.met(head.holder().birth());
+        member.met(head);
         if (head.member().equals(name)) {
             // An earlier process of this member, or one on a copy of its folder.
             return;
@@ -293,7 +300,7 @@ final class Following {
             segment = Segment.decode(frame.bytes());
             segment.header()
                     .throwUnlessOf(
-                            service, core.head().map(it -> it.holder().birth()).orElseThrow());
+                            service, core.head().orElseThrow().birthOf(segment.header().number()));
         } catch (RefusedSegmentException e) {
             LOG.warn("{}: a segment from {} is refused", service, link.remote(), e);
             link.close("a segment is refused: " + e.getMessage());

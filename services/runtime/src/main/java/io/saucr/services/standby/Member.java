@@ -6,11 +6,13 @@ import io.saucr.services.ServiceException;
 import io.saucr.services.checkpoint.MemberFolder;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.standby.Primary;
+import io.saucr.services.core.standby.Replaced;
 import io.saucr.services.core.standby.SegmentId;
 import io.saucr.services.core.standby.Standby;
 import io.saucr.services.core.standby.StandbyHead;
 import io.saucr.services.ensemble.HeadNode;
 import io.saucr.services.journal.OutboxFiles;
+import io.saucr.services.journal.RefusedFolderException;
 import io.saucr.services.members.MemberFrame;
 import io.saucr.services.members.MemberLink;
 import io.saucr.services.members.MemberLinks;
@@ -226,25 +228,73 @@ final class Member
     // ---- what a standby asks
 
     @Override
-    public void met(Birth of) {
+    public void met(StandbyHead head) {
+        Birth of = head.holder().birth();
         if (birth.isEmpty()) {
             knows(of);
-            store.then(into -> into.birth(of));
+            store.then(into -> into.birth(of, head.replaces()));
         }
         if (life == null) {
-            batches = new Batches(parts.batchBytes());
-            life =
-                    new Replicated(
-                            parts.service(),
-                            of,
-                            parts.folder(),
-                            parts.outbox().apply(of),
-                            batches,
-                            this,
-                            parts.foldBytes(),
-                            parts.folding());
-            lives.begin(life);
+            beginLife(of);
         }
+    }
+
+    private void beginLife(Birth of) {
+        batches = new Batches(parts.batchBytes());
+        life =
+                new Replicated(
+                        parts.service(),
+                        of,
+                        parts.folder(),
+                        parts.outbox().apply(of),
+                        batches,
+                        this,
+                        parts.foldBytes(),
+                        parts.folding());
+        lives.begin(life);
+    }
+
+    @Override
+    public void bearAnew(Birth now, Replaced former) {
+        String reason = "birth " + now + " of the service replaced " + former.birth();
+        following = null;
+        endLife(reason);
+        store.then(
+                into -> {
+                    try {
+                        Optional<MemberFolder.GivenUp> givenUp = into.bearAnew(now, former);
+                        run(() -> bornAnew(now, former, givenUp));
+                    } catch (RefusedFolderException e) {
+                        run(() -> refuse(e.getMessage()));
+                    }
+                });
+    }
+
+    private void bornAnew(Birth now, Replaced former, Optional<MemberFolder.GivenUp> givenUp) {
+        if (over) {
+            return;
+        }
+        LOG.warn(
+                "{}: member {} follows birth {}, which replaced {} behind segment {}, as an"
+                        + " operator accepted a loss. {}",
+                parts.service(),
+                parts.name(),
+                now,
+                former.birth(),
+                former.upTo(),
+                givenUp.map(
+                                it ->
+                                        "This member has segments "
+                                                + it.from()
+                                                + " to "
+                                                + it.to()
+                                                + " of the former birth: they were given up, do not"
+                                                + " count any more, and are kept aside in "
+                                                + it.files())
+                        .orElse("This member has nothing behind that"));
+        birth = Optional.of(now);
+        links.bornAnew(now);
+        follow();
     }
 
     private void knows(Birth of) {
@@ -259,11 +309,8 @@ final class Member
 
     @Override
     public void startOver(String reason) {
-        Replicated before = life;
-        life = null;
-        before.end(reason);
-        lives.over(before, reason);
-        met(birth.orElseThrow());
+        endLife(reason);
+        beginLife(birth.orElseThrow());
     }
 
     @Override
@@ -332,6 +379,10 @@ final class Member
     private void leaveOffice(String reason) {
         serving = null;
         node.leave();
+        endLife(reason);
+    }
+
+    private void endLife(String reason) {
         Replicated before = life;
         life = null;
         if (before != null) {
@@ -618,29 +669,5 @@ final class Member
                 now == null ? 0 : now.lastCommitMicros(),
                 node.isConnected(),
                 refusal);
-    }
-
-    /** What the folder holds, as the core asks. */
-    private record FolderChain(MemberFolder folder) implements Standby.Chain {
-
-        @Override
-        public SegmentId last() {
-            return folder.last();
-        }
-
-        @Override
-        public Optional<SegmentId> at(long number) {
-            return number == 0 ? Optional.of(SegmentId.NONE) : folder.at(number);
-        }
-
-        @Override
-        public long known() {
-            return folder.known();
-        }
-
-        @Override
-        public Optional<Birth> birth() {
-            return folder.birth();
-        }
     }
 }

@@ -7,6 +7,7 @@ import io.saucr.services.checkpoint.SegmentHeader;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Delta;
 import io.saucr.services.core.Incarnation;
+import io.saucr.services.core.standby.Replaced;
 import io.saucr.services.core.standby.SegmentId;
 import io.saucr.services.core.standby.StandbyHead;
 import io.saucr.services.journal.Base;
@@ -156,6 +157,16 @@ final class Replicated implements Finality {
         over.countDown();
     }
 
+    /**
+     * Whether no base is of this birth yet: members that come after the next accepted loss take no
+     * older one (C17). In office.
+     */
+    boolean needsBase() {
+        return head.replaces()
+                .filter(it -> folder.newestBase().number() <= it.upTo().number())
+                .isPresent();
+    }
+
     /** Waits until it is over. */
     void awaitEnd() throws InterruptedException {
         over.await();
@@ -174,6 +185,8 @@ final class Replicated implements Finality {
     @Override
     public List<Incarnation> incarnations() {
         List<Incarnation> all = new ArrayList<>(epochs);
+        // Those of a birth that was replaced mean nothing to peers of this one (K11).
+        all.removeIf(it -> !it.birth().equals(birth));
         all.add(head.holder());
         return all;
     }
@@ -202,7 +215,8 @@ final class Replicated implements Finality {
 
     @Override
     public List<Birth> formers() {
-        return List.of();
+        // What was done under it ends with the first turn under this one, wherever that runs (K11).
+        return head.replaces().map(Replaced::birth).stream().toList();
     }
 
     @Override
@@ -274,6 +288,10 @@ final class Replicated implements Finality {
     private void apply(Segment segment, Recovered.TurnReader turns) throws IOException {
         SegmentHeader header = segment.header();
         Incarnation by = header.by();
+        if (!epochs.isEmpty() && !epochs.get(0).birth().equals(by.birth())) {
+            // A base is of one birth (C17).
+            epochs.clear();
+        }
         if (epochs.isEmpty() || epochs.get(epochs.size() - 1).number() < by.number()) {
             epochs.add(by);
         }

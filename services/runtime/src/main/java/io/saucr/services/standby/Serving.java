@@ -400,7 +400,7 @@ final class Serving {
         if ((from > 0 && folder.at(from).isEmpty()) || from + 1 < folder.oldest()) {
             from = 0;
         }
-        if (from + 1 < folder.oldest()) {
+        if (from + 1 < folder.oldest() || from < folder.untold()) {
             sendBase(link);
             return;
         }

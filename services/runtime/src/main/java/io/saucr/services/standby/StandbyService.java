@@ -296,6 +296,9 @@ public final class StandbyService implements RunningService {
                     life.incarnation().number(),
                     made.recovered(),
                     (System.nanoTime() - begun) / 1_000_000);
+            if (life.needsBase()) {
+                made.fold();
+            }
             life.awaitEnd();
         } catch (Replicated.EndedException e) {
             LOG.debug("{}: a life ended: {}", place.name(), e.getMessage());

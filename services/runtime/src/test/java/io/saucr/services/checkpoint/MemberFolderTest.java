@@ -539,7 +539,9 @@ class MemberFolderTest {
         disk.put(identity, new byte[5000]);
         refused("5000 bytes");
         disk.put(
-                identity, new MemberIdentity("0".repeat(16), "bank", Optional.empty(), 0).encode());
+                identity,
+                new MemberIdentity("0".repeat(16), "bank", Optional.empty(), 0, List.of())
+                        .encode());
         refused("never met its service");
         disk.delete(identity);
         refused("is missing, but");

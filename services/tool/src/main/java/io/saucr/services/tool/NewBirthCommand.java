@@ -1,6 +1,5 @@
 package io.saucr.services.tool;
 
-import io.saucr.services.Credentials;
 import io.saucr.services.NewBirth;
 import io.saucr.services.ServiceException;
 import io.saucr.services.Services;
@@ -10,6 +9,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
@@ -59,11 +59,7 @@ final class NewBirthCommand implements Callable<Integer> {
         private String client;
     }
 
-    @Option(
-            names = "--credentials",
-            paramLabel = "SCHEME:SECRET",
-            description = "For the ensemble, as in digest:user:password.")
-    private String credentials;
+    @Mixin private CredentialsOption credentials;
 
     @Option(
             names = "--instead-of",
@@ -105,20 +101,7 @@ final class NewBirthCommand implements Callable<Integer> {
         Services services =
                 who.ensemble == null
                         ? Services.without(who.without, Map.of())
-                        : credentials == null
-                                ? Services.at(who.ensemble)
-                                : Services.at(who.ensemble, parsed());
+                        : credentials.at(who.ensemble);
         return services.folder(folder).newBirth();
-    }
-
-    private Credentials parsed() {
-        int colon = credentials.indexOf(':');
-        if (colon < 1) {
-            throw new IllegalArgumentException(
-                    "credentials are a scheme and a secret, as in digest:user:password, not \""
-                            + credentials
-                            + "\"");
-        }
-        return new Credentials(credentials.substring(0, colon), credentials.substring(colon + 1));
     }
 }

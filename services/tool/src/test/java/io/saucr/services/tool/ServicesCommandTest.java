@@ -12,6 +12,13 @@ import io.saucr.services.RunningService;
 import io.saucr.services.Service;
 import io.saucr.services.Services;
 import io.saucr.services.State;
+import io.saucr.services.checkpoint.MemberFolder;
+import io.saucr.services.checkpoint.Segment;
+import io.saucr.services.checkpoint.SegmentHeader;
+import io.saucr.services.core.Birth;
+import io.saucr.services.core.Incarnation;
+import io.saucr.services.core.standby.SegmentId;
+import io.saucr.services.journal.Disk;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -20,7 +27,9 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -63,11 +72,18 @@ class ServicesCommandTest {
 
     /** A page that says this, and takes orders with that status. */
     private String page(int status, String body, int orderStatus) throws IOException {
+        return page(status, body, body, orderStatus);
+    }
+
+    /** The same, which says something else once it was given an order. */
+    private String page(int status, String before, String after, int orderStatus)
+            throws IOException {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.createContext(
                 "/",
                 exchange -> {
                     boolean order = exchange.getRequestMethod().equals("POST");
+                    String body = orders.isEmpty() ? before : after;
                     if (order) {
                         orders.add(
                                 exchange.getRequestURI()
@@ -131,8 +147,12 @@ class ServicesCommandTest {
                 "gone shop --url localhost:1 | Missing required parameter: 'BIRTH'",
                 "giveup --url localhost:1 | Missing required parameter: 'PEER'",
                 "resume --url localhost:1 | Missing required parameter: 'CHANNEL'",
+                "handover | Missing required option: '--url=HOST:PORT'",
+                "handover --url localhost:1,localhost:2 | an order is for one service",
                 "new-birth | Missing required",
                 "new-birth x --client a --without b | mutually exclusive",
+                "accept-loss x | Missing required option: '--ensemble=SERVERS/PATH'",
+                "accept-loss x --ensemble h:1/a --credentials :x | credentials are a scheme and",
                 "folder | Which folder?",
                 "folder verify | Missing required parameter: 'FOLDER'",
                 "help dance | there is no command 'dance'"
@@ -153,7 +173,9 @@ class ServicesCommandTest {
                 "gone",
                 "giveup",
                 "resume",
+                "handover",
                 "new-birth",
+                "accept-loss",
                 "folder",
                 "folder verify"
             })
@@ -357,6 +379,82 @@ class ServicesCommandTest {
         assertThat(orders).containsExactly("/resume?channel=a%20client%237 true");
     }
 
+    private static final String ONE = "00000000000000a1";
+    private static final String TWO = "00000000000000b2";
+
+    /** The page of member one. */
+    private static String member(String role, long epoch, String primary, String followers) {
+        return status("", "")
+                .replaceFirst(
+                        "\\{",
+                        ("{'member':{'member':'"
+                                        + ONE
+                                        + "','role':'"
+                                        + role
+                                        + "','epoch':"
+                                        + epoch
+                                        + ",'primary':'"
+                                        + primary
+                                        + "','primaryAt':'localhost:9','segment':7,'stored':7,"
+                                        + "'applied':7,'copies':'','holders':[],'followers':{"
+                                        + followers
+                                        + "},'linked':"
+                                        + !primary.isEmpty()
+                                        + ",'lacks':'','waitingMillis':0,'lastCommitMicros':0,"
+                                        + "'ensemble':true,'stopped':''},")
+                                .replace('\'', '"'));
+    }
+
+    @Test
+    void theOfficeIsHandedOverToOneThatIsThere() throws Exception {
+        String before = member("primary", 3, ONE, "'" + TWO + "':7");
+        String page = page(200, before, member("standby", 4, TWO, ""), 200);
+        assertThat(execute("handover", "--to", ONE, "--url", page)).isEqualTo(1);
+        assertThat(err)
+                .contains("member " + ONE + " is in office already. These are: " + TWO)
+                .contains("Nothing was changed");
+        assertThat(execute("handover", "--to", "00000000000000cc", "--url", page)).isEqualTo(1);
+        assertThat(err).contains("no standby 00000000000000cc of bank is there", TWO);
+        assertThat(orders).isEmpty();
+        assertThat(execute("handover", "--url", page)).isZero();
+        assertThat(out)
+                .contains("member " + TWO + " of bank, at localhost:9, is in office in epoch 4, ");
+        assertThat(orders).containsExactly("/handover true");
+        orders.clear();
+        assertThat(execute("handover", "--to", TWO, "--json", "--url", page)).isZero();
+        assertThat(orders).containsExactly("/handover?member=" + TWO + " true");
+        JsonNode json = JSON.readTree(out);
+        assertThat(json.get("from").asText()).isEqualTo(ONE);
+        assertThat(json.get("to").asText()).isEqualTo(TWO);
+        assertThat(json.get("millis").asLong()).isNotNegative();
+    }
+
+    @Test
+    void whoCannotHandOverIsNotAskedTo() throws Exception {
+        String page = page(200, status("", ""), 200);
+        assertThat(execute("handover", "--url", page)).isEqualTo(1);
+        assertThat(err).contains("bank has no standbys: it runs with Protection.local()");
+        server.stop(0);
+        page = page(200, member("primary", 3, ONE, ""), 200);
+        assertThat(execute("handover", "--url", page)).isEqualTo(1);
+        assertThat(err).contains("no standby of bank is there to take over");
+        server.stop(0);
+        page = page(200, member("standby", 3, TWO, ""), 200);
+        assertThat(execute("handover", "--url", page)).isEqualTo(1);
+        assertThat(err)
+                .contains("the page of member " + ONE + " of bank, which is not in office")
+                .contains("Member " + TWO + " is", "give the order to its page");
+        server.stop(0);
+        page = page(200, member("starting", 0, "", ""), 200);
+        assertThat(execute("handover", "--url", page)).isEqualTo(1);
+        assertThat(err).contains("Nobody is, as far as it knows");
+        assertThat(orders).isEmpty();
+        server.stop(0);
+        page = page(200, member("primary", 3, ONE, "'" + TWO + "':7"), 503);
+        assertThat(execute("handover", "--url", page)).isEqualTo(1);
+        assertThat(err).contains("refused: the disk is full");
+    }
+
     @Test
     void whatTheServiceRefusesIsPassedOn() throws Exception {
         String page = page(200, status(PARKED, ""), 503);
@@ -383,6 +481,98 @@ class ServicesCommandTest {
         assertThat(execute("folder", "verify", folder.toString(), "--json")).isEqualTo(1);
         assertThat(err).contains("this is not the folder of a service or client");
         assertThat(folder.toFile().list()).containsExactly("notes");
+    }
+
+    /** A member's folder with three segments and a base; gives its log file. */
+    private static Path fill(Path folder) throws IOException {
+        Birth birth = new Birth(1, 2);
+        Incarnation epoch = new Incarnation(birth, 1, 7);
+        SegmentId last = SegmentId.NONE;
+        try (MemberFolder member =
+                MemberFolder.open(Disk.local(), folder, "bank", new SecureRandom())) {
+            member.birth(birth);
+            for (long number = 1; number <= 3; number++) {
+                Segment segment =
+                        Segment.of(
+                                new SegmentHeader(
+                                        "bank",
+                                        epoch,
+                                        number,
+                                        number,
+                                        number,
+                                        last.digest(),
+                                        number - 1),
+                                new byte[40]);
+                member.append(segment);
+                last = segment.id();
+                if (number == 1) {
+                    member.base(
+                            last,
+                            List.of(epoch),
+                            writer -> writer.section("state").write(new byte[10]));
+                }
+            }
+            member.force();
+        }
+        return folder.resolve("segments/0000000000000000001.log");
+    }
+
+    @Test
+    void aMembersFolderIsRecognisedAndChecked(@TempDir Path work) throws Exception {
+        Path folder = work.resolve("bank");
+        String path = folder.toString();
+        Path log = fill(folder);
+        assertThat(execute("folder", path)).isZero();
+        assertThat(out)
+                .containsPattern("name +bank \\(member\\)")
+                .containsPattern("newest segment +3 of epoch 1")
+                .containsPattern("restored from +the base as of segment 1")
+                .containsPattern("0+1.snap +[0-9.]+ K?i?B +up to 1 +whole")
+                .containsPattern("0+1.log +[0-9]+ B +1 to 3 +whole");
+        assertThat(execute("folder", "verify", path)).isZero();
+        assertThat(out).contains("a member's folder, whole, up to segment 3 of epoch 1");
+        assertThat(execute("folder", "verify", path, "--json")).isZero();
+        assertThat(JSON.readTree(out).at("/last/number").asLong()).isEqualTo(3);
+        assertThat(JSON.readTree(out).get("whole").asBoolean()).isTrue();
+        try (MemberFolder running =
+                MemberFolder.open(Disk.local(), folder, "bank", new SecureRandom())) {
+            assertThat(execute("folder", "verify", path)).isZero();
+            assertThat(out).contains("in use by ").doesNotContain(running.member());
+        }
+        byte[] whole = Files.readAllBytes(log);
+
+        Files.write(log, Arrays.copyOf(whole, whole.length - 5));
+        assertThat(execute("folder", "verify", path)).isZero();
+        assertThat(out)
+                .contains("whole, up to segment 2 of epoch 1")
+                .contains("note: " + log, "the torn end of a crash");
+
+        byte[] foreign = whole.clone();
+        foreign[whole.length / 3 + 60] ^= 8;
+        Files.write(log, foreign);
+        assertThat(execute("folder", path)).isZero();
+        assertThat(out).containsPattern("newest segment +[012] of epoch");
+        assertThat(Files.readAllBytes(log)).isEqualTo(foreign);
+
+        Files.write(log, whole);
+        Path base = folder.resolve("bases/0000000000000000001.snap");
+        byte[] damaged = Files.readAllBytes(base);
+        damaged[damaged.length / 2] ^= 1;
+        Files.write(base, damaged);
+        assertThat(execute("folder", "verify", path, "--json")).isEqualTo(1);
+        assertThat(JSON.readTree(out).get("starts").asBoolean()).isTrue();
+        assertThat(JSON.readTree(out).at("/problems/0/file").asText()).isEqualTo(base.toString());
+        assertThat(execute("folder", path)).isZero();
+        assertThat(out).containsPattern("restored from +segment 1 on").contains("DAMAGED");
+
+        Path member = folder.resolve("member");
+        Files.writeString(member, "saucr-member-folder 9 " + Files.readString(member));
+        assertThat(execute("folder", "verify", path)).isEqualTo(1);
+        assertThat(out).contains("WRONG: " + member, "a newer release's");
+        Files.delete(member);
+        assertThat(execute("folder", path)).isEqualTo(1);
+        assertThat(out).contains("WRONG: " + member + ": it is missing");
+        assertThat(Files.readAllBytes(log)).isEqualTo(whole);
     }
 
     @ParameterizedTest

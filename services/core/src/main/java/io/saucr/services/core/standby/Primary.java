@@ -317,7 +317,14 @@ public final class Primary {
         if (!seen.get().holder().equals(self)) {
             // Even with one's own segment in it: a version read under a successor would undo him.
             Incarnation by = seen.get().holder();
-            boolean stops = !by.birth().equals(self.birth());
+            // Who accepted a loss takes nobody's office for good: the folder follows (C17).
+            boolean follows =
+                    by.birth().equals(self.birth())
+                            || seen.get()
+                                    .replaces()
+                                    .map(Replaced::birth)
+                                    .equals(Optional.of(self.birth()));
+            boolean stops = !follows;
             return end(
                     "member "
                             + seen.get().member()

@@ -15,7 +15,8 @@ import java.util.TreeSet;
  * drives it, and so do simulator and model.
  *
  * <p>One request to the ensemble is under way at any time. Whatever returns actions: do them at
- * once, in their order; nothing follows {@link Action.InOffice} or {@link Action.Refuse}.
+ * once, in their order; nothing follows {@link Action.InOffice}, {@link Action.BearAnew} or {@link
+ * Action.Refuse}.
  */
 public final class Standby {
 
@@ -55,6 +56,12 @@ public final class Standby {
 
     /** What to do. */
     public sealed interface Action {
+
+        /**
+         * An operator accepted a loss (C17): what the folder has of the former birth behind that
+         * segment is put aside, it takes the new birth, and the member begins to follow anew.
+         */
+        record BearAnew(Birth birth, Replaced former) implements Action {}
 
         /** Read the head, as it is after all that was written before. */
         record Read() implements Action {}
@@ -319,6 +326,10 @@ public final class Standby {
             return create();
         }
         StandbyHead now = seen.get();
+        if (isOfAnother(now)) {
+            phase = Phase.OVER;
+            return List.of(new Action.BearAnew(now.holder().birth(), now.replaces().orElseThrow()));
+        }
         if (isMine(now)) {
             // A write whose outcome nobody knew.
             phase = Phase.OVER;
@@ -421,13 +432,14 @@ public final class Standby {
                             + " is created anew");
         }
         StandbyHead now = seen.get();
-        if (!now.holder().birth().equals(birth.get())) {
+        if (isOfAnother(now)) {
+            if (now.replaces().map(Replaced::birth).equals(birth)) {
+                return Optional.empty();
+            }
             return Optional.of(
                     "the head is of birth "
                             + now.holder().birth()
-                            + (now.replaces().equals(birth)
-                                    ? ", which replaced that of this folder, "
-                                    : ", and this folder is of birth ")
+                            + ", and this folder is of birth "
                             + birth.get()
                             + ". Start with an empty folder to follow that one; this folder is left"
                             + " as it is");
@@ -448,6 +460,10 @@ public final class Standby {
                             + " hand");
         }
         return Optional.empty();
+    }
+
+    private boolean isOfAnother(StandbyHead now) {
+        return chain.birth().filter(it -> !it.equals(now.holder().birth())).isPresent();
     }
 
     /** The head as it was read last, where it was. */

@@ -28,7 +28,8 @@ import java.util.regex.Pattern;
  * @param holders members that have it
  * @param copies how it is kept
  * @param successor the member that is to take over, in a planned handover
- * @param replaces the birth that held the head before, where an operator accepted a loss (C17)
+ * @param replaces the birth that held the head before, and up to where its segments count, where an
+ *     operator accepted a loss (C17)
  */
 public record StandbyHead(
         Incarnation holder,
@@ -39,7 +40,7 @@ public record StandbyHead(
         SortedSet<String> holders,
         Copies copies,
         Optional<String> successor,
-        Optional<Birth> replaces) {
+        Optional<Replaced> replaces) {
 
     /** How the line begins. A later release that writes more raises the number. */
     private static final String FORMAT = "saucr-standby-head 1";
@@ -53,20 +54,25 @@ public record StandbyHead(
 
     private static final Pattern IS_ADDRESS = Pattern.compile("[!-~]{1,300}");
 
+    private static final String SEGMENT = "([0-9]{1,19})\\.([0-9]{1,19})\\.([0-9a-f]{64})";
+
     private static final Pattern LINE =
             Pattern.compile(
                     FORMAT
                             + " birth=([0-9a-f]{32}) epoch=([1-9][0-9]{0,18}) nonce=([0-9a-f]{16})"
                             + " member=("
                             + MEMBER
-                            + ") at=([!-~]{1,300}) segment=([0-9]{1,19})\\.([0-9]{1,19})"
-                            + "\\.([0-9a-f]{64}) turn=([0-9]{1,19}) holders=("
+                            + ") at=([!-~]{1,300}) segment="
+                            + SEGMENT
+                            + " turn=([0-9]{1,19}) holders=("
                             + MEMBER
                             + "(?:,"
                             + MEMBER
                             + ")*) copies=(forced|memory|alone)(?: successor=("
                             + MEMBER
-                            + "))?(?: replaces=([0-9a-f]{32}))?\n");
+                            + "))?(?: replaces=([0-9a-f]{32})\\."
+                            + SEGMENT
+                            + ")?\n");
 
     /** How the newest segment is kept. */
     public enum Copies {
@@ -94,6 +100,24 @@ public record StandbyHead(
             throw new IllegalArgumentException(
                     "turn " + turn + " and segment " + segment + " do not fit " + holder);
         }
+        if (replaces.isPresent()
+                && (replaces.get().upTo().number() > segment.number()
+                        || replaces.get().birth().equals(holder.birth()))) {
+            throw new IllegalArgumentException(
+                    "segment "
+                            + segment
+                            + " of birth "
+                            + holder.birth()
+                            + " does not go on from "
+                            + replaces.get());
+        }
+    }
+
+    /** The birth of a segment that is up to the newest (C17). */
+    public Birth birthOf(long number) {
+        return replaces.filter(it -> number <= it.upTo().number())
+                .map(Replaced::birth)
+                .orElse(holder.birth());
     }
 
     /** The same with another newest segment. */
@@ -112,7 +136,7 @@ public record StandbyHead(
     public byte[] encode() {
         return String.format(
                         Locale.ROOT,
-                        "%s birth=%s epoch=%d nonce=%016x member=%s at=%s segment=%d.%d.%s turn=%d"
+                        "%s birth=%s epoch=%d nonce=%016x member=%s at=%s segment=%s turn=%d"
                                 + " holders=%s copies=%s%s%s\n",
                         FORMAT,
                         holder.birth(),
@@ -120,15 +144,18 @@ public record StandbyHead(
                         holder.nonce(),
                         member,
                         at,
-                        segment.epoch(),
-                        segment.number(),
-                        segment.digest(),
+                        text(segment),
                         turn,
                         String.join(",", holders),
                         copies.name().toLowerCase(Locale.ROOT),
                         successor.map(it -> " successor=" + it).orElse(""),
-                        replaces.map(it -> " replaces=" + it).orElse(""))
+                        replaces.map(it -> " replaces=" + it.birth() + "." + text(it.upTo()))
+                                .orElse(""))
                 .getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static String text(SegmentId id) {
+        return id.epoch() + "." + id.number() + "." + id.digest();
     }
 
     /** Whether that content is a head of a service with standbys, readable or not. */
@@ -170,16 +197,25 @@ public record StandbyHead(
                             Long.parseUnsignedLong(it.group(3), 16)),
                     it.group(4),
                     it.group(5),
-                    new SegmentId(
-                            Long.parseLong(it.group(6)), Long.parseLong(it.group(7)), it.group(8)),
+                    segment(it, 6),
                     Long.parseLong(it.group(9)),
                     new TreeSet<>(Arrays.asList(it.group(10).split(","))),
                     Copies.valueOf(it.group(11).toUpperCase(Locale.ROOT)),
                     Optional.ofNullable(it.group(12)),
-                    Optional.ofNullable(it.group(13)).map(Birth::parse));
+                    it.group(13) == null
+                            ? Optional.empty()
+                            : Optional.of(
+                                    new Replaced(Birth.parse(it.group(13)), segment(it, 14))));
         } catch (IllegalArgumentException e) {
             throw new Head.UnreadableHeadException(
                     "it says \"" + line.strip() + "\": " + e.getMessage());
         }
+    }
+
+    private static SegmentId segment(Matcher it, int group) {
+        return new SegmentId(
+                Long.parseLong(it.group(group)),
+                Long.parseLong(it.group(group + 1)),
+                it.group(group + 2));
     }
 }

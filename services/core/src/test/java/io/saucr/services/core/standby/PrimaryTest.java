@@ -391,6 +391,28 @@ class PrimaryTest {
                         });
     }
 
+    /** C17: its member follows, with what it has put aside. */
+    @Test
+    void aHeadThatReplacedItsBirthEndsTheOfficeOnly() {
+        Primary primary = written();
+        assertThat(primary.unknown()).hasSize(1);
+        StandbyHead other = successor(new Birth(9, 9));
+        StandbyHead replaced =
+                new StandbyHead(
+                        other.holder(),
+                        other.member(),
+                        other.at(),
+                        other.segment(),
+                        other.turn(),
+                        other.holders(),
+                        other.copies(),
+                        Optional.empty(),
+                        Optional.of(new Replaced(TAKEN.holder().birth(), other.segment())));
+        assertThat(primary.seen(Optional.of(replaced), 9, 5).get(0))
+                .isInstanceOfSatisfying(
+                        Action.Over.class, over -> assertThat(over.stops()).isFalse());
+    }
+
     @Test
     void aHeadThatIsGoneStopsIt() {
         Primary primary = written();

@@ -87,7 +87,12 @@ class StandbyHeadTest {
                         names,
                         copies,
                         handed ? Optional.of(names.last()) : Optional.empty(),
-                        replaced ? Optional.of(new Birth(nonce, high)) : Optional.empty());
+                        replaced
+                                ? Optional.of(
+                                        new Replaced(
+                                                new Birth(~high, nonce),
+                                                new SegmentId(epoch, number, DIGEST)))
+                                : Optional.empty());
 
         assertThat(StandbyHead.decode(head.encode())).isEqualTo(head);
         assertThat(StandbyHead.isOne(head.encode())).isTrue();
@@ -152,6 +157,7 @@ class StandbyHeadTest {
                 "copies=forced | copies=many | it says",
                 "copies=forced | copies=forced successor=b | it says",
                 "copies=forced | copies=forced replaces=1 | it says",
+                "copies=forced | copies=forced replaces=00000000000000000000000000000001 | it says",
                 "member=000000000000000a | member=00000000000000A0 | it says"
             })
     void aHeadThatSaysAnythingElseIsRefusedByName(String part, String instead, String says) {
@@ -159,6 +165,38 @@ class StandbyHeadTest {
         assertThatThrownBy(() -> StandbyHead.decode(bytes(LINE.replace(part, instead))))
                 .isInstanceOf(Head.UnreadableHeadException.class)
                 .hasMessageContaining(says);
+    }
+
+    @Test
+    void whatWasReplacedIsAnotherBirthUpToASegmentThatIsThere() {
+        for (String former :
+                List.of(
+                        "00000000000000010000000000000002.6.41.",
+                        "00000000000000010000000000000003.6.42.")) {
+            String line = LINE.strip() + " replaces=" + former + DIGEST + "\n";
+            assertThatThrownBy(() -> StandbyHead.decode(bytes(line)))
+                    .isInstanceOf(Head.UnreadableHeadException.class)
+                    .hasMessageContaining("does not go on from");
+        }
+    }
+
+    @Test
+    void segmentsUpToTheLossAreOfTheFormerBirth() {
+        Replaced former = new Replaced(new Birth(9, 9), new SegmentId(5, 40, DIGEST));
+        StandbyHead head =
+                new StandbyHead(
+                        HEAD.holder(),
+                        HEAD.member(),
+                        HEAD.at(),
+                        HEAD.segment(),
+                        HEAD.turn(),
+                        HEAD.holders(),
+                        HEAD.copies(),
+                        Optional.empty(),
+                        Optional.of(former));
+        assertThat(head.birthOf(40)).isEqualTo(former.birth());
+        assertThat(head.birthOf(41)).isEqualTo(HEAD.holder().birth());
+        assertThat(HEAD.birthOf(1)).isEqualTo(HEAD.holder().birth());
     }
 
     @Test

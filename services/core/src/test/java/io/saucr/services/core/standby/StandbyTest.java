@@ -190,21 +190,69 @@ class StandbyTest {
                 "Start with an empty folder");
     }
 
+    private static StandbyHead replaced(SegmentId upTo, SegmentId segment) {
+        return new StandbyHead(
+                new Incarnation(new Birth(9, 9), segment.epoch() + 1, 1),
+                A,
+                "x:1",
+                segment,
+                segment.number() * 10,
+                new TreeSet<>(List.of(A)),
+                Copies.ALONE,
+                Optional.empty(),
+                Optional.of(new Replaced(BIRTH, upTo)));
+    }
+
+    /** C17: a former holder with what is lost neither takes over nor stops: it follows. */
     @Test
-    void aBirthThatWasReplacedIsToldSo() {
-        StandbyHead replaced =
-                new StandbyHead(
-                        new Incarnation(new Birth(9, 9), 1, 1),
-                        A,
-                        "x:1",
-                        SegmentId.NONE,
-                        0,
-                        new TreeSet<>(List.of(A)),
-                        Copies.ALONE,
-                        Optional.empty(),
-                        Optional.of(BIRTH));
+    void aBirthThatWasReplacedIsFollowed() {
+        chain.all.addAll(List.of(segment(1, 1), segment(1, 2), segment(1, 3)));
+        chain.known = 3;
+        StandbyHead head = replaced(segment(1, 2), segment(1, 2));
         assertThat(standby.tick(0)).hasSize(1);
-        refused(standby.seen(Optional.of(replaced), 0, 1), "which replaced that of this folder");
+        assertThat(standby.seen(Optional.of(head), 7, 1))
+                .containsExactly(
+                        new Action.BearAnew(new Birth(9, 9), new Replaced(BIRTH, segment(1, 2))));
+        assertThat(standby.tick(10_000)).isEmpty();
+        assertThat(standby.unlinked(10_001)).isEmpty();
+    }
+
+    @Test
+    void aLossThatIsAcceptedWhileAMemberFollowsIsFollowed() {
+        following();
+        assertThat(standby.unlinked(2)).containsExactly(new Action.Read());
+        StandbyHead head = replaced(segment(1, 1), segment(3, 2));
+        assertThat(standby.seen(Optional.of(head), 8, 3))
+                .containsExactly(
+                        new Action.BearAnew(new Birth(9, 9), new Replaced(BIRTH, segment(1, 1))));
+    }
+
+    /** Whose write is under way as the order is given is refused by its version, and follows. */
+    @Test
+    void whoWouldHaveTakenOverBeforeTheOrderFollows() {
+        StandbyHead head = following();
+        assertThat(standby.unlinked(2)).containsExactly(new Action.Read());
+        assertThat(standby.seen(Optional.of(head), 7, 3))
+                .contains(new Action.Apply(segment(1, 2)), new Action.Challenge());
+        standby.challenged(4);
+        assertThat(standby.tick(300)).containsExactly(new Action.Read());
+        assertThat(standby.seen(Optional.of(head), 7, 301))
+                .contains(new Action.Take(taken(head), 7));
+        assertThat(standby.unknown(302)).isEmpty();
+        assertThat(standby.tick(303)).containsExactly(new Action.Read());
+        assertThat(standby.seen(Optional.of(replaced(segment(1, 1), segment(1, 1))), 8, 304))
+                .hasSize(1)
+                .first()
+                .isInstanceOf(Action.BearAnew.class);
+    }
+
+    @Test
+    void aBirthBeforeTheOneThatWasReplacedIsRefused() {
+        chain.birth = Optional.of(new Birth(8, 8));
+        assertThat(standby.tick(0)).hasSize(1);
+        refused(
+                standby.seen(Optional.of(replaced(segment(1, 1), segment(1, 1))), 7, 1),
+                "Start with an empty folder");
     }
 
     @Test

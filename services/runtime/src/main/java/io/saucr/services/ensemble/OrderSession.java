@@ -1,0 +1,106 @@
+package io.saucr.services.ensemble;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.Stat;
+
+/**
+ * A session for an operator's order: it tries again where the outcome of a request is not known,
+ * and gives up where the ensemble does not answer for a while, as a person waits. One thread.
+ */
+final class OrderSession implements AutoCloseable {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration RETRY = Duration.ofMillis(200);
+
+    private final Office.Place place;
+    private ZooKeeper session;
+
+    /** What is asked, perhaps more than once. */
+    interface Request<T> {
+        T ask(ZooKeeper zk) throws KeeperException, InterruptedException, IOException;
+    }
+
+    OrderSession(Office.Place place) {
+        this.place = place;
+    }
+
+    /** What is read from now on is not older than this call. */
+    static void isCurrent(ZooKeeper zk) throws KeeperException, InterruptedException {
+        try {
+            Object unused = zk.multi(List.of(Op.check("/", -1)));
+        } catch (KeeperException.NoAuthException e) {
+            // It is agreed on all the same.
+        }
+    }
+
+    static Optional<byte[]> data(ZooKeeper zk, String path, Stat stat)
+            throws KeeperException, InterruptedException {
+        try {
+            byte[] content = zk.getData(path, false, stat);
+            return Optional.of(content == null ? new byte[0] : content);
+        } catch (KeeperException.NoNodeException e) {
+            return Optional.empty();
+        }
+    }
+
+    static Optional<String> text(ZooKeeper zk, String path)
+            throws KeeperException, InterruptedException {
+        return data(zk, path, new Stat()).map(it -> new String(it, StandardCharsets.UTF_8));
+    }
+
+    /**
+     * Asks until there is an answer.
+     *
+     * @throws IOException where the ensemble does not answer or refuses
+     */
+    <T> T until(Request<T> request) throws IOException, InterruptedException {
+        long end = System.nanoTime() + PATIENCE.toNanos();
+        while (true) {
+            try {
+                if (session == null) {
+                    session =
+                            Sessions.open(
+                                    place.connect(),
+                                    place.sessionTimeout(),
+                                    place.credentials(),
+                                    event -> {});
+                }
+                return request.ask(session);
+            } catch (KeeperException.ConnectionLossException
+                    | KeeperException.SessionExpiredException
+                    | KeeperException.OperationTimeoutException
+                    | KeeperException.SessionMovedException e) {
+                if (e instanceof KeeperException.SessionExpiredException) {
+                    close();
+                }
+                if (System.nanoTime() > end) {
+                    throw new IOException(
+                            place.connect()
+                                    + " does not answer for "
+                                    + PATIENCE.toSeconds()
+                                    + " s: "
+                                    + e.getMessage(),
+                            e);
+                }
+                Thread.sleep(RETRY.toMillis());
+            } catch (KeeperException e) {
+                throw new IOException(place.connect() + " refused: " + e.getMessage(), e);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        if (session != null) {
+            Sessions.close(session);
+            session = null;
+        }
+    }
+}

@@ -1,0 +1,160 @@
+package io.saucr.services.ensemble;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.saucr.services.core.head.Head;
+import io.saucr.services.core.standby.AcceptedLoss.Found;
+import io.saucr.services.core.standby.StandbyHead;
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.Stat;
+
+/**
+ * What an operator's order asks of the ensemble about a service with standbys: it looks who is
+ * there, and replaces the head that was seen, by a conditional write (C5, C17). One thread.
+ */
+public final class StandbyOrder implements AutoCloseable {
+
+    private final Office.Place place;
+    private final OrderSession session;
+
+    /**
+     * What was seen.
+     *
+     * @param found for a decision
+     * @param node the path of the znode that holds the head
+     * @param writtenMillis when that was written, by the clock of the ensemble
+     */
+    public record Seen(Found found, String node, long writtenMillis) {}
+
+    /** Nothing is sent yet. */
+    public StandbyOrder(Office.Place place) {
+        this.place = place;
+        this.session = new OrderSession(place);
+    }
+
+    private String path(String name) {
+        return place.path() + "/" + name;
+    }
+
+    /**
+     * Looks at the head and at who is there, not older than this call.
+     *
+     * @return empty where there is no head
+     * @throws IOException where the ensemble does not answer or refuses, or holds something else
+     */
+    public Optional<Seen> look() throws IOException, InterruptedException {
+        return session.until(
+                zk -> {
+                    OrderSession.isCurrent(zk);
+                    String node = path("head");
+                    Stat stat = new Stat();
+                    Optional<byte[]> content = OrderSession.data(zk, node, stat);
+                    Optional<String> moved = content.flatMap(HeadNode::movedTo);
+                    if (moved.isPresent()) {
+                        node = path(moved.get());
+                        content = OrderSession.data(zk, node, stat);
+                    }
+                    if (content.isEmpty()) {
+                        return Optional.empty();
+                    }
+                    return Optional.of(
+                            new Seen(
+                                    new Found(
+                                            head(content.get()),
+                                            stat.getVersion(),
+                                            OrderSession.text(zk, path("at")),
+                                            announced(zk)),
+                                    node,
+                                    stat.getMtime()));
+                });
+    }
+
+    private StandbyHead head(byte[] content) throws IOException {
+        try {
+            return StandbyHead.decode(content);
+        } catch (Head.UnreadableHeadException e) {
+            throw new IOException(
+                    "the head of "
+                            + place.path()
+                            + " is not that of a service with standbys, or can't be read: "
+                            + e.getMessage()
+                            + ". Nothing was changed");
+        }
+    }
+
+    private SortedMap<String, String> announced(ZooKeeper zk)
+            throws KeeperException, InterruptedException {
+        SortedMap<String, String> all = new TreeMap<>();
+        List<String> names;
+        try {
+            names = zk.getChildren(path("members"), false);
+        } catch (KeeperException.NoNodeException e) {
+            return all;
+        }
+        for (String name : names) {
+            OrderSession.text(zk, path("members") + "/" + name).ifPresent(at -> all.put(name, at));
+        }
+        return all;
+    }
+
+    /**
+     * Asks whoever is in office to show that he lives: he writes the head anew then.
+     *
+     * @throws IOException where the ensemble does not answer or refuses
+     */
+    public void challenge(String by) throws IOException, InterruptedException {
+        Object unused =
+                session.until(
+                        zk -> {
+                            byte[] content = by.getBytes(UTF_8);
+                            try {
+                                return zk.setData(path("challenge"), content, -1);
+                            } catch (KeeperException.NoNodeException e) {
+                                return create(zk, content);
+                            }
+                        });
+    }
+
+    private Object create(ZooKeeper zk, byte[] content)
+            throws KeeperException, InterruptedException {
+        try {
+            return zk.create(path("challenge"), content, place.acls(), CreateMode.PERSISTENT);
+        } catch (KeeperException.NodeExistsException e) {
+            return zk.setData(path("challenge"), content, -1);
+        }
+    }
+
+    /**
+     * Writes the head in place of the one that was seen.
+     *
+     * @return false where that was changed meanwhile, and not by this write
+     * @throws IOException where the ensemble does not answer or refuses: it may be written or not
+     */
+    public boolean replace(Seen seen, StandbyHead with) throws IOException, InterruptedException {
+        return session.until(
+                zk -> {
+                    try {
+                        Object unused =
+                                zk.setData(seen.node(), with.encode(), seen.found().version());
+                        return true;
+                    } catch (KeeperException.BadVersionException
+                            | KeeperException.NoNodeException e) {
+                        // An earlier try may have been the one that changed it.
+                        Optional<byte[]> now = OrderSession.data(zk, seen.node(), new Stat());
+                        return now.isPresent() && head(now.get()).equals(with);
+                    }
+                });
+    }
+
+    @Override
+    public void close() {
+        session.close();
+    }
+}

@@ -1,0 +1,80 @@
+package io.saucr.services.tool;
+
+import io.saucr.services.LossOrder;
+import io.saucr.services.ServiceException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** A service goes on without segments that nobody has any more (C17). */
+@Command(
+        name = "accept-loss",
+        description = {
+            "Lets a service with standbys go on though nobody has the segment any more that its head"
+                    + " names: with what the folder of one member holds, under a new birth. The"
+                    + " member must not run. Without --losing it says what would be lost, and changes"
+                    + " nothing; then start that member. Exits with 1 if somebody is in office, or may"
+                    + " still have what is lost."
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  saucr-services accept-loss services/bank --ensemble zk1:2181/apps/bank",
+            "  saucr-services accept-loss services/bank --ensemble zk1:2181/apps/bank \\",
+            "      --losing lose-43-to-45-1a2b3c4d",
+        })
+final class AcceptLossCommand implements Callable<Integer> {
+
+    @Spec private CommandSpec spec;
+
+    @Parameters(paramLabel = "FOLDER", description = "Of the member that is to go on.")
+    private Path folder;
+
+    @Option(
+            names = "--ensemble",
+            required = true,
+            paramLabel = "SERVERS/PATH",
+            description = "Of the service, as in zk1:2181,zk2:2181/apps/bank.")
+    private String ensemble;
+
+    @Mixin private CredentialsOption credentials;
+
+    @Option(
+            names = "--losing",
+            paramLabel = "TOKEN",
+            description = "Gives the order. Repeats what the command said without it.")
+    private String losing;
+
+    @Override
+    public Integer call() throws FailureException, InterruptedException {
+        PrintWriter out = spec.commandLine().getOut();
+        try {
+            LossOrder order = credentials.at(ensemble).folder(folder).lossOrder();
+            order.report().forEach(out::println);
+            if (order.refusal().isPresent()) {
+                throw new FailureException(order.refusal().get());
+            }
+            if (losing == null) {
+                out.println(
+                        "Nothing was changed. To accept the loss: --losing "
+                                + order.token().orElseThrow());
+                return ServicesCommand.FINE;
+            }
+            out.println(
+                    "The service has birth "
+                            + order.give(losing)
+                            + " now. Start the member of "
+                            + folder);
+            return ServicesCommand.FINE;
+        } catch (IOException | ServiceException e) {
+            throw new FailureException(e.getMessage(), e);
+        }
+    }
+}

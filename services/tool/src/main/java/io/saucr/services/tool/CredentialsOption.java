@@ -1,0 +1,35 @@
+package io.saucr.services.tool;
+
+import io.saucr.services.Credentials;
+import io.saucr.services.Services;
+import picocli.CommandLine.Option;
+
+/** Who the command is, for the ensemble. One thread. */
+final class CredentialsOption {
+
+    @Option(
+            names = "--credentials",
+            paramLabel = "SCHEME:SECRET",
+            description = "For the ensemble, as in digest:user:password.")
+    private String credentials;
+
+    /**
+     * The service at a place.
+     *
+     * @throws IllegalArgumentException where place or credentials are none; says what is allowed
+     */
+    Services at(String ensemble) {
+        return credentials == null ? Services.at(ensemble) : Services.at(ensemble, parsed());
+    }
+
+    private Credentials parsed() {
+        int colon = credentials.indexOf(':');
+        if (colon < 1) {
+            throw new IllegalArgumentException(
+                    "credentials are a scheme and a secret, as in digest:user:password, not \""
+                            + credentials
+                            + "\"");
+        }
+        return new Credentials(credentials.substring(0, colon), credentials.substring(colon + 1));
+    }
+}
