@@ -321,6 +321,23 @@ public final class RootBackend implements FaultBackend {
                 1);
     }
 
+    /**
+     * Takes the network from a server, or gives it back: it is cut off from peers and clients, and
+     * nobody's connection ends. A machine that is powered on has its network.
+     */
+    public void cutOff(int id, boolean cut) throws IOException {
+        Machine machine = machine(id);
+        if (machine.power == Power.ON) {
+            String state = cut ? "down" : "up";
+            Command.feed(
+                    "link set %2$s %1$s%nlink set %3$s %1$s%n"
+                            .formatted(state, machine.peerInterface(), machine.clientInterface()),
+                    "ip",
+                    "-batch",
+                    "-");
+        }
+    }
+
     private void connect(Map<Integer, Integer> bridgeOf, int needed) throws IOException {
         StringBuilder batch = new StringBuilder();
         for (; bridges < needed; bridges++) {

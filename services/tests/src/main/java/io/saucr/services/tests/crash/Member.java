@@ -20,7 +20,7 @@ import java.util.function.Consumer;
  * One process on a machine of its own, with what it says. It can be started again on what its disk
  * kept. Orders are given by one thread; lines are heard by another.
  */
-final class Member implements HostedProcess, AutoCloseable {
+public final class Member implements HostedProcess, AutoCloseable {
 
     static final Duration PATIENCE = Duration.ofSeconds(60);
 
@@ -52,7 +52,7 @@ final class Member implements HostedProcess, AutoCloseable {
      * @param log gets what it logs, over all starts
      * @param heard is given each line that it says, before anybody waits for it
      */
-    Member(
+    public Member(
             int id,
             String name,
             FaultBackend machines,
@@ -72,7 +72,7 @@ final class Member implements HostedProcess, AutoCloseable {
      *
      * @throws IllegalStateException where it runs
      */
-    void start(List<String> arguments) throws IOException {
+    public void start(List<String> arguments) throws IOException {
         if (isAlive()) {
             throw new IllegalStateException(name + " runs, pid " + pid());
         }
@@ -123,7 +123,7 @@ final class Member implements HostedProcess, AutoCloseable {
     }
 
     /** Gives an order; one that has ended does not hear it. */
-    void order(String line) {
+    public void order(String line) {
         try {
             orders.write(line);
             orders.newLine();
@@ -134,12 +134,12 @@ final class Member implements HostedProcess, AutoCloseable {
     }
 
     /** Waits for a line of this start that begins so. */
-    String await(String beginning) {
+    public String await(String beginning) {
         return await(beginning, 0);
     }
 
     /** Gives an order, and waits for a line that begins so and was said after it. */
-    String ask(String order, String beginning) {
+    public String ask(String order, String beginning) {
         int from;
         synchronized (lines) {
             from = lines.size();
@@ -188,7 +188,7 @@ final class Member implements HostedProcess, AutoCloseable {
     }
 
     /** Waits until it has ended by itself; its exit status. */
-    int awaitEnd() throws InterruptedException {
+    public int awaitEnd() throws InterruptedException {
         if (!process.waitFor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
             throw new IllegalStateException(name + " does not end:\n" + logTail());
         }
@@ -196,24 +196,24 @@ final class Member implements HostedProcess, AutoCloseable {
     }
 
     /** SIGSTOP. */
-    void freeze() throws IOException {
+    public void freeze() throws IOException {
         Signal.STOP.send(List.of(pid()));
         stopped = true;
     }
 
     /** SIGCONT, where it stands still. */
-    void thaw() throws IOException {
+    public void thaw() throws IOException {
         if (stopped && isAlive()) {
             Signal.CONT.send(List.of(pid()));
         }
         stopped = false;
     }
 
-    String name() {
+    public String name() {
         return name;
     }
 
-    int starts() {
+    public int starts() {
         return starts;
     }
 

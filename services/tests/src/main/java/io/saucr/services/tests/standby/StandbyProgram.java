@@ -48,13 +48,15 @@ public final class StandbyProgram {
      * Runs until it is stopped or killed.
      *
      * @param args servers and path of the service; folder; members that force each segment; whether
-     *     a standby takes the place of a disk
+     *     a standby takes the place of a disk; then, where it is not loopback, the host that
+     *     clients and the one that members reach
      */
     public static void main(String[] args) throws Exception {
+        boolean machine = args.length > 4;
         RunningService running =
                 Services.at(args[0])
                         .folder(Path.of(args[1]))
-                        .listen(new Address("127.0.0.1", 0))
+                        .listen(new Address(machine ? args[4] : "127.0.0.1", 0))
                         .segmentBytes(SEGMENT_BYTES)
                         .foldBytes(FOLD_BYTES)
                         .sessionTimeout(SESSION)
@@ -62,7 +64,11 @@ public final class StandbyProgram {
                         .run(
                                 Registers::new,
                                 protection(
-                                        Integer.parseInt(args[2]), Boolean.parseBoolean(args[3])));
+                                        Integer.parseInt(args[2]),
+                                        Boolean.parseBoolean(args[3]),
+                                        machine
+                                                ? Optional.of(new Address(args[5], 0))
+                                                : Optional.empty()));
         Lines.say("started " + running.status().member().member());
         Lines.take(
                 order -> {
@@ -85,9 +91,11 @@ public final class StandbyProgram {
                 });
     }
 
-    private static Protection.Standby protection(int copies, boolean fast) {
-        Protection.Standby protection = Protection.standby().copies(copies);
-        return fast ? protection.fast() : protection;
+    private static Protection.Standby protection(
+            int copies, boolean fast, Optional<Address> members) {
+        Protection.Standby all = Protection.standby().copies(copies);
+        Protection.Standby there = members.isPresent() ? all.members(members.get()) : all;
+        return fast ? there.fast() : there;
     }
 
     private static String status(RunningService running) {

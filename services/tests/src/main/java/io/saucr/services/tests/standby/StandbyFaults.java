@@ -1,0 +1,396 @@
+package io.saucr.services.tests.standby;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.saucr.crash.fault.Enclosure;
+import io.saucr.crash.history.EdnHistory;
+import io.saucr.crash.history.History;
+import io.saucr.crash.history.HistoryEvent;
+import io.saucr.crash.history.HistoryRecorder;
+import io.saucr.crash.history.LinearizabilityChecker;
+import io.saucr.services.tests.crash.Member;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * Members of a service on machines that are broken, beside an ensemble that is broken, too, while
+ * clients write, swap and read: after each fault they have to be answered again, and at the end
+ * their history has to be linearizable.
+ */
+@Command(
+        name = "saucr-services-standby-crash",
+        mixinStandardHelpOptions = true,
+        description =
+                "Breaks machines, disks and links of a service with standbys, and its ensemble; ends with 1"
+                        + " after a violation.")
+public final class StandbyFaults implements Callable<Integer> {
+
+    private static final int WITH_EACH_REGISTER = 4;
+    private static final long PATIENCE_SECONDS = 90;
+    private static final int LONGEST_PAUSE_MILLIS = 300;
+    private static final int LONGEST_FAULT_MILLIS = 2_500;
+    private static final Duration SLOW_FORCE = Duration.ofMillis(300);
+
+    /** Its class path is the caller's, but its properties are not. */
+    private static final List<String> ENCLOSED_JVM =
+            List.of(
+                    "-Xmx512m",
+                    "-Xshare:auto",
+                    "-Dlogback.configurationFile=io/saucr/services/tests/crash/logback.xml");
+
+    /** What happens. */
+    enum Fault {
+        KILL,
+        /** A standby is killed; then the primary, while it is alone. */
+        KILL_TWICE,
+        /** Stopped until its successor has served; then it wakes. */
+        FREEZE,
+        HANDOVER,
+        /** The links between the primary and its standbys alone. */
+        CUT_LINK,
+        /** The primary, from everybody. */
+        CUT_OFF,
+        POWER_CUT,
+        /** The primary and one standby, at one instant: all copies that the head may name. */
+        POWER_CUT_TWO,
+        POWER_CUT_ALL,
+        /** Each force of the primary's takes long. */
+        SLOW_DISK,
+        /** The primary's do not come to an end; it is killed then. */
+        HANGING_DISK,
+        /** The primary's fail. */
+        FAILING_DISK,
+        /** A standby loses its folder, and comes back as a new member. */
+        LOST_DISK,
+        /** The leader of the ensemble is killed. */
+        ENSEMBLE_KILL,
+        /** The leader of the ensemble is cut off from the other servers, not from its clients. */
+        STALE_LEADER
+    }
+
+    /** What a service that counts written segments as final does not survive, and says so (C15). */
+    private static final EnumSet<Fault> NOT_FAST =
+            EnumSet.of(Fault.POWER_CUT_TWO, Fault.POWER_CUT_ALL);
+
+    @Option(names = "--clients", description = "preset: ${DEFAULT-VALUE}")
+    private int clients = 4;
+
+    @Option(names = "--rounds", description = "each fault once in each; preset: ${DEFAULT-VALUE}")
+    private int rounds = 10;
+
+    @Option(
+            names = "--faults",
+            split = ",",
+            description = "some of ${COMPLETION-CANDIDATES}; preset: all")
+    private List<Fault> faults = List.of(Fault.values());
+
+    @Option(names = "--fast", description = "with Protection.standby().fast()")
+    private boolean fast;
+
+    @Option(names = "--seed", description = "preset: ${DEFAULT-VALUE}")
+    private long seed = 1;
+
+    @Option(names = "--out", description = "new folder for disks, logs, history", required = true)
+    private Path out;
+
+    @Spec private CommandSpec spec;
+
+    private final String[] arguments;
+    private final Map<Fault, List<Double>> millis = new TreeMap<>();
+    private final HistoryRecorder recorder = new HistoryRecorder();
+
+    private StandbyFaults(String... arguments) {
+        this.arguments = arguments.clone();
+    }
+
+    /** Ends with 1 if there was a violation, with 2 after wrong usage. */
+    public static void main(String[] args) {
+        System.exit(execute(args));
+    }
+
+    /** What {@link #main} does, but it returns the exit status. */
+    static int execute(String... args) {
+        return new CommandLine(new StandbyFaults(args))
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .execute(args);
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        if (!Enclosure.inside()) {
+            checkUsage();
+            return Enclosure.run(StandbyFaults.class, ENCLOSED_JVM, List.of(arguments));
+        }
+        Enclosure.enter();
+        Path work = Files.createDirectories(out).toRealPath();
+        try (StandbyMachines machines = new StandbyMachines(work, fast);
+                RegisterClients asking = new RegisterClients(machines.place(), recorder)) {
+            asking.begin(clients, seed);
+            run(machines, asking);
+        }
+        return judge();
+    }
+
+    private void checkUsage() {
+        Optional<String> obstacle = Enclosure.obstacle();
+        if (obstacle.isPresent()) {
+            throw new CommandLine.ParameterException(
+                    spec.commandLine(), "machines cannot be made here: " + obstacle.get());
+        }
+        if (clients < 1 || rounds < 1) {
+            throw new CommandLine.ParameterException(
+                    spec.commandLine(), "--clients and --rounds are 1 or more");
+        }
+        if (Files.exists(out)) {
+            throw new CommandLine.ParameterException(
+                    spec.commandLine(), out + " is there already: name a new folder with --out");
+        }
+    }
+
+    private void run(StandbyMachines machines, RegisterClients asking) throws Exception {
+        Random random = new Random(seed);
+        int done = 0;
+        for (int round = 1; round <= rounds; round++) {
+            List<Fault> order = new ArrayList<>(faults);
+            if (fast) {
+                order.removeAll(NOT_FAST);
+            }
+            Collections.shuffle(order, random);
+            for (Fault fault : order) {
+                if (done++ % WITH_EACH_REGISTER == 0) {
+                    asking.nextRegisters();
+                }
+                machines.awaitReady();
+                Thread.sleep(random.nextInt(LONGEST_PAUSE_MILLIS));
+                Strike strike = new Strike(machines, asking, random);
+                strike.happen(fault);
+                millis.computeIfAbsent(fault, it -> new ArrayList<>()).add(strike.waited());
+                asking.check();
+            }
+            System.out.println(
+                    "round " + round + " of " + rounds + ", " + asking.answered() + " calls");
+            print();
+        }
+        machines.awaitReady();
+    }
+
+    /** One fault, until all is mended. */
+    private final class Strike {
+
+        private final StandbyMachines machines;
+        private final RegisterClients asking;
+        private final Random random;
+        private final Member primary;
+        private final List<Member> standbys;
+        private CompletableFuture<Double> next;
+
+        Strike(StandbyMachines machines, RegisterClients asking, Random random)
+                throws InterruptedException {
+            this.machines = machines;
+            this.asking = asking;
+            this.random = random;
+            primary = machines.primary();
+            standbys = machines.members().stream().filter(it -> it != primary).toList();
+        }
+
+        /** From the fault to the first answer to a call that was made after it. */
+        double waited() throws Exception {
+            return next.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        }
+
+        private void strike(Fault fault, List<Member> whom, Breaking breaking) throws IOException {
+            recorder.nemesis(
+                    fault.name().toLowerCase(Locale.ROOT),
+                    whom.stream().map(Member::id).toList(),
+                    breaking::happen);
+            next = asking.nextAnswer();
+        }
+
+        private void awaitAnswer() throws Exception {
+            double unused = waited();
+        }
+
+        private void lasts() throws InterruptedException {
+            Thread.sleep(random.nextInt(LONGEST_FAULT_MILLIS));
+        }
+
+        private void startAll() throws IOException {
+            for (Member each : machines.members()) {
+                if (!each.isAlive()) {
+                    machines.start(each);
+                }
+            }
+        }
+
+        void happen(Fault fault) throws Exception {
+            List<Member> whom = List.of(primary);
+            Member standby = standbys.get(random.nextInt(standbys.size()));
+            switch (fault) {
+                case KILL -> {
+                    strike(fault, whom, primary::kill);
+                    awaitAnswer();
+                }
+                case KILL_TWICE -> {
+                    strike(fault, standbys, () -> standbys.forEach(Member::kill));
+                    awaitAnswer();
+                    strike(fault, whom, primary::kill);
+                    startAll();
+                }
+                case FREEZE -> {
+                    strike(fault, whom, primary::freeze);
+                    awaitAnswer();
+                    lasts();
+                    primary.thaw();
+                }
+                case HANDOVER -> {
+                    next = asking.nextAnswer();
+                    recorder.nemesis(
+                            "handover",
+                            List.of(primary.id()),
+                            () -> {
+                                String unused = primary.ask("handover", "handed");
+                            });
+                }
+                case CUT_LINK -> {
+                    strike(fault, whom, () -> machines.cutLinks(primary));
+                    awaitAnswer();
+                    lasts();
+                    machines.heal();
+                }
+                case CUT_OFF -> {
+                    strike(fault, whom, () -> machines.cutOff(primary, true));
+                    awaitAnswer();
+                    lasts();
+                    machines.cutOff(primary, false);
+                }
+                case POWER_CUT -> {
+                    strike(fault, whom, () -> machines.powerCut(whom));
+                    awaitAnswer();
+                }
+                case POWER_CUT_TWO -> {
+                    List<Member> two = List.of(primary, standby);
+                    strike(fault, two, () -> machines.powerCut(two));
+                    startAll();
+                }
+                case POWER_CUT_ALL -> {
+                    strike(fault, machines.members(), () -> machines.powerCut(machines.members()));
+                    startAll();
+                }
+                case SLOW_DISK -> {
+                    strike(fault, whom, () -> machines.slowDisk(primary, SLOW_FORCE));
+                    awaitAnswer();
+                    lasts();
+                    machines.slowDisk(primary, Duration.ZERO);
+                }
+                case HANGING_DISK -> {
+                    strike(fault, whom, () -> machines.hangDisk(primary, true));
+                    awaitAnswer();
+                    lasts();
+                    primary.kill();
+                    machines.hangDisk(primary, false);
+                }
+                case FAILING_DISK -> {
+                    strike(fault, whom, () -> machines.failDisk(primary, true));
+                    int unused = primary.awaitEnd();
+                    awaitAnswer();
+                    machines.failDisk(primary, false);
+                }
+                case LOST_DISK -> {
+                    strike(
+                            fault,
+                            List.of(standby),
+                            () -> {
+                                standby.kill();
+                                machines.loseDisk(standby);
+                            });
+                    awaitAnswer();
+                }
+                case ENSEMBLE_KILL -> {
+                    strike(fault, List.of(), machines::killLeader);
+                    awaitAnswer();
+                    machines.mendEnsemble();
+                }
+                case STALE_LEADER -> {
+                    strike(fault, List.of(), machines::cutLeaderOff);
+                    awaitAnswer();
+                    lasts();
+                    machines.heal();
+                    machines.mendEnsemble();
+                }
+                default -> throw new IllegalStateException("no fault " + fault);
+            }
+            awaitAnswer();
+            startAll();
+        }
+    }
+
+    /** What breaks something. */
+    private interface Breaking {
+        void happen() throws IOException;
+    }
+
+    private static double at(List<Double> sorted, double part) {
+        return sorted.get((int) Math.min(sorted.size() - 1, Math.floor(part * sorted.size())));
+    }
+
+    private void print() {
+        millis.forEach(
+                (fault, each) -> {
+                    List<Double> sorted = each.stream().sorted().toList();
+                    System.out.printf(
+                            Locale.ROOT,
+                            "  %-14s n=%-4d until the next answer: median %6.0f ms, p90 %6.0f, most %6.0f%n",
+                            fault.name().toLowerCase(Locale.ROOT),
+                            sorted.size(),
+                            at(sorted, 0.5),
+                            at(sorted, 0.9),
+                            at(sorted, 1));
+                });
+    }
+
+    private int judge() throws IOException {
+        History history = recorder.history();
+        EdnHistory.write(history, out.resolve("history.edn"));
+        LinearizabilityChecker.Result result =
+                new LinearizabilityChecker(LinearizabilityChecker.DEFAULT_CONFIGURATIONS)
+                        .check(history);
+        System.out.printf(
+                Locale.ROOT,
+                "%d calls answered, %d failed, %d unknown; %s%n",
+                history.count(HistoryEvent.Type.OK),
+                history.count(HistoryEvent.Type.FAIL),
+                history.count(HistoryEvent.Type.INFO),
+                result.summary());
+        result.evidence().forEach(System.out::println);
+        Map<String, Object> report = new TreeMap<>();
+        report.put("clients", clients);
+        report.put("fast", fast);
+        report.put("seed", seed);
+        report.put("millis", millis);
+        report.put("answered", history.count(HistoryEvent.Type.OK));
+        report.put("unknown", history.count(HistoryEvent.Type.INFO));
+        report.put("verdict", result.summary());
+        Files.write(
+                out.resolve("report.json"),
+                new ObjectMapper().writerWithDefaultPrettyPrinter().writeValueAsBytes(report));
+        return result.answer() == LinearizabilityChecker.Answer.LINEARIZABLE ? 0 : 1;
+    }
+}

@@ -1,0 +1,228 @@
+package io.saucr.services.tests.standby;
+
+import io.saucr.crash.fault.RootBackend;
+import io.saucr.ensemble.Distribution;
+import io.saucr.ensemble.Ensemble;
+import io.saucr.ensemble.ServerAddress;
+import io.saucr.services.tests.crash.Member;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Three servers of an ensemble and three members of {@link Registers}, each on a machine that can
+ * be broken. One thread.
+ */
+final class StandbyMachines implements AutoCloseable {
+
+    static final int MEMBERS = 3;
+
+    private static final int SERVERS = 3;
+    private static final Duration PATIENCE = Duration.ofSeconds(90);
+    private static final int POLL_MILLIS = 20;
+
+    private final RootBackend machines;
+    private final Ensemble servers;
+    private final List<Member> members = new ArrayList<>();
+    private final boolean fast;
+
+    /**
+     * Starts all.
+     *
+     * @param work for disks and logs
+     * @param fast whether a standby takes the place of a disk (C15)
+     */
+    StandbyMachines(Path work, boolean fast) throws IOException {
+        this.fast = fast;
+        machines = new RootBackend(work, SERVERS + MEMBERS);
+        servers =
+                Ensemble.of(Distribution.stock(), work.resolve("servers"))
+                        .hosting(machines)
+                        .voters(SERVERS)
+                        .build();
+        boolean begun = false;
+        try {
+            servers.start();
+            servers.awaitServing(PATIENCE);
+            for (int member = 1; member <= MEMBERS; member++) {
+                Member made =
+                        new Member(
+                                SERVERS + member,
+                                "member-" + member,
+                                machines,
+                                StandbyProgram.class,
+                                work.resolve("member-" + member + ".log"),
+                                line -> {});
+                members.add(made);
+                start(made);
+            }
+            begun = true;
+        } finally {
+            if (!begun) {
+                close();
+            }
+        }
+    }
+
+    /** Servers and path of the service, for members and clients. */
+    String place() {
+        return servers.connectString() + "/registers";
+    }
+
+    /** In the order of their machines. */
+    List<Member> members() {
+        return members;
+    }
+
+    /** Starts a member on what its disk kept; waits until it says so. */
+    void start(Member member) throws IOException {
+        ServerAddress address = machines.address(member.id());
+        member.start(
+                List.of(
+                        place(),
+                        machines.dataDirectory(member.id()).resolve("member").toString(),
+                        "2",
+                        Boolean.toString(fast),
+                        address.clientHost(),
+                        address.peerHost()));
+        String unused = member.await("started");
+    }
+
+    /** How a member is, by the names of {@link StandbyProgram}. */
+    static Map<String, String> status(Member member) {
+        Map<String, String> status = new HashMap<>();
+        for (String word : member.ask("status", "status ").split(" ")) {
+            int is = word.indexOf('=');
+            if (is > 0) {
+                status.put(word.substring(0, is), word.substring(is + 1));
+            }
+        }
+        return status;
+    }
+
+    /** The member in office; waits for one. */
+    Member primary() throws InterruptedException {
+        long until = System.nanoTime() + PATIENCE.toNanos();
+        while (true) {
+            for (Member each : members) {
+                if (each.isAlive() && status(each).get("role").equals("primary")) {
+                    return each;
+                }
+            }
+            throwIfLate(until, "no member is in office");
+        }
+    }
+
+    /** Waits until all members have all segments, and the head says so. */
+    void awaitReady() throws InterruptedException {
+        long until = System.nanoTime() + PATIENCE.toNanos();
+        while (true) {
+            Map<String, String> status = status(primary());
+            if (status.get("followers").equals(Integer.toString(MEMBERS - 1))
+                    && !status.get("copies").equals("alone")) {
+                return;
+            }
+            throwIfLate(until, "the primary has no two standbys: " + status);
+        }
+    }
+
+    private void throwIfLate(long until, String what) throws InterruptedException {
+        if (System.nanoTime() > until) {
+            throw new IllegalStateException(
+                    what
+                            + "; all are "
+                            + members.stream()
+                                    .filter(Member::isAlive)
+                                    .map(it -> it.name() + status(it))
+                                    .toList());
+        }
+        TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
+    }
+
+    /** Takes the power from these at one instant. */
+    void powerCut(List<Member> whom) throws IOException {
+        var unused = machines.powerCut(whom);
+    }
+
+    /** Cuts a member off from everybody, or gives it its network back. */
+    void cutOff(Member whom, boolean cut) throws IOException {
+        machines.cutOff(whom.id(), cut);
+    }
+
+    /** Cuts the links between a member and the others; both sides reach the ensemble. */
+    void cutLinks(Member whom) throws IOException {
+        machines.partition(List.of(Set.of(whom.id()), others(whom.id())));
+    }
+
+    /** Cuts the leader of the ensemble off from the other servers, not from its clients. */
+    void cutLeaderOff() throws IOException {
+        OptionalInt leader = servers.leader();
+        if (leader.isPresent()) {
+            machines.partition(List.of(Set.of(leader.getAsInt()), others(leader.getAsInt())));
+        }
+    }
+
+    private static Set<Integer> others(int id) {
+        Set<Integer> others = new HashSet<>();
+        for (int each = 1; each <= SERVERS + MEMBERS; each++) {
+            if (each != id) {
+                others.add(each);
+            }
+        }
+        return others;
+    }
+
+    /** All links are there again. */
+    void heal() throws IOException {
+        machines.heal();
+    }
+
+    /** Kills the leader of the ensemble. */
+    void killLeader() {
+        servers.leader().ifPresent(it -> servers.server(it).kill());
+    }
+
+    /** Starts what does not run of the ensemble, and waits until it serves. */
+    void mendEnsemble() throws IOException {
+        for (int server = 1; server <= SERVERS; server++) {
+            if (!servers.server(server).isAlive()) {
+                servers.server(server).start();
+            }
+        }
+        servers.awaitServing(PATIENCE);
+    }
+
+    /** Its forces take so long from now on. */
+    void slowDisk(Member whom, Duration force) {
+        machines.shim(whom.id()).delay(force);
+    }
+
+    /** Its forces do not come to an end, until that is over. */
+    void hangDisk(Member whom, boolean hang) {
+        machines.shim(whom.id()).hang(hang);
+    }
+
+    /** Its forces fail, or do so no more. */
+    void failDisk(Member whom, boolean fail) {
+        machines.shim(whom.id()).failForces(fail);
+    }
+
+    /** All that a member, which does not run, had on its disk is lost. */
+    void loseDisk(Member whom) throws IOException {
+        machines.lose(whom.id(), machines.dataDirectory(whom.id()));
+    }
+
+    @Override
+    public void close() throws IOException {
+        members.forEach(Member::close);
+        servers.close();
+    }
+}
