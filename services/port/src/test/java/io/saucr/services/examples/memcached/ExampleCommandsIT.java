@@ -48,4 +48,18 @@ class ExampleCommandsIT extends ReadmeCommands {
                 .hasSize(2)
                 .allMatch(line -> line.contains("red") && line.startsWith("Found["));
     }
+
+    @Test
+    void wordsAreCounted() throws Exception {
+        String told = run(commands(EXAMPLES.resolve("mapreduce/README.md")));
+        assertThat(told).contains("two did ").containsPattern("(?m)^[0-9]+ words$");
+    }
+
+    @Test
+    void theProductIsThatOfThePlainProgram() throws Exception {
+        String told = run(smaller(commands(EXAMPLES.resolve("product/README.md")), "300"));
+        List<String> sums = told.lines().toList();
+        assertThat(sums).hasSize(2);
+        assertThat(sums.get(0)).isEqualTo(sums.get(1));
+    }
 }

@@ -1,0 +1,2 @@
+/** What the examples share. */
+package io.saucr.services.examples;
