@@ -9,6 +9,8 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.zookeeper.server.NIOServerCnxnFactory;
 import org.apache.zookeeper.server.ZooKeeperServer;
 
@@ -61,20 +63,26 @@ final class Comparison {
         this.kills = kills;
     }
 
-    /** All three runs. True where the port was right all the time. */
+    /** All four runs. True where the port was right all the time. */
     boolean run(PrintWriter out) throws Exception {
-        out.printf("%-28s %8s %8s %12s%n", "", "answers", "wrong", "sold again");
+        out.printf("%-34s %8s %8s %12s%n", "", "answers", "wrong", "sold again");
         Run sound = original(0);
         report("original, not killed", sound, sound, out);
         report("original, killed", original(kills), sound, out);
-        Run port = port();
-        report("port, killed", port, sound, out);
+        Run local = port("local");
+        report("port, killed", local, sound, out);
+        Run standby = port("standby");
+        report("port with standby, killed", standby, sound, out);
+        return isRight(local, sound) && isRight(standby, sound);
+    }
+
+    private static boolean isRight(Run port, Run sound) {
         return port.wrong(sound) == 0 && port.told().soldAgain() == 0;
     }
 
     private static void report(String what, Run run, Run sound, PrintWriter out) {
         out.printf(
-                "%-28s %,8d %,8d %,12d%n",
+                "%-34s %,8d %,8d %,12d%n",
                 run.kills() == 0 ? what : what + " " + run.kills() + " times",
                 run.told().size() + run.seen().size(),
                 run.wrong(sound),
@@ -91,32 +99,54 @@ final class Comparison {
         }
     }
 
-    /** The port; before the end is looked at, both of its processes are killed once more. */
-    Run port() throws Exception {
-        Path data = Files.createDirectories(work.resolve("zookeeper"));
+    /**
+     * The port; before the end is looked at, all of its processes are killed once more.
+     *
+     * @param protection local with one member, standby with two, which are killed in turn
+     */
+    Run port(String protection) throws Exception {
+        Path folder = work.resolve(protection);
+        Path data = Files.createDirectories(folder.resolve("zookeeper"));
         NIOServerCnxnFactory ensemble = new NIOServerCnxnFactory();
         ensemble.configure(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 100);
         ensemble.startup(new ZooKeeperServer(data.toFile(), data.toFile(), TICK_MILLIS));
         String place = "127.0.0.1:" + ensemble.getLocalPort() + "/memcached";
         int port = freePort();
-        try (Killed service =
-                        process("service", "serve", place, work.resolve("service").toString());
-                Killed listener =
+        List<Killed> members = new ArrayList<>();
+        try (Killed listener =
+                process(
+                        protection + "-listener",
+                        "listen",
+                        place,
+                        folder.resolve("listener").toString(),
+                        Integer.toString(port))) {
+            for (int member = 0; member < (protection.equals("local") ? 1 : 2); member++) {
+                members.add(
                         process(
-                                "listener",
-                                "listen",
+                                protection + "-" + member,
+                                "serve",
+                                protection,
                                 place,
-                                work.resolve("listener").toString(),
-                                Integer.toString(port))) {
+                                folder.resolve("service-" + member).toString()));
+            }
             TicketOffice office = new TicketOffice(port, steps);
-            Answers told = office.sell(seats -> kill(service, seats, kills));
+            Answers told = office.sell(seats -> killInTurn(members, seats));
             listener.kill();
-            service.killAndStart();
+            for (Killed each : members) {
+                each.killAndStart();
+            }
             listener.start();
-            return new Run(service.kills() + listener.kills(), told, office.look());
+            int killed = members.stream().mapToInt(Killed::kills).sum() + listener.kills();
+            return new Run(killed, told, office.look());
         } finally {
+            members.forEach(Killed::close);
             ensemble.shutdown();
         }
+    }
+
+    private void killInTurn(List<Killed> members, int seats) throws Exception {
+        int killed = members.stream().mapToInt(Killed::kills).sum();
+        kill(members.get(killed % members.size()), seats, kills);
     }
 
     private Killed process(String name, String... arguments) throws IOException {

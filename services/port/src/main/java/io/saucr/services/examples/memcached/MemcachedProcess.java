@@ -5,10 +5,8 @@ import com.thimbleware.jmemcached.CacheImpl;
 import com.thimbleware.jmemcached.LocalCacheElement;
 import com.thimbleware.jmemcached.MemCacheDaemon;
 import com.thimbleware.jmemcached.storage.hash.ConcurrentLinkedHashMap;
-import io.saucr.services.Address;
-import io.saucr.services.Protection;
 import io.saucr.services.Services;
-import java.io.IOException;
+import io.saucr.services.examples.Survives;
 import java.io.PrintWriter;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -22,15 +20,16 @@ public final class MemcachedProcess {
     private static final long MOST_BYTES = 32 << 20;
     private static final int MOST_ITEMS = 1_000_000;
     private static final String USAGE =
-            "arguments: original PORT | serve PLACE FOLDER | listen PLACE FOLDER PORT"
+            "arguments: original PORT | serve PROTECTION PLACE FOLDER | listen PLACE FOLDER PORT"
                     + " | compare STEPS KILLS\n"
-                    + "  PLACE   as 127.0.0.1:2181/memcached\n"
-                    + "  FOLDER  of this process alone\n"
-                    + "  PORT    of 127.0.0.1, where memcached's clients connect\n"
-                    + "  STEPS   that each of "
+                    + "  PROTECTION  local, or standby with the same line for each member\n"
+                    + "  PLACE       as 127.0.0.1:2181/memcached\n"
+                    + "  FOLDER      of this process alone\n"
+                    + "  PORT        of 127.0.0.1, where memcached's clients connect\n"
+                    + "  STEPS       that each of "
                     + TicketOffice.BUYERS
                     + " buyers makes, from 10\n"
-                    + "  KILLS   of the original's process and of the service's, from 1";
+                    + "  KILLS       of the original's process and of the services', from 1";
 
     private MemcachedProcess() {}
 
@@ -45,7 +44,12 @@ public final class MemcachedProcess {
                                             MOST_ITEMS,
                                             MOST_BYTES)),
                             arguments[1]);
-            case "3 serve" -> serve(arguments[1], Path.of(arguments[2]));
+            case "4 serve" ->
+                    Survives.serve(
+                            arguments[1],
+                            arguments[2],
+                            Path.of(arguments[3]),
+                            state -> new CacheService(state, MOST_BYTES));
             case "4 listen" ->
                     listen(
                             new ServedCache(
@@ -71,16 +75,6 @@ public final class MemcachedProcess {
         daemon.setAddr(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(port)));
         daemon.start();
-    }
-
-    private static void serve(String place, Path folder) throws IOException, InterruptedException {
-        Services.at(place)
-                .folder(folder)
-                .listen(new Address("127.0.0.1", 0))
-                .segmentBytes(4 << 20)
-                .foldBytes(4 << 20)
-                .run(state -> new CacheService(state, MOST_BYTES), Protection.local())
-                .join();
     }
 
     private static boolean compare(int steps, int kills) throws Exception {

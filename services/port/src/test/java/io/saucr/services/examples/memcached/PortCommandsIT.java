@@ -31,6 +31,7 @@ class PortCommandsIT extends ReadmeCommands {
         assertThat(original.get(1)).isPositive();
         assertThat(original.get(2)).isPositive();
         assertThat(row("port, killed 4 times", told)).containsExactly(968, 0, 0);
+        assertThat(row("port with standby, killed 5 times", told)).containsExactly(968, 0, 0);
         assertThat(told.replace("\r", "")).startsWith("STORED\n99\n98\n");
     }
 
