@@ -48,6 +48,11 @@ class RulesTest {
     private static final Pattern RANGE =
             Pattern.compile("\\b([RHSL])(\\d{1,2}) (?:to|\\.\\.\\.) \\1(\\d{1,2})\\b");
     private static final Pattern TEST = Pattern.compile("\\bvoid ([rhsl]\\d{1,2})(?=[A-Z])");
+    private static final Pattern METHOD = Pattern.compile("^    void (\\w+)\\(");
+    private static final Pattern KIND_OF_TEST =
+            Pattern.compile(
+                    "^    @(Test|ParameterizedTest|Property|Example)\\b", Pattern.MULTILINE);
+    private static final String LONG = "@Tag(\"long\")";
     private static final Pattern CONSTANT =
             Pattern.compile("^ +([RHSL]\\d{1,2})_\\w+,?$", Pattern.MULTILINE);
     private static final Pattern FILE =
@@ -206,6 +211,38 @@ class RulesTest {
                                                 .find());
     }
 
+    private static boolean isInEachBuild(String named, List<Text> texts) {
+        if (named.contains("/")) {
+            return true; // a scenario
+        }
+        String[] parts = named.split("\\.", 2);
+        return texts.stream()
+                .filter(text -> text.path().endsWith("/" + parts[0] + ".java"))
+                .flatMap(text -> quickTests(text.whole()).stream())
+                .anyMatch(test -> parts.length == 1 || parts[1].equals(test));
+    }
+
+    /** The names of the tests in a class that have not the tag long. */
+    private static List<String> quickTests(String whole) {
+        List<String> quick = new ArrayList<>();
+        String annotations = "";
+        for (String line : whole.split("\n", -1)) {
+            Matcher method = METHOD.matcher(line);
+            if (line.equals(LONG)) {
+                return List.of();
+            } else if (line.isBlank()) {
+                annotations = "";
+            } else if (method.find()) {
+                if (KIND_OF_TEST.matcher(annotations).find() && !annotations.contains(LONG)) {
+                    quick.add(method.group(1));
+                }
+            } else {
+                annotations += line + "\n";
+            }
+        }
+        return quick;
+    }
+
     private static List<String> pointersElsewhere(String prose, Set<String> pages) {
         List<String> found = new ArrayList<>();
         ELSEWHERE.matcher(prose).results().forEach(each -> found.add(each.group()));
@@ -275,6 +312,20 @@ class RulesTest {
                         });
     }
 
+    /** What {@code ./saucr test --all} alone runs adds to it. */
+    @Test
+    void everyRuleThatIsBuiltIsShownInEachBuild() throws Exception {
+        List<Text> texts = repository();
+        rows().forEach(
+                        (number, cells) -> {
+                            if (!cells.get(1).equals(NOT_BUILT)) {
+                                assertThat(MARKED.matcher(cells.get(3)).results())
+                                        .as("%s is shown without the tag long", number)
+                                        .anyMatch(named -> isInEachBuild(named.group(1), texts));
+                            }
+                        });
+    }
+
     @Test
     void nothingPointsToADocumentThatIsNotHere() throws Exception {
         List<Text> texts = repository();
@@ -339,6 +390,34 @@ class RulesTest {
         assertThat(exists("Known.acts", texts)).isFalse();
         assertThat(exists("Unknown", texts)).isFalse();
         assertThat(exists("log/R2-it", texts)).isFalse();
+    }
+
+    @Test
+    void testsOfEachBuildAreThoseWithoutTheTagLong() {
+        String tests =
+                """
+                class AnIT {
+                    @BeforeEach
+                    void configure() {}
+
+                    /** Why. */
+                    @Test
+                    void quick() {
+                        call();
+                    }
+
+                    @Tag("long")
+                    @ParameterizedTest
+                    @CsvSource({"1", "2"})
+                    void slow(int number) {}
+
+                    @ParameterizedTest
+                    @CsvSource({"1", "2"})
+                    void other(int number) {}
+                }
+                """;
+        assertThat(quickTests(tests)).containsExactly("quick", "other");
+        assertThat(quickTests("@Tag(\"long\")\n" + tests)).isEmpty();
     }
 
     @ParameterizedTest
