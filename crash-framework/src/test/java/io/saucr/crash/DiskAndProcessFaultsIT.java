@@ -34,6 +34,7 @@ class DiskAndProcessFaultsIT {
     }
 
     /** By the crash tester of the distribution, which tests that one if it is told no other. */
+    @Tag("long")
     @Test
     void allProcessesDieAndNothingElseIsLost() throws Exception {
         Path link =

@@ -26,6 +26,7 @@ class BenchKindsIT {
 
     @TempDir Path folder;
 
+    @Tag("long")
     @Test
     void comparesARecoveryWithAStockServersCatchUp() throws Exception {
         Path results = folder.resolve("results");

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -39,11 +40,13 @@ class RootBackendTest {
         run("powerCutOfAllUnforced");
     }
 
+    @Tag("long")
     @Test
     void aPowerCutIsSilent() throws Exception {
         run("silence");
     }
 
+    @Tag("long")
     @Test
     void aPartitionSeparatesTheLeader() throws Exception {
         run("partition");

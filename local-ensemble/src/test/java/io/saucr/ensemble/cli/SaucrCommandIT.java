@@ -96,6 +96,7 @@ class SaucrCommandIT extends StateFolder {
         assertThat(state().resolve("servers")).doesNotExist();
     }
 
+    @Tag("long")
     @Test
     void upDemoDown() throws IOException {
         assertThat(saucr("up", "-n", "3", "--port-base", BASE).exitCode()).isZero();

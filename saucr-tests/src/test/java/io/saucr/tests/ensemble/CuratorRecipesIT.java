@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Test;
 class CuratorRecipesIT {
     private static final int VOTERS = 3;
 
+    @Tag("long")
     @Test
     void recipesKeepTheirPromisesWhileTheLeaderDiesAndReturnsAndTheModeChanges() throws Exception {
         keepTheirPromises("curator-recipes", false);

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 class InterruptedJoinIT {
     private static final int STATUS = 9;
 
+    @Tag("long")
     @Test
     void r25AServerThatDiedWhileItJoinedAnEpochServesAgain() throws Exception {
         servesAgain(true);

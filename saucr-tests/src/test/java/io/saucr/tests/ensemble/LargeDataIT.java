@@ -106,6 +106,7 @@ class LargeDataIT {
         check.run();
     }
 
+    @Tag("long")
     @Test
     @Order(1)
     void transactionsUpToTheLimitAndNoneAboveIt() throws Exception {

@@ -71,6 +71,7 @@ class MachineFaultsIT {
         writes.assertAllOnEachOf(ensemble);
     }
 
+    @Tag("long")
     @Test
     void r14AReadOnlyDiskEndsTheServerAndLosesNothing() throws Exception {
         int leader = ensemble.awaitFast();

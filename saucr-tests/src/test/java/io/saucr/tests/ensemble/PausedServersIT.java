@@ -14,6 +14,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 
@@ -206,6 +207,7 @@ class PausedServersIT {
         return ensemble.log(leader, paused, "Turned to slow mode").get(0);
     }
 
+    @Tag("long")
     @Test
     @Order(5)
     void r10AfterTooManySilentIntervalsFollowersLookForANewLeader() throws Exception {

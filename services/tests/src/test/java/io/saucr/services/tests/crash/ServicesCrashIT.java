@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.saucr.crash.fault.Enclosure;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -23,6 +24,7 @@ class ServicesCrashIT {
         assertThat(campaign("root", "forced,halted", "power")).isZero();
     }
 
+    @Tag("long")
     @Test
     void withoutRights() throws Exception {
         assertThat(campaign("unprivileged", "appended,late", "power")).isZero();
