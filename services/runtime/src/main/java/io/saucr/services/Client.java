@@ -11,13 +11,29 @@ import java.util.concurrent.CompletableFuture;
  */
 public interface Client extends AutoCloseable {
 
+    /** Says what becomes of requests whose replies are lost. */
+    interface LossHandler {
+
+        /**
+         * A reply that this client had is lost, as the service with standbys gives replies before
+         * they are final ({@link Protection.Standby#every}), and a successor goes on without that
+         * turn. Told once for each reply, in the order of the requests, before any other reply of
+         * the successor; until this returns nothing is sent to it and nothing of it is told. May
+         * block, and call the client, but not wait for what it calls.
+         *
+         * @return whether the request is made again, in its old place among this client's requests
+         */
+        Lost.Decision lost(Lost reply);
+    }
+
     /**
      * Sends a message that the service answers by {@link Turn#reply}, or a query.
      *
      * @param message of a type that may be sent
      * @param answer the type of the answer
-     * @return the answer, once it is final; fails with {@link ServiceException} where the service
-     *     refuses the message, or answers by another type, or the client is closed before
+     * @return the answer, once it is final, or at once where the service is asynchronous ({@link
+     *     #onLost}); fails with {@link ServiceException} where the service refuses the message, or
+     *     answers by another type, or the client is closed before
      */
     <A> CompletableFuture<A> ask(Object message, Class<A> answer);
 
@@ -28,7 +44,21 @@ public interface Client extends AutoCloseable {
      */
     CompletableFuture<Void> send(Object message);
 
-    /** Ends the connection; what waits fails. */
+    /**
+     * Has this handler decide what becomes of requests whose replies are lost, from now on. Without
+     * one they are dropped, with an error in the log: of a service with {@link
+     * Protection.Standby#every} a client that needs what it was told has a handler. A {@link #send}
+     * is never lost: it is done once it is final.
+     */
+    void onLost(LossHandler handler);
+
+    /** How many replies were lost so far that this client had. */
+    long lostReplies();
+
+    /**
+     * Ends the connection; what waits fails. Of replies that may still be lost nobody is told any
+     * more.
+     */
     @Override
     void close();
 }

@@ -1,6 +1,7 @@
 package io.saucr.services;
 
 import io.saucr.services.journal.ForceMode;
+import java.time.Duration;
 import java.util.Optional;
 
 /** What a service survives, and so when a turn of it is final. Immutable. */
@@ -20,7 +21,7 @@ public sealed interface Protection {
      * which runs the same line, goes on within a second.
      */
     static Standby standby() {
-        return new Standby(2, false, false, Optional.empty());
+        return new Standby(2, false, false, Optional.empty(), Optional.empty(), Optional.empty());
     }
 
     /**
@@ -31,11 +32,23 @@ public sealed interface Protection {
      * @param inMemory whether two members that have written a segment are enough while both answer
      * @param members where other members reach this one; empty for the host that the service
      *     listens at, at a port that the system chooses
+     * @param every asynchronously: the time between two checkpoints; empty where replies wait
+     * @param lasts the lease, where it is not the preset one
      */
-    record Standby(int copies, boolean stalls, boolean inMemory, Optional<Address> members)
+    record Standby(
+            int copies,
+            boolean stalls,
+            boolean inMemory,
+            Optional<Address> members,
+            Optional<Duration> every,
+            Optional<Duration> lasts)
             implements Protection {
 
         private static final int MOST_COPIES = 9;
+        private static final Duration SHORTEST = Duration.ofMillis(1);
+        private static final Duration LONGEST = Duration.ofSeconds(10);
+        private static final Duration LONGEST_LEASE = Duration.ofMinutes(1);
+        private static final Duration SHORTEST_PRESET_LEASE = Duration.ofSeconds(1);
 
         public Standby {
             if (copies < 1 || copies > MOST_COPIES) {
@@ -47,11 +60,34 @@ public sealed interface Protection {
                         "fast() takes a standby for the disk, so there are 2 copies or more, not "
                                 + copies);
             }
+            every.ifPresent(it -> check("every", it, SHORTEST, LONGEST));
+            if (lasts.isPresent()) {
+                Duration least =
+                        every.orElseThrow(
+                                () ->
+                                        new IllegalArgumentException(
+                                                "a lease is of a service whose replies do not"
+                                                        + " wait: call every(...) first"));
+                check("a lease", lasts.get(), least.multipliedBy(2), LONGEST_LEASE);
+            }
+        }
+
+        private static void check(String what, Duration value, Duration least, Duration most) {
+            if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
+                throw new IllegalArgumentException(
+                        what
+                                + " is from "
+                                + least.toMillis()
+                                + " ms to "
+                                + most.toMillis()
+                                + " ms, not "
+                                + value);
+            }
         }
 
         /** The same with another number of members that have each segment; preset 2. */
         public Standby copies(int other) {
-            return new Standby(other, stalls, inMemory, members);
+            return new Standby(other, stalls, inMemory, members, every, lasts);
         }
 
         /**
@@ -62,12 +98,52 @@ public sealed interface Protection {
          * says which members had it.
          */
         public Standby fast() {
-            return new Standby(copies, stalls, true, members);
+            return new Standby(copies, stalls, true, members, every, lasts);
+        }
+
+        /**
+         * The same, asynchronous (C7): a reply to a client leaves at once, before the head covers
+         * its turn. What was done is made final every so often, and then all else leaves as without
+         * this: acks, messages to services, outputs, replies by HTTP. Queries do not wait either.
+         *
+         * <p>When the primary is lost, so may be the turns of the last moments: those within one
+         * {@link #lease} at most. A client that was told of one of them hears of that before any
+         * other reply ({@link Client#onLost}), and repeats or drops it; a service never learns of a
+         * turn that may be lost. A primary that cannot make its turns final in time, or does not
+         * know whether it is in office still, stops answering early: replies wait then (C9).
+         *
+         * <p>Goes with {@link #fast}: that says what final means, this says what waits for it.
+         *
+         * @param time between two checkpoints, from 1 ms to 10 s
+         */
+        public Standby every(Duration time) {
+            return new Standby(copies, stalls, inMemory, members, Optional.of(time), lasts);
+        }
+
+        /**
+         * The same with another lease: replies that are lost left within so long, none of them
+         * later than so long after a successor took over. Preset: twice the time of {@link
+         * #every(Duration)}, and a second at least.
+         *
+         * @param time from twice that of {@link #every(Duration)}, which is called before this, to
+         *     1 minute
+         */
+        public Standby lease(Duration time) {
+            return new Standby(copies, stalls, inMemory, members, every, Optional.of(time));
+        }
+
+        /** How long replies may leave before they are covered, in ms; 0 where all wait. */
+        public long leaseMillis() {
+            if (every.isEmpty()) {
+                return 0;
+            }
+            long preset = Math.max(SHORTEST_PRESET_LEASE.toMillis(), 2 * every.get().toMillis());
+            return lasts.map(Duration::toMillis).orElse(preset);
         }
 
         /** The same, reached by other members at this address. */
         public Standby members(Address at) {
-            return new Standby(copies, stalls, inMemory, Optional.of(at));
+            return new Standby(copies, stalls, inMemory, Optional.of(at), every, lasts);
         }
 
         /**
@@ -75,7 +151,7 @@ public sealed interface Protection {
          * goes on alone, its own disk forced, and says so.
          */
         public Standby strict() {
-            return new Standby(copies, true, inMemory, members);
+            return new Standby(copies, true, inMemory, members, every, lasts);
         }
     }
 

@@ -45,6 +45,9 @@ public sealed interface Change {
     /** A message, an answer or a refusal was sent; numbered in their order. */
     record Sent(String peer, long answers, Optional<String> refusal, Body body) implements Change {}
 
+    /** A message that was not acked is taken back; its number stays, and stands for nothing. */
+    record Withdrawn(String peer, long count) implements Change {}
+
     /** A timer was set. */
     record TimerSet(long id, long dueMillis, Body body) implements Change {}
 
@@ -59,6 +62,9 @@ public sealed interface Change {
 
     /** A message that the service gave itself is given no more. */
     record RepeatGone(String type) implements Change {}
+
+    /** An epoch of a service with standbys began; what an earlier one did above is lost (C11). */
+    record EpochBegan(Epochs.Begun begun) implements Change {}
 
     /** A call to the world was asked for; numbered in their order (K17). */
     record OutputMade(Body body) implements Change {}

@@ -91,4 +91,33 @@ public sealed interface Frame {
      * @param body empty where the turn gave no answer
      */
     record Answer(long request, Optional<Body> body) implements Frame {}
+
+    /**
+     * The reply to an outside client's request, before the head covers its turn (C7). Nothing is
+     * consumed by that: where the request has a number, message and ack follow once it is covered.
+     *
+     * @param request of {@link Ask}, or the number of the client's message
+     * @param mark what it shows; lost with that
+     */
+    record Early(long request, Mark mark, Body body) implements Frame {}
+
+    /**
+     * The first that a service with standbys says to an outside client: who saw more of an epoch
+     * than survived learns it before any other reply (C11).
+     */
+    record Past(Epochs epochs) implements Frame {}
+
+    /**
+     * The first that an outside client without a birth says where it was told early what may be
+     * lost (C11): it asks nothing before it has heard {@link Past}.
+     *
+     * @param newest of what it was told
+     */
+    record Seen(Mark newest) implements Frame {}
+
+    /**
+     * All turns of this epoch up to this one are covered: replies to requests without a number that
+     * left early stand.
+     */
+    record Covered(Mark upTo) implements Frame {}
 }

@@ -120,7 +120,9 @@ final class JoinedChanges {
                 || change instanceof Change.Parked
                 || change instanceof Change.ReturnParked
                 || change instanceof Change.ParkedGone
-                || change instanceof Change.ReturnAgain;
+                || change instanceof Change.ReturnAgain
+                || change instanceof Change.EpochBegan
+                || change instanceof Change.Withdrawn;
     }
 
     private void leaveOut(Integer index) {

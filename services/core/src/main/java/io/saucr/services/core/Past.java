@@ -51,6 +51,9 @@ final class Past {
     /** Births that were replaced, the first one first. */
     final List<Change.Former> formers = new ArrayList<>();
 
+    /** Of a service with standbys (C11). */
+    Epochs epochs = Epochs.NONE;
+
     long turn;
     long nowMillis;
     long newestTimer;
@@ -130,6 +133,8 @@ final class Past {
                                     it.answers(),
                                     it.refusal(),
                                     it.body())));
+        } else if (change instanceof Change.Withdrawn it) {
+            peers.get(it.peer()).withdraw(it.count());
         } else if (change instanceof Change.TimerSet it) {
             Due due = new Due(it.dueMillis(), it.id());
             timers.put(due, it.body());
@@ -143,6 +148,8 @@ final class Past {
             repeats.put(it.type(), it);
         } else if (change instanceof Change.RepeatGone it) {
             repeats.remove(it.type());
+        } else if (change instanceof Change.EpochBegan it) {
+            epochs = epochs.with(it.begun());
         } else if (change instanceof Change.OutputMade it) {
             outputs.put(++newestOutput, it.body());
         } else if (change instanceof Change.OutputDone it) {
@@ -301,6 +308,7 @@ final class Past {
         timers.forEach((due, body) -> all.add(new Change.TimerSet(due.id(), due.millis(), body)));
         all.add(new Change.TimersUpTo(newestTimer));
         all.addAll(repeats.values());
+        epochs.begun().forEach(it -> all.add(new Change.EpochBegan(it)));
         all.add(new Change.NumbersUpTo(newestOutput, newestReturn, newestParked));
         outputs.forEach((output, body) -> all.add(new Change.OutputIs(output, body)));
         returned.forEach((id, it) -> all.add(new Change.ReturnIs(id, it)));

@@ -142,6 +142,26 @@ final class Peer {
         }
     }
 
+    /** Nothing is there under its number any more; what is acked or in a file stays. */
+    void withdraw(long count) {
+        Waiting waiting = unacked.get(count);
+        if (waiting == null) {
+            return;
+        }
+        Unacked before = waiting.message();
+        Unacked nothing =
+                new Unacked(
+                        before.incarnation(),
+                        before.sentMillis(),
+                        before.answers(),
+                        before.refusal(),
+                        ServiceCore.NOTHING);
+        unacked.put(count, new Waiting(waiting.turn(), nothing));
+        heapBytes -= Outboxes.bytes(before);
+        outboxes.tookHeap(-Outboxes.bytes(before));
+        took(nothing);
+    }
+
     private void took(Unacked message) {
         heapBytes += Outboxes.bytes(message);
         outboxes.tookHeap(Outboxes.bytes(message));

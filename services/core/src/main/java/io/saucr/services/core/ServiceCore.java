@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 
 /**
  * Decides what a service does: which input runs next (K1), what is recorded (K3), what may leave
@@ -30,6 +31,9 @@ public final class ServiceCore {
 
     /** No service or client has this in its name, so channels of the core's own are told apart. */
     public static final char RESERVED = '#';
+
+    /** What a message became that was withdrawn: it is consumed, and no handler runs. */
+    public static final Body NOTHING = new Body("#nothing", new byte[0]);
 
     static final String TIMERS = "#timers";
     static final String RESULTS = "#results";
@@ -74,6 +78,19 @@ public final class ServiceCore {
     private final ArrayDeque<Read> reads = new ArrayDeque<>();
 
     private boolean provesReads;
+    private boolean keepsEpochs;
+
+    /** Whether replies may leave before they are covered; null where none ever do (C9). */
+    private Lease lease;
+
+    private Predicate<Link> takesEarly;
+
+    /** Replies of the turn that was committed last. */
+    private final List<Reply> replies = new ArrayList<>();
+
+    /** Links that hear, with what leaves next, how far turns are covered. */
+    private final Set<Link> toCover = new LinkedHashSet<>();
+
     private long newestRead;
     private long provenRead;
 
@@ -112,6 +129,24 @@ public final class ServiceCore {
     private record Later(long turn, Runnable what) {}
 
     private record Read(long number, long turn, String caller, Runnable what) {}
+
+    /** A reply to an outside client: early, or with its turn. */
+    private static final class Reply {
+        final long turn;
+        final Optional<String> peer;
+        final String caller;
+        final long request;
+        final Body body;
+        boolean left;
+
+        Reply(long turn, Optional<String> peer, String caller, long request, Body body) {
+            this.turn = turn;
+            this.peer = peer;
+            this.caller = caller;
+            this.request = request;
+            this.body = body;
+        }
+    }
 
     private record Ask(Link link, Input.Outside input) {}
 
@@ -201,6 +236,35 @@ public final class ServiceCore {
     }
 
     /**
+     * From now on the state says behind which turn each start began, and outside clients hear it
+     * first (C11). Before {@link #begin}.
+     */
+    public void keepEpochs() {
+        if (clock != null) {
+            throw new IllegalStateException("whether epochs are kept is said before the begin");
+        }
+        keepsEpochs = true;
+    }
+
+    /**
+     * From now on replies to outside clients leave at once, while the lease holds (C7, C9): {@link
+     * #early} says which, and {@link #provenSince} keeps the lease. With {@link #keepEpochs} and
+     * {@link #proveReads}; before {@link #begin}.
+     *
+     * @param leaseMillis from 1
+     * @param links to which they may; others wait for the turn
+     */
+    public void answerEarly(long leaseMillis, Predicate<Link> links) {
+        if (clock != null || !keepsEpochs || !provesReads) {
+            throw new IllegalStateException(
+                    "whether replies leave early is said before the begin, of a service that keeps"
+                            + " its epochs and proves its reads");
+        }
+        lease = new Lease(leaseMillis);
+        takesEarly = links;
+    }
+
+    /**
      * Takes what survived: the base, if there is one, then each turn's above it (K9).
      *
      * @throws IllegalArgumentException where it is not of a later turn (K10)
@@ -227,6 +291,9 @@ public final class ServiceCore {
         finalTurn = past.turn;
         forgetAtMillis = clock.nowMillis() + FORGET_EVERY_MILLIS;
         List<Action> out = new ArrayList<>();
+        if (keepsEpochs) {
+            own(List.of(new Change.EpochBegan(new Epochs.Begun(self.number(), past.turn))), out);
+        }
         boolean anew = !formers.isEmpty() && !self.birth().equals(past.bornAs);
         if (anew) {
             beginAnew(out);
@@ -605,6 +672,7 @@ public final class ServiceCore {
             detach(ended, changes);
         }
         List<Runnable> answers = new ArrayList<>();
+        replies.clear();
         for (Effects.Send send : effects.sends()) {
             changes.add(new Change.Sent(send.service(), 0, Optional.empty(), send.body()));
         }
@@ -698,7 +766,8 @@ public final class ServiceCore {
             Input.Outside ask = mine ? (Input.Outside) ended.input() : detachedAsk(reply);
             if (ask != null) {
                 detachedAsks.remove(ask);
-                answers.add(() -> answer(ask, Optional.of(reply.body())));
+                Reply given = early(Optional.empty(), reply);
+                answers.add(() -> answer(ask, given));
             }
         } else {
             if (!mine || waits(reply.peer(), reply.number())) {
@@ -706,8 +775,61 @@ public final class ServiceCore {
             }
             changes.add(
                     new Change.Sent(reply.peer(), reply.number(), Optional.empty(), reply.body()));
+            if (reply.peer().indexOf(RESERVED) >= 0) {
+                early(Optional.of(reply.peer()), reply);
+            }
         }
         return mine;
+    }
+
+    /** A reply of the turn that is about to be recorded. */
+    private Reply early(Optional<String> peer, Effects.Reply reply) {
+        Reply given = new Reply(past.turn + 1, peer, reply.peer(), reply.number(), reply.body());
+        if (lease != null) {
+            replies.add(given);
+        }
+        return given;
+    }
+
+    private void answer(Input.Outside ask, Reply reply) {
+        if (!reply.left) {
+            answer(ask, Optional.of(reply.body));
+        } else if (askers.containsKey(ask.caller())) {
+            toCover.add(askers.get(ask.caller()));
+        }
+    }
+
+    /** Something proved the office that began then, by the steady clock: the lease begins anew. */
+    public void provenSince(long steadyMillis) {
+        lease.provenSince(steadyMillis);
+    }
+
+    /**
+     * Replies of the turn that was committed last, which leave before that is final (C7, C9). To be
+     * asked once the turn was given away to become final, and before any other event.
+     */
+    public List<Action> early(Moment at) {
+        expectIdle();
+        List<Action> out = new ArrayList<>();
+        for (Reply reply : replies) {
+            Optional<Link> link =
+                    reply.peer.isPresent()
+                            ? conversation(reply.peer.get()).link()
+                            : Optional.ofNullable(askers.get(reply.caller));
+            if (link.filter(takesEarly).isPresent() && lease.holds(at.steadyMillis())) {
+                reply.left = true;
+                leavesEarly(link.get(), reply.request, reply.turn, reply.body, at, out);
+            }
+        }
+        replies.clear();
+        return halted ? new ArrayList<>() : out;
+    }
+
+    private void leavesEarly(
+            Link link, long request, long turn, Body body, Moment at, List<Action> out) {
+        lease.left(turn, at.steadyMillis());
+        Mark mark = new Mark(self.number(), turn);
+        out.add(new Action.Send(link, new Frame.Early(request, mark, body)));
     }
 
     private Input.Outside detachedAsk(Effects.Reply reply) {
@@ -761,6 +883,28 @@ public final class ServiceCore {
         }
         over(ended, past.turn);
         return leaves(ask, () -> answer(ask, Optional.of(answer)));
+    }
+
+    /** The same; the answer leaves at once where {@link #answerEarly} says so (C7, C9). */
+    public List<Action> answered(Body answer, Moment at) {
+        Running ended = expectRunning();
+        if (lease == null
+                || !(ended.input() instanceof Input.Outside ask)
+                || askers.get(ask.caller()) == null
+                || !takesEarly.test(askers.get(ask.caller()))
+                || !lease.holds(at.steadyMillis())) {
+            return answered(answer);
+        }
+        over(ended, past.turn);
+        Link link = askers.get(ask.caller());
+        List<Action> out = new ArrayList<>();
+        if (past.turn <= finalTurn) {
+            out.add(new Action.Send(link, new Frame.Answer(ask.request(), Optional.of(answer))));
+        } else {
+            leavesEarly(link, ask.request(), past.turn, answer, at, out);
+            later.add(new Later(past.turn, () -> toCover.add(link)));
+        }
+        return halted ? new ArrayList<>() : out;
     }
 
     /** The handler threw: nothing of it remains; tried again later, or put aside (K12). */
@@ -968,6 +1112,27 @@ public final class ServiceCore {
         return out;
     }
 
+    /**
+     * Takes a message back that was not consumed for good: under its number nothing is sent from
+     * now on, in a turn of its own. One that was acked, or waits in a file, stays.
+     *
+     * @param count as {@link #sentTo} said it
+     */
+    public List<Action> withdraw(String service, long count) {
+        expectIdle();
+        List<Action> out = new ArrayList<>();
+        if (!halted && past.peers.containsKey(service)) {
+            own(List.of(new Change.Withdrawn(service, count)), out);
+        }
+        return out;
+    }
+
+    /** Where a number of the pair is in the count of all messages to a service. */
+    public long countOf(String service, long number) {
+        Peer peer = past.peers.get(service);
+        return peer == null ? number : peer.countOf(number);
+    }
+
     /** Whether a message that is submitted now stays in memory, and needs no file (K13). */
     public boolean staysInMemory(String service, Body body) {
         Peer peer = past.peers.get(service);
@@ -994,6 +1159,9 @@ public final class ServiceCore {
         }
         finalTurn = Math.max(finalTurn, turn);
         attempts.finalUpTo(finalTurn);
+        if (lease != null) {
+            lease.covered(finalTurn);
+        }
         overTurns.values().removeIf(it -> it <= finalTurn);
         return release();
     }
@@ -1050,9 +1218,20 @@ public final class ServiceCore {
             }
         }
         toTalk.clear();
+        for (Link link : toCover) {
+            if (links.containsKey(link)) {
+                leaving.add(covered(link));
+            }
+        }
+        toCover.clear();
         List<Action> out = leaving;
         leaving = new ArrayList<>();
         return halted ? new ArrayList<>() : out;
+    }
+
+    private Action covered(Link link) {
+        Mark upTo = new Mark(self.number(), finalTurn);
+        return new Action.Send(link, new Frame.Covered(upTo));
     }
 
     private void talk(String key) {
@@ -1141,6 +1320,15 @@ public final class ServiceCore {
         links.put(link, new Introduction());
         if (link.outside()) {
             askers.put(caller(link), link);
+            if (keepsEpochs) {
+                out.add(new Action.Send(link, new Frame.Past(past.epochs)));
+            }
+            if (lease != null && past.turn <= finalTurn) {
+                out.add(covered(link));
+            } else if (lease != null) {
+                // Over another link it may have seen any turn up to this one.
+                later.add(new Later(past.turn, () -> toCover.add(link)));
+            }
         } else {
             Peer peer = past.peers.get(link.peer());
             hello(link, link.peer(), peer == null ? null : peer.birth, out);
@@ -1215,6 +1403,9 @@ public final class ServiceCore {
             over(link, introduction, it, out);
         } else if (frame instanceof Frame.Ask it) {
             ask(link, it, out);
+        } else if (frame instanceof Frame.Seen) {
+            // It was told when its link came: what is lost it sees by itself.
+            return out;
         } else if (introduction.from == null) {
             close(link, link.peer() + " spoke before it said who it is", out);
         } else if (frame instanceof Frame.Msg it) {

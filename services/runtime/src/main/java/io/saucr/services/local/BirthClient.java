@@ -54,6 +54,7 @@ final class BirthClient implements Client {
     private ClientFinality finality;
     private boolean confirming;
     private final ClientMessages messages = new ClientMessages();
+    private final Losses losses;
     private ClientTurns turns;
     private TurnLoop loop;
     private final Set<CompletableFuture<?>> calls = ConcurrentHashMap.newKeySet();
@@ -63,6 +64,7 @@ final class BirthClient implements Client {
         this.place = place;
         this.folder = folder;
         this.name = name;
+        this.losses = new Losses(place.name());
     }
 
     /**
@@ -105,6 +107,7 @@ final class BirthClient implements Client {
                         place.name(),
                         finality,
                         options(),
+                        losses,
                         new Turns.Surroundings(
                                 Runs::moment, random, folding, event -> loop.post(event)));
         Halt halt = (reason, cause) -> end(reason);
@@ -225,6 +228,7 @@ final class BirthClient implements Client {
 
     private void fail(String reason) {
         over = reason;
+        losses.end(reason);
         // Whoever is not in the set yet looks at the reason after it is.
         calls.forEach(it -> it.completeExceptionally(new ServiceException(reason)));
     }
@@ -235,7 +239,9 @@ final class BirthClient implements Client {
         messages.check(answer);
         Body body = messages.encode(message, place.options().largestMessageBytes());
         CompletableFuture<Body> given = new CompletableFuture<>();
-        submit(body, Optional.of(given), new CompletableFuture<>(), given);
+        ClientTurns.About about =
+                new ClientTurns.About(message, it -> messages.decode(place.name(), it, answer));
+        submit(body, about, Optional.of(given), new CompletableFuture<>(), given);
         return PlainClient.told(given, it -> messages.decode(place.name(), it, answer));
     }
 
@@ -244,12 +250,14 @@ final class BirthClient implements Client {
         TurnGuard.refuse("send", "send by the turn");
         Body body = messages.encode(message, place.options().largestMessageBytes());
         CompletableFuture<Void> consumed = new CompletableFuture<>();
-        submit(body, Optional.empty(), consumed, consumed);
+        ClientTurns.About about = new ClientTurns.About(message, it -> it);
+        submit(body, about, Optional.empty(), consumed, consumed);
         return PlainClient.told(consumed, it -> null);
     }
 
     private void submit(
             Body body,
+            ClientTurns.About about,
             Optional<CompletableFuture<Body>> answer,
             CompletableFuture<Void> consumed,
             CompletableFuture<?> call) {
@@ -259,7 +267,17 @@ final class BirthClient implements Client {
             call.completeExceptionally(new ServiceException(over));
             return;
         }
-        loop.post(() -> turns.call(body, answer, consumed));
+        loop.post(() -> turns.call(body, about, answer, consumed));
+    }
+
+    @Override
+    public void onLost(LossHandler handler) {
+        losses.decidedBy(handler);
+    }
+
+    @Override
+    public long lostReplies() {
+        return losses.count();
     }
 
     @Override

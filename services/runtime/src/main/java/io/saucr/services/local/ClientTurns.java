@@ -1,13 +1,16 @@
 package io.saucr.services.local;
 
+import io.saucr.services.Lost;
 import io.saucr.services.ServiceException;
 import io.saucr.services.core.Action;
 import io.saucr.services.core.Body;
 import io.saucr.services.core.Change;
 import io.saucr.services.core.Effects;
+import io.saucr.services.core.Epochs;
 import io.saucr.services.core.Frame;
 import io.saucr.services.core.Input;
 import io.saucr.services.core.Link;
+import io.saucr.services.core.Mark;
 import io.saucr.services.core.Moment;
 import io.saucr.services.core.ServiceCore;
 import io.saucr.services.journal.Base;
@@ -15,12 +18,18 @@ import io.saucr.services.state.Changes;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,12 +67,56 @@ public final class ClientTurns implements Endpoint {
     /** The last call that was told to be consumed. */
     private long told;
 
+    private final Consumer<Runnable> between;
+    private final Losses losses;
+
+    /** Whether somebody decides what becomes of replies that are lost: until then all waits. */
+    private boolean deciding;
+
+    /** What came meanwhile, in its order. */
+    private final ArrayDeque<Held> held = new ArrayDeque<>();
+
     /** Calls up to this one were sent to a birth of the service that is gone; 0 for none. */
     private long orphaned;
 
+    private record Held(Link link, Frame frame) {}
+
+    /**
+     * What a call is about, for who hears that its reply is lost.
+     *
+     * @param request what was asked
+     * @param read makes of an answer what the caller expects
+     */
+    public record About(Object request, Function<Body, Object> read) {}
+
     /** What waits for one call: a turn that consumed it, or an answer. */
-    private record Waiting(
-            Optional<CompletableFuture<Body>> answer, CompletableFuture<Void> consumed) {
+    private static final class Waiting {
+        final Body body;
+        final About about;
+        final CompletableFuture<Void> consumed;
+        Optional<CompletableFuture<Body>> answer;
+
+        /** What was told before it was final, and what that shows; null before (C7). */
+        Body said;
+
+        Mark mark;
+
+        Waiting(
+                Body body,
+                About about,
+                Optional<CompletableFuture<Body>> answer,
+                CompletableFuture<Void> consumed) {
+            this.body = body;
+            this.about = about;
+            this.answer = answer;
+            this.consumed = consumed;
+        }
+
+        boolean saidOtherThan(Body last) {
+            return said != null
+                    && !(said.type().equals(last.type())
+                            && Arrays.equals(said.bytes(), last.bytes()));
+        }
 
         void fail(String reason) {
             ServiceException exception = new ServiceException(reason);
@@ -77,9 +130,12 @@ public final class ClientTurns implements Endpoint {
             String service,
             Finality finality,
             TurnOptions options,
+            Losses losses,
             Turns.Surroundings surroundings)
             throws IOException {
         this.service = service;
+        this.losses = losses;
+        this.between = surroundings.between();
         this.clock = surroundings.clock();
         this.core =
                 new ServiceCore(
@@ -101,6 +157,7 @@ public final class ClientTurns implements Endpoint {
     /**
      * Recovers what an earlier start sent and was not told of.
      *
+     * @param losses decides what becomes of calls whose replies are lost
      * @throws IOException where what survived cannot be read; says what to do
      */
     public static ClientTurns open(
@@ -108,9 +165,10 @@ public final class ClientTurns implements Endpoint {
             String service,
             Finality finality,
             TurnOptions options,
+            Losses losses,
             Turns.Surroundings surroundings)
             throws IOException {
-        return new ClientTurns(name, service, finality, options, surroundings);
+        return new ClientTurns(name, service, finality, options, losses, surroundings);
     }
 
     private static void noState(Base.Writer writer) {}
@@ -143,15 +201,17 @@ public final class ClientTurns implements Endpoint {
     /**
      * Sends a message, or a query.
      *
+     * @param about what it is, should its reply be lost
      * @param answer completed by the service's answer, where one is wanted
      * @param consumed completed once the turn that consumed it is final; both fail with {@link
      *     ServiceException} where the service put it aside or is gone
      */
     public void call(
             Body message,
+            About about,
             Optional<CompletableFuture<Body>> answer,
             CompletableFuture<Void> consumed) {
-        Waiting call = new Waiting(answer, consumed);
+        Waiting call = new Waiting(message, about, answer, consumed);
         if (over != null) {
             call.fail(over);
             return;
@@ -186,6 +246,83 @@ public final class ClientTurns implements Endpoint {
 
     @Override
     public void frame(Link link, Frame frame) {
+        if (deciding) {
+            held.add(new Held(link, frame));
+        } else if (frame instanceof Frame.Early it) {
+            early(it);
+        } else if (frame instanceof Frame.Past it) {
+            hear(it.epochs());
+        } else if (!(frame instanceof Frame.Covered)) {
+            // That a reply stands its message says, too, which comes then.
+            take(link, frame);
+        }
+    }
+
+    /** An answer before it is final: it is told, and kept until its message comes (C7). */
+    private void early(Frame.Early frame) {
+        Waiting call = waiting.get(core.countOf(service, frame.request()));
+        if (call != null && call.said == null && call.answer.isPresent()) {
+            call.said = frame.body();
+            call.mark = frame.mark();
+            call.answer.get().complete(frame.body());
+        }
+    }
+
+    /** What was told of an epoch that is over stands, or is lost (C11). */
+    private void hear(Epochs epochs) {
+        Map<Long, Waiting> gone = new TreeMap<>();
+        List<Lost> lost = new ArrayList<>();
+        waiting.forEach(
+                (number, call) -> {
+                    if (call.said != null) {
+                        OptionalLong from = epochs.lostFrom(call.mark);
+                        if (from.isPresent()) {
+                            gone.put(number, call);
+                            lost.add(lost(call, from.getAsLong()));
+                        }
+                    }
+                });
+        if (lost.isEmpty()) {
+            return;
+        }
+        deciding = true;
+        CompletableFuture<Void> unused =
+                losses.decide(lost).thenAccept(again -> between.accept(() -> decided(gone, again)));
+    }
+
+    /** The call's answer is another one from now on. */
+    private static Lost lost(Waiting call, long survived) {
+        CompletableFuture<Body> anew = new CompletableFuture<>();
+        Lost lost =
+                new Lost(
+                        call.about.request(),
+                        call.mark.epoch(),
+                        call.mark.turn(),
+                        survived,
+                        anew.thenApply(call.about.read()));
+        call.answer = Optional.of(anew);
+        call.said = null;
+        call.mark = null;
+        return lost;
+    }
+
+    private void decided(Map<Long, Waiting> gone, List<Boolean> again) {
+        Iterator<Boolean> decisions = again.iterator();
+        gone.forEach(
+                (number, call) -> {
+                    // What is asked again waits in the outbox still, in its place.
+                    if (!decisions.next() && waiting.remove(number) != null) {
+                        recording.perform(core.withdraw(service, number));
+                    }
+                });
+        deciding = false;
+        while (!held.isEmpty() && !deciding) {
+            Held next = held.remove();
+            frame(next.link(), next.frame());
+        }
+    }
+
+    private void take(Link link, Frame frame) {
         List<Action> actions = core.frame(link, frame, clock.get());
         boolean over =
                 actions.stream()
@@ -200,6 +337,7 @@ public final class ClientTurns implements Endpoint {
 
     @Override
     public void linkDown(Link link) {
+        held.removeIf(it -> it.link().equals(link));
         recording.perform(core.linkDown(link));
     }
 
@@ -215,8 +353,8 @@ public final class ClientTurns implements Endpoint {
                 break;
             }
             told = entry.getKey();
-            entry.getValue().consumed().complete(null);
-            if (entry.getValue().answer().isEmpty()) {
+            entry.getValue().consumed.complete(null);
+            if (entry.getValue().answer.isEmpty()) {
                 done.add(entry.getKey());
             }
         }
@@ -261,11 +399,17 @@ public final class ClientTurns implements Endpoint {
             call = waiting.remove(it.answers());
             if (call != null) {
                 Body body = it.body();
-                call.consumed().complete(null);
-                call.answer().ifPresent(answer -> answer.complete(body));
+                call.consumed.complete(null);
+                if (call.saidOtherThan(body)) {
+                    tellLost(call);
+                }
+                call.answer.ifPresent(answer -> answer.complete(body));
             }
         } else if (input instanceof Input.Returned it && it.service().equals(service)) {
             call = waiting.remove(it.number());
+            if (call != null && call.said != null) {
+                tellLost(call);
+            }
             if (call != null) {
                 call.fail(
                         service
@@ -279,6 +423,27 @@ public final class ClientTurns implements Endpoint {
             LOG.debug("{} from {}: nobody waits for it", input.body(), service);
         }
         recording.append(core.commit(nothing()), Changes.NONE);
+    }
+
+    /** Its reply is lost, and its message is consumed or was returned: it is told at last. */
+    private void tellLost(Waiting call) {
+        Lost lost = lost(call, 0);
+        CompletableFuture<Body> anew = call.answer.orElseThrow();
+        CompletableFuture<Void> unused =
+                losses.decide(List.of(lost))
+                        .thenAccept(
+                                again -> {
+                                    if (again.get(0)) {
+                                        between.accept(
+                                                () ->
+                                                        call(
+                                                                call.body,
+                                                                call.about,
+                                                                Optional.of(anew),
+                                                                new CompletableFuture<>()));
+                                    }
+                                });
+        call.answer = Optional.empty();
     }
 
     private Effects nothing() {

@@ -10,6 +10,7 @@ import io.saucr.services.core.Body;
 import io.saucr.services.core.Change;
 import io.saucr.services.core.Count;
 import io.saucr.services.core.Delta;
+import io.saucr.services.core.Epochs;
 import io.saucr.services.core.Input;
 import io.saucr.services.state.Changes;
 import java.io.ByteArrayOutputStream;
@@ -77,6 +78,8 @@ public final class DeltaFormat {
     private static final int RETURN_AGAIN = 41;
     private static final int PARKED_RETURN_IS = 42;
     private static final int AT = 50;
+    private static final int EPOCH_BEGAN = 60;
+    private static final int WITHDRAWN = 61;
 
     private DeltaFormat() {}
 
@@ -221,6 +224,14 @@ public final class DeltaFormat {
         } else if (change instanceof Change.RepeatGone it) {
             begin(out, REPEAT_GONE);
             out.writeString(it.type());
+        } else if (change instanceof Change.Withdrawn it) {
+            begin(out, WITHDRAWN);
+            out.writeString(it.peer());
+            out.writeNumber(it.count());
+        } else if (change instanceof Change.EpochBegan it) {
+            begin(out, EPOCH_BEGAN);
+            out.writeNumber(it.begun().epoch());
+            out.writeNumber(it.begun().after());
         } else if (change instanceof Change.OutputMade it) {
             begin(out, OUTPUT_MADE);
             write(it.body(), out);
@@ -460,6 +471,8 @@ public final class DeltaFormat {
             case TIMERS_UP_TO -> new Change.TimersUpTo(in.number());
             case REPEAT_DUE -> new Change.RepeatDue(in.text(), in.number(), in.number());
             case REPEAT_GONE -> new Change.RepeatGone(in.text());
+            case WITHDRAWN -> new Change.Withdrawn(in.text(), in.number());
+            case EPOCH_BEGAN -> new Change.EpochBegan(new Epochs.Begun(in.number(), in.number()));
             case OUTPUT_MADE -> new Change.OutputMade(in.body());
             case OUTPUT_DONE -> new Change.OutputDone(in.number());
             case RETURN_TAKEN -> new Change.ReturnTaken(in.number());

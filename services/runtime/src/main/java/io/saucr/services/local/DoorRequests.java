@@ -271,7 +271,9 @@ final class DoorRequests {
             @Override
             public void send(Link link, Frame frame) {
                 if (isRequest(link)) {
-                    leaves(link, frame);
+                    if (frame instanceof Frame.Answer || frame instanceof Frame.Refused) {
+                        leaves(link, frame);
+                    }
                 } else {
                     border.send(link, frame);
                 }

@@ -11,6 +11,7 @@ import io.saucr.services.state.Changes;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.Supplier;
 
 /**
@@ -115,6 +116,27 @@ public interface Finality extends AutoCloseable {
      */
     default void prove(long read) {
         throw new IllegalStateException("read " + read + " needs no proof here");
+    }
+
+    /** Whether the state says behind which turn each start began, for clients to hear (C11). */
+    default boolean keepsEpochs() {
+        return false;
+    }
+
+    /**
+     * So long replies to outside clients may leave before their turns are final (C9); 0 where they
+     * wait. What is positive goes with {@link #keepsEpochs} and {@link #provesReads}.
+     */
+    default long leaseMillis() {
+        return 0;
+    }
+
+    /**
+     * Since when this start was in office for certain, by the steady clock in ms; empty before that
+     * is known, and once it is out of office (C9). Any thread.
+     */
+    default OptionalLong officeSince() {
+        return OptionalLong.empty();
     }
 
     /**

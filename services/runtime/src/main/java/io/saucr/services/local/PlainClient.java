@@ -2,11 +2,15 @@ package io.saucr.services.local;
 
 import io.saucr.services.Address;
 import io.saucr.services.Client;
+import io.saucr.services.Lost;
 import io.saucr.services.ServiceException;
+import io.saucr.services.core.Body;
 import io.saucr.services.ensemble.Names;
 import io.saucr.services.net.AskingClient;
 import java.io.IOException;
 import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -25,11 +29,13 @@ final class PlainClient implements Client {
     private final Place place;
     private final ClientMessages messages = new ClientMessages();
     private final ExecutorService executor;
+    private final Losses losses;
     private final AskingClient asking;
     private final Optional<Names> names;
 
     PlainClient(Place place) throws IOException {
         this.place = place;
+        losses = new Losses(place.name());
         executor =
                 Executors.newSingleThreadExecutor(
                         task -> {
@@ -46,6 +52,7 @@ final class PlainClient implements Client {
                             place.name(),
                             place.net(),
                             executor,
+                            this::lost,
                             new Random(new SecureRandom().nextLong()));
             opened = true;
         } finally {
@@ -103,25 +110,58 @@ final class PlainClient implements Client {
         TurnGuard.refuse("ask", "send to the service, which answers by a message");
         messages.check(answer);
         return told(
-                asking.ask(messages.encode(message, place.options().largestMessageBytes())),
-                body ->
-                        messages.decode(
-                                place.name(),
-                                body.orElseThrow(
-                                        () ->
-                                                new ServiceException(
-                                                        place.name()
-                                                                + " consumed the message and"
-                                                                + " gave no answer")),
-                                answer));
+                asking.ask(
+                        messages.encode(message, place.options().largestMessageBytes()),
+                        new Asked(message, answer)),
+                body -> read(body, answer));
+    }
+
+    /** What a request is about, should its reply be lost. */
+    private record Asked(Object message, Class<?> answer) {}
+
+    private <A> A read(Optional<Body> body, Class<A> answer) {
+        return messages.decode(
+                place.name(),
+                body.orElseThrow(
+                        () ->
+                                new ServiceException(
+                                        place.name() + " consumed the message and gave no answer")),
+                answer);
+    }
+
+    private CompletableFuture<List<Boolean>> lost(List<AskingClient.LostReply> replies) {
+        List<Lost> all = new ArrayList<>();
+        for (AskingClient.LostReply each : replies) {
+            Asked asked = (Asked) each.about();
+            all.add(
+                    new Lost(
+                            asked.message(),
+                            each.mark().epoch(),
+                            each.mark().turn(),
+                            each.survived(),
+                            each.again().thenApply(body -> read(body, asked.answer()))));
+        }
+        return losses.decide(all);
     }
 
     @Override
     public CompletableFuture<Void> send(Object message) {
         TurnGuard.refuse("send", "send by the turn");
         return told(
-                asking.ask(messages.encode(message, place.options().largestMessageBytes())),
+                asking.ask(
+                        messages.encode(message, place.options().largestMessageBytes()),
+                        new Asked(message, Object.class)),
                 body -> null);
+    }
+
+    @Override
+    public void onLost(LossHandler handler) {
+        losses.decidedBy(handler);
+    }
+
+    @Override
+    public long lostReplies() {
+        return losses.count();
     }
 
     @Override
@@ -129,6 +169,7 @@ final class PlainClient implements Client {
         TurnGuard.refuse("close", "a client's end waits");
         names.ifPresent(Names::close);
         asking.close();
+        losses.end("the client of " + place.name() + " was closed");
         executor.shutdown();
     }
 }

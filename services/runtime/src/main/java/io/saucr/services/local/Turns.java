@@ -71,6 +71,10 @@ public final class Turns implements Endpoint {
     private final DoorRequests requests;
     private final long recovered;
     private final TreeMap<Long, List<Runnable>> whenFinal = new TreeMap<>();
+
+    /** Whether replies to clients may leave before their turn is final (C7). */
+    private final boolean early;
+
     private volatile boolean noRoom;
     private volatile boolean scarce;
     private volatile boolean held;
@@ -112,6 +116,14 @@ public final class Turns implements Endpoint {
         this.core = new ServiceCore(name, options.limits());
         if (finality.provesReads()) {
             core.proveReads();
+        }
+        if (finality.keepsEpochs()) {
+            core.keepEpochs();
+        }
+        early = finality.leaseMillis() > 0;
+        if (early) {
+            // Who asks by HTTP could not be told of a loss.
+            core.answerEarly(finality.leaseMillis(), link -> !DoorRequests.isRequest(link));
         }
         // Half of the first birth: who chooses keys does not know it, and it stays the same.
         state = new StateStore(name, finality.first().low(), options.checksValues());
@@ -484,6 +496,10 @@ public final class Turns implements Endpoint {
 
     private void run(Input input) {
         String type = input.body().type();
+        if (input instanceof Input.Message && type.equals(ServiceCore.NOTHING.type())) {
+            recording.append(core.commit(nothing()), Changes.NONE);
+            return;
+        }
         if (!isAllowed(input)) {
             LOG.warn("{}: {} came from somebody who may not send it: {}", name, type, input);
             recording.perform(core.forbidden("you may not send " + type + " to " + name));
@@ -619,6 +635,19 @@ public final class Turns implements Endpoint {
         Delta delta = core.commit(effects);
         requests.committed(input, turn, delta.turn());
         recording.append(delta, changes);
+        leaveEarly();
+    }
+
+    /** The replies of the turn that was just given away may leave at once (C7, C9). */
+    private void leaveEarly() {
+        if (early) {
+            lookAtOffice();
+            recording.perform(core.early(clock.get()));
+        }
+    }
+
+    private void lookAtOffice() {
+        finality.officeSince().ifPresent(core::provenSince);
     }
 
     private void query(Input input, QueryHandler<Object> handler) {
@@ -648,6 +677,10 @@ public final class Turns implements Endpoint {
         } else if (input instanceof Input.Message it) {
             // It has a number, so that it is consumed by a turn.
             recording.append(core.commit(replyOnly(it, answer[0])), Changes.NONE);
+            leaveEarly();
+        } else if (early) {
+            lookAtOffice();
+            recording.perform(core.answered(answer[0], clock.get()));
         } else {
             recording.perform(core.answered(answer[0]));
         }
@@ -668,6 +701,11 @@ public final class Turns implements Endpoint {
                             + " are allowed: ask for a part");
         }
         return answer;
+    }
+
+    private Effects nothing() {
+        return new Effects(
+                List.of(), List.of(), List.of(), List.of(), List.of(), core.newestTimer(), false);
     }
 
     private Effects replyOnly(Input.Message to, Body answer) {

@@ -3,7 +3,9 @@ package io.saucr.services.net;
 import io.saucr.services.Address;
 import io.saucr.services.ServiceException;
 import io.saucr.services.core.Body;
+import io.saucr.services.core.Epochs;
 import io.saucr.services.core.Frame;
+import io.saucr.services.core.Mark;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -11,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -21,9 +24,13 @@ import java.util.concurrent.Executor;
  * sent when its connection ended fails, as nobody here can know whether it was consumed; one that
  * was not waits for the next connection.
  *
+ * <p>A reply that came early (C7) is kept until the service says that it is covered. Where it is
+ * lost, that is told before anything is sent to the successor or heard of it (C11), and what is to
+ * be asked again is sent first.
+ *
  * <p>What waits is bounded (K13): at most {@link #MOST_WAITING} requests, which together have at
  * most {@link NetOptions#unsentBytes}, wait to be sent; at most {@link #MOST_UNANSWERED} wait for
- * their answer, and more wait to be sent.
+ * their answer or to be covered, and more wait to be sent.
  *
  * <p>Any thread; its lock is held for moments only, never while a request is completed.
  */
@@ -35,7 +42,32 @@ public final class AskingClient implements AutoCloseable {
     /** So many requests at most were sent and not answered. */
     public static final int MOST_UNANSWERED = 16 << 10;
 
+    /**
+     * A reply that is lost.
+     *
+     * @param about what the caller said of the request
+     * @param survived the last turn of the mark's epoch that survived
+     * @param again completed as a request's answer, where it is asked again
+     */
+    public record LostReply(
+            Object about, Mark mark, long survived, CompletableFuture<Optional<Body>> again) {}
+
+    /** Decides what becomes of requests whose replies are lost. */
+    public interface LossListener {
+
+        /**
+         * Told on the executor, and must not block. Not told again before what it returned is done.
+         *
+         * @param replies in the order of the requests
+         * @return which of them are asked again, in their order; must not fail
+         */
+        CompletableFuture<List<Boolean>> lost(List<LostReply> replies);
+    }
+
+    private record Kept(Asked asked, Mark mark) {}
+
     private final String service;
+    private final LossListener losses;
     private final NetOptions options;
     private final Peers peers;
 
@@ -47,6 +79,16 @@ public final class AskingClient implements AutoCloseable {
     /** Sent on the connection that there is, by their numbers. */
     private final Map<Long, Asked> unanswered = new LinkedHashMap<>();
 
+    /** Answered early and not covered, by their numbers. */
+    private final Map<Long, Kept> kept = new LinkedHashMap<>();
+
+    /** A connection of which nothing counts before it is known what is lost; null for none. */
+    private Connection introducing;
+
+    /** What it said of that; null before. */
+    private Epochs said;
+
+    private boolean deciding;
     private long lastRequest;
 
     /** Null while there is none. */
@@ -54,7 +96,8 @@ public final class AskingClient implements AutoCloseable {
 
     private boolean closed;
 
-    private record Asked(long request, Body body, CompletableFuture<Optional<Body>> answer) {}
+    private record Asked(
+            long request, Body body, Object about, CompletableFuture<Optional<Body>> answer) {}
 
     private AskingClient(
             Transport transport,
@@ -62,9 +105,11 @@ public final class AskingClient implements AutoCloseable {
             String service,
             NetOptions options,
             Executor executor,
+            LossListener losses,
             Random random)
             throws IOException {
         this.service = service;
+        this.losses = losses;
         this.options = options;
         this.peers = Peers.openClient(transport, self, options, new Answers(), executor, random);
     }
@@ -77,6 +122,7 @@ public final class AskingClient implements AutoCloseable {
      * @param service whom it asks; with TLS its certificate bears that name
      * @param executor completes the requests, one at a time in the order given, not on the thread
      *     that gives it; ended after this is closed. A completion that blocks holds up the others
+     * @param losses decides what becomes of requests whose replies are lost
      * @param random for the pauses between attempts to connect; used from here alone
      * @throws IOException where the keys cannot be used; says which file and what to do
      * @throws IllegalArgumentException where a name is too long or not printable
@@ -87,10 +133,11 @@ public final class AskingClient implements AutoCloseable {
             String service,
             NetOptions options,
             Executor executor,
+            LossListener losses,
             Random random)
             throws IOException {
         FrameFields.nameBytes("service", service);
-        return new AskingClient(transport, self, service, options, executor, random);
+        return new AskingClient(transport, self, service, options, executor, losses, random);
     }
 
     /**
@@ -106,13 +153,14 @@ public final class AskingClient implements AutoCloseable {
     /**
      * Sends a request, or lets it wait until it can be sent. Does not wait.
      *
+     * @param about what {@link LossListener} is told of it
      * @return the answer, empty where the service gave none; fails with {@link ServiceException}
      *     where the service refuses, the connection ends before the answer, too much waits already,
      *     or this is closed. Cancelled before it is sent, the request is never sent
      * @throws IllegalArgumentException where it has more than {@link NetOptions#bodyBytes}, or its
      *     type is no name
      */
-    public CompletableFuture<Optional<Body>> ask(Body body) {
+    public CompletableFuture<Optional<Body>> ask(Body body, Object about) {
         FrameFields.nameBytes("type", body.type());
         int length = body.bytes().length;
         if (length > options.bodyBytes()) {
@@ -131,7 +179,7 @@ public final class AskingClient implements AutoCloseable {
             refusal = refusal(length);
             if (refusal == null) {
                 lastRequest++;
-                waiting.add(new Asked(lastRequest, body, answer));
+                waiting.add(new Asked(lastRequest, body, about, answer));
                 waitingBytes += length;
                 send();
             }
@@ -180,7 +228,7 @@ public final class AskingClient implements AutoCloseable {
     private void send() {
         while (link != null
                 && !waiting.isEmpty()
-                && unanswered.size() < MOST_UNANSWERED
+                && unanswered.size() + kept.size() < MOST_UNANSWERED
                 && link.writable()) {
             Asked next = waiting.remove();
             waitingBytes -= next.body().bytes().length;
@@ -202,6 +250,8 @@ public final class AskingClient implements AutoCloseable {
         synchronized (this) {
             closed = true;
             link = null;
+            introducing = null;
+            kept.clear();
             sent = new ArrayList<>(unanswered.values());
             unanswered.clear();
             unsent = new ArrayList<>(waiting);
@@ -211,6 +261,80 @@ public final class AskingClient implements AutoCloseable {
         fail(sent, unknown("this client was closed"));
         fail(unsent, "the request to " + service + " was not sent: its client was closed");
         peers.close();
+    }
+
+    private Optional<Kept> newestKept() {
+        return kept.values().stream().reduce((older, newer) -> newer);
+    }
+
+    private void introduced(Connection from, Epochs epochs) {
+        synchronized (this) {
+            if (from != introducing) {
+                return;
+            }
+            said = epochs;
+        }
+        settle();
+    }
+
+    /** What an epoch that is over did is covered or lost; then the connection counts (C11). */
+    private void settle() {
+        List<Kept> gone = new ArrayList<>();
+        List<LostReply> lost = new ArrayList<>();
+        synchronized (this) {
+            if (introducing == null || deciding || (said == null && !kept.isEmpty())) {
+                return;
+            }
+            for (Kept each : List.copyOf(kept.values())) {
+                OptionalLong survived = said.lostFrom(each.mark());
+                if (survived.isPresent()) {
+                    gone.add(each);
+                    lost.add(
+                            new LostReply(
+                                    each.asked().about(),
+                                    each.mark(),
+                                    survived.getAsLong(),
+                                    new CompletableFuture<>()));
+                }
+                if (said.isOver(each.mark().epoch())) {
+                    kept.remove(each.asked().request());
+                }
+            }
+            deciding = !lost.isEmpty();
+            if (!deciding) {
+                link = introducing;
+                introducing = null;
+                send();
+            }
+        }
+        if (!lost.isEmpty()) {
+            CompletableFuture<Void> unused =
+                    losses.lost(lost).thenAccept(again -> decided(gone, lost, again));
+        }
+    }
+
+    private void decided(List<Kept> gone, List<LostReply> lost, List<Boolean> again) {
+        boolean ended;
+        synchronized (this) {
+            deciding = false;
+            ended = closed;
+            for (int i = gone.size() - 1; !ended && i >= 0; i--) {
+                if (again.get(i)) {
+                    Asked asked = gone.get(i).asked();
+                    lastRequest++;
+                    waiting.addFirst(
+                            new Asked(
+                                    lastRequest, asked.body(), asked.about(), lost.get(i).again()));
+                    waitingBytes += asked.body().bytes().length;
+                }
+            }
+        }
+        if (ended) {
+            String reason = "a request to " + service + " was not repeated: its client was closed";
+            lost.forEach(it -> it.again().completeExceptionally(new ServiceException(reason)));
+        } else {
+            settle();
+        }
     }
 
     private String unknown(String reason) {
@@ -232,9 +356,17 @@ public final class AskingClient implements AutoCloseable {
         @Override
         public void up(Connection up) {
             synchronized (AskingClient.this) {
-                if (!closed) {
+                if (closed) {
+                    return;
+                }
+                if (kept.isEmpty() && !deciding) {
                     link = up;
                     send();
+                } else {
+                    introducing = up;
+                    said = null;
+                    newestKept().ifPresent(it -> up.send(new Frame.Seen(it.mark())));
+                    settle();
                 }
             }
         }
@@ -248,7 +380,38 @@ public final class AskingClient implements AutoCloseable {
                 take(it.request())
                         .ifPresent(asked -> fail(List.of(asked), service + " refused: " + reason));
             }
+            if (frame instanceof Frame.Early it) {
+                early(it);
+            } else if (frame instanceof Frame.Covered it) {
+                covered(it.upTo());
+            } else if (frame instanceof Frame.Past it) {
+                introduced(from, it.epochs());
+            }
             // Whatever else a service says is for who has a birth.
+        }
+
+        private void early(Frame.Early early) {
+            Asked asked;
+            synchronized (AskingClient.this) {
+                asked = unanswered.remove(early.request());
+                if (asked != null) {
+                    kept.put(early.request(), new Kept(asked, early.mark()));
+                }
+            }
+            if (asked != null) {
+                asked.answer().complete(Optional.of(early.body()));
+            }
+        }
+
+        private void covered(Mark upTo) {
+            synchronized (AskingClient.this) {
+                kept.values()
+                        .removeIf(
+                                it ->
+                                        it.mark().epoch() == upTo.epoch()
+                                                && it.mark().turn() <= upTo.turn());
+                send();
+            }
         }
 
         /** Empty where nobody waits: it gave up, or the request was never made. */
@@ -271,6 +434,9 @@ public final class AskingClient implements AutoCloseable {
         public void down(Connection gone, String reason) {
             List<Asked> lost;
             synchronized (AskingClient.this) {
+                if (gone == introducing) {
+                    introducing = null;
+                }
                 if (gone != link) {
                     return;
                 }

@@ -570,7 +570,9 @@ public final class Connection implements Dialer.Reached {
         if (frame.frame() instanceof Frame.Hello hello) {
             said(hello.name());
         } else if (!up) {
-            if (outside && frame.frame() instanceof Frame.Ask) {
+            if (outside
+                    && (frame.frame() instanceof Frame.Ask
+                            || frame.frame() instanceof Frame.Seen)) {
                 beginNameless();
             } else {
                 end(

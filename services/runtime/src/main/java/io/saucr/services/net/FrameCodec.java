@@ -24,9 +24,13 @@ import io.netty.buffer.ByteBufAllocator;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Body;
 import io.saucr.services.core.Count;
+import io.saucr.services.core.Epochs;
 import io.saucr.services.core.Frame;
 import io.saucr.services.core.Incarnation;
+import io.saucr.services.core.Mark;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -48,6 +52,10 @@ import java.util.Optional;
  * GONE       birth
  * ASK        request, 8 | type, a name | body to the end
  * ANSWER     request, 8 | 0, or 1 and type, a name | body to the end
+ * EARLY      request, 8 | epoch, 8 | turn, 8 | type, a name | body to the end
+ * PAST       epoch, 8 | turn behind which it began, 8 | ... to the end, the newest last
+ * COVERED    epoch, 8 | turn, 8
+ * SEEN       epoch, 8 | turn, 8
  * KEEPALIVE
  * GOODBYE    text
  * </pre>
@@ -77,6 +85,12 @@ final class FrameCodec {
     private static final int ANSWER = 7;
     private static final int KEEPALIVE = 8;
     private static final int GOODBYE = 9;
+    private static final int EARLY = 10;
+    private static final int PAST = 11;
+    private static final int COVERED = 12;
+    private static final int SEEN = 13;
+
+    private static final int BEGUN_BYTES = 8 + 8;
 
     private final int frameBytes;
 
@@ -158,6 +172,23 @@ final class FrameCodec {
             return out;
         } else if (frame instanceof Frame.Answer answer) {
             return write(answer, room);
+        } else if (frame instanceof Frame.Early early) {
+            byte[] type = nameBytes("type", early.body().type());
+            ByteBuf out = begin(EARLY, 8 + 8 + 8 + 2 + type.length, early.body(), room);
+            out.writeLong(early.request());
+            writeMark(out, early.mark());
+            writeBody(out, type, early.body());
+            return out;
+        } else if (frame instanceof Frame.Past past) {
+            return write(past, room);
+        } else if (frame instanceof Frame.Covered covered) {
+            ByteBuf out = begin(COVERED, 8 + 8, room);
+            writeMark(out, covered.upTo());
+            return out;
+        } else if (frame instanceof Frame.Seen seen) {
+            ByteBuf out = begin(SEEN, 8 + 8, room);
+            writeMark(out, seen.newest());
+            return out;
         }
         throw new IllegalArgumentException("no kind of frame: " + frame);
     }
@@ -211,6 +242,24 @@ final class FrameCodec {
         out.writeByte(1);
         writeBody(out, type, body);
         return out;
+    }
+
+    /** The newest epochs that a frame takes: who knows an older one has lost all of it. */
+    private ByteBuf write(Frame.Past past, Room room) {
+        List<Epochs.Begun> all = past.epochs().begun();
+        int most = (frameBytes - 1) / BEGUN_BYTES;
+        List<Epochs.Begun> newest = all.subList(Math.max(0, all.size() - most), all.size());
+        ByteBuf out = begin(PAST, newest.size() * BEGUN_BYTES, room);
+        for (Epochs.Begun each : newest) {
+            out.writeLong(each.epoch());
+            out.writeLong(each.after());
+        }
+        return out;
+    }
+
+    private static void writeMark(ByteBuf out, Mark mark) {
+        out.writeLong(mark.epoch());
+        out.writeLong(mark.turn());
     }
 
     private ByteBuf begin(int kind, int fields, Body body, Room room) {
@@ -346,6 +395,14 @@ final class FrameCodec {
                                     readNumber(in, "request", 0),
                                     readFlag(in) ? Optional.of(readBody(in)) : Optional.empty()),
                             bytes);
+            case EARLY ->
+                    new Signal.Arrived(
+                            new Frame.Early(
+                                    readNumber(in, "request", 0), readMark(in), readBody(in)),
+                            bytes);
+            case PAST -> new Signal.Arrived(new Frame.Past(readEpochs(in)), bytes);
+            case SEEN -> new Signal.Arrived(new Frame.Seen(readMark(in)), bytes);
+            case COVERED -> new Signal.Arrived(new Frame.Covered(readMark(in)), bytes);
             case KEEPALIVE -> new Signal.KeepAlive();
             case GOODBYE -> new Signal.Goodbye(printable(readText(in)));
             default -> throw new BadFrameException("there is no frame of kind " + kind);
@@ -375,6 +432,25 @@ final class FrameCodec {
         long answers = readNumber(in, "answered message", 0);
         Optional<String> refusal = readFlag(in) ? Optional.of(readText(in)) : Optional.empty();
         return new Frame.Msg(number, answers, refusal, readBody(in));
+    }
+
+    private static Mark readMark(ByteBuf in) {
+        return new Mark(readNumber(in, "epoch", 1), readNumber(in, "turn", 0));
+    }
+
+    private static Epochs readEpochs(ByteBuf in) {
+        List<Epochs.Begun> all = new ArrayList<>();
+        while (in.isReadable()) {
+            if (all.size() == Epochs.MOST) {
+                throw new BadFrameException("more than " + Epochs.MOST + " epochs in a frame");
+            }
+            all.add(new Epochs.Begun(readNumber(in, "epoch", 1), readNumber(in, "turn", 0)));
+        }
+        try {
+            return new Epochs(all);
+        } catch (IllegalArgumentException e) {
+            throw new BadFrameException(e.getMessage());
+        }
     }
 
     private static Body readBody(ByteBuf in) {

@@ -61,7 +61,8 @@ final class Batches {
      */
     synchronized boolean add(Delta delta, Changes changes) {
         boolean first = all.isEmpty();
-        if (first || closed || all.getLast().bytes >= mostBytes) {
+        boolean next = first || closed || all.getLast().bytes >= mostBytes;
+        if (next) {
             all.add(new Open());
             closed = false;
         }
@@ -71,7 +72,12 @@ final class Batches {
         long more = bytes(delta) + changes.bytes();
         last.bytes += more;
         bytes += more;
-        return first;
+        return next;
+    }
+
+    /** Whether the oldest turns are a whole batch, to which none is added any more. */
+    synchronized boolean isFull() {
+        return all.size() > 1;
     }
 
     /** The next turn begins another batch, so that a segment ends with the newest one. */

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
@@ -84,6 +85,7 @@ final class Member
             MemberFolder folder,
             Primary.Rules primary,
             Standby.Rules standby,
+            long everyMillis,
             long foldBytes,
             long batchBytes,
             Room room,
@@ -329,6 +331,7 @@ final class Member
                 new Serving(
                         parts.service(),
                         parts.primary(),
+                        parts.everyMillis(),
                         head,
                         version,
                         node,
@@ -569,6 +572,14 @@ final class Member
         return now == null ? 0 : now.bytesNotNamed();
     }
 
+    /** Turns are held: what is there is made final without waiting for its time. Any thread. */
+    void cutAtOnce() {
+        Serving now = serving;
+        if (now != null) {
+            now.cutAtOnce();
+        }
+    }
+
     /** Of turns that are not final. Any thread. */
     long bytesNotFinal() {
         Replicated now = life;
@@ -584,6 +595,17 @@ final class Member
     public long lastCommitMicros() {
         Serving now = serving;
         return now == null ? 0 : now.lastCommitMicros();
+    }
+
+    @Override
+    public long leaseMillis() {
+        return parts.primary().leaseMillis();
+    }
+
+    @Override
+    public OptionalLong officeSince() {
+        Serving now = serving;
+        return now == null ? OptionalLong.empty() : now.officeSince();
     }
 
     // ---- orders and questions

@@ -21,6 +21,7 @@ import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -68,6 +69,12 @@ final class Replicated implements Finality {
 
         /** How long the last segment took from its cut until the head named it. */
         long lastCommitMicros();
+
+        /** So long replies may leave before the head covers them (C9); 0 where they wait. */
+        long leaseMillis();
+
+        /** Since when this member was in office for certain; empty where it is not (C9). */
+        OptionalLong officeSince();
     }
 
     private sealed interface Order {
@@ -390,6 +397,21 @@ final class Replicated implements Finality {
     @Override
     public void prove(long read) {
         member.prove(read);
+    }
+
+    @Override
+    public boolean keepsEpochs() {
+        return true;
+    }
+
+    @Override
+    public long leaseMillis() {
+        return member.leaseMillis();
+    }
+
+    @Override
+    public OptionalLong officeSince() {
+        return over.getCount() == 0 ? OptionalLong.empty() : member.officeSince();
     }
 
     @Override

@@ -19,6 +19,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -38,6 +39,9 @@ final class Serving {
 
     /** One waits for the head, and the next is being stored. */
     private static final int MOST_NOT_NAMED = 2;
+
+    /** No proof of office yet, or none any more. */
+    private static final long NONE = Long.MIN_VALUE;
 
     /** Segments are kept in memory for standbys up to so many bytes. */
     private static final long RECENT_BYTES = 32L << 20;
@@ -74,6 +78,10 @@ final class Serving {
     private final String service;
     private final Incarnation self;
     private final Primary core;
+
+    /** Asynchronously, between two cuts; 0 where each turn is cut as soon as it can be. */
+    private final long everyMillis;
+
     private final HeadNode node;
     private final Store store;
     private final MemberFolder folder;
@@ -93,6 +101,10 @@ final class Serving {
     private volatile long lastCommitMicros;
     private volatile SegmentId named;
     private volatile boolean over;
+    private volatile long officeMillis = NONE;
+
+    /** Whether a cut does not wait for its time, as turns are held. */
+    private volatile boolean atOnce;
 
     /** Whether a standby answers promptly, so that what is written may be forced later (C15). */
     private volatile boolean prompt;
@@ -103,6 +115,8 @@ final class Serving {
     private SegmentId tail;
     private long tailTurn;
     private boolean forcing;
+    private long cutNanos;
+    private boolean cutsLater;
     private volatile CompletableFuture<Void> start;
 
     private record Waiting(long number, CompletableFuture<Void> done) {}
@@ -110,6 +124,7 @@ final class Serving {
     Serving(
             String service,
             Primary.Rules rules,
+            long everyMillis,
             StandbyHead head,
             int version,
             HeadNode node,
@@ -123,6 +138,8 @@ final class Serving {
         this.service = service;
         this.self = head.holder();
         this.core = new Primary(rules, head, version);
+        this.everyMillis = everyMillis;
+        this.cutNanos = System.nanoTime() - everyMillis * 1_000_000;
         this.node = node;
         this.store = store;
         this.folder = folder;
@@ -162,30 +179,42 @@ final class Serving {
 
     private void cut(MemberFolder into) throws IOException {
         waking.set(false);
-        if (over || notNamed.get() >= MOST_NOT_NAMED) {
+        if (over || notNamed.get() >= (everyMillis > 0 ? 1 : MOST_NOT_NAMED)) {
             return;
         }
         CompletableFuture<Void> starts = start;
+        if (starts == null && waits()) {
+            return;
+        }
         Segment segment;
-        long cutNanos = System.nanoTime();
+        long from = System.nanoTime();
         if (starts != null) {
             start = null;
+            notNamed.incrementAndGet();
             segment = segment(tailTurn + 1, tailTurn, new byte[0]);
         } else {
+            // Before it is taken: who hands over must not miss it in between.
+            notNamed.incrementAndGet();
             Optional<Batches.Batch> batch = batches.take();
             if (batch.isEmpty()) {
+                notNamed.decrementAndGet();
+                if (atOnce) {
+                    thread.execute(this::handOverIfDone);
+                }
                 return;
             }
-            cutNanos = batch.get().addedNanos();
+            cutNanos = from;
+            if (everyMillis == 0) {
+                from = batch.get().addedNanos();
+            }
             segment = segment(batch.get().firstTurn(), batch.get().lastTurn(), body(batch.get()));
         }
-        notNamed.incrementAndGet();
         bytesNotNamed.addAndGet(segment.bytes());
         tail = segment.id();
         tailTurn = segment.header().lastTurn();
         life.cut(tail, tailTurn);
-        long from = cutNanos;
-        thread.execute(() -> wasCut(segment, from, Optional.ofNullable(starts)));
+        long since = from;
+        thread.execute(() -> wasCut(segment, since, Optional.ofNullable(starts)));
         into.append(segment);
         if (prompt) {
             long number = tail.number();
@@ -203,6 +232,24 @@ final class Serving {
             force(into);
         }
         wake();
+    }
+
+    /** Whether the next cut has to wait for its time; it comes by itself then. */
+    private boolean waits() {
+        long passed = (System.nanoTime() - cutNanos) / 1_000_000;
+        if (passed >= everyMillis || atOnce || batches.isFull()) {
+            return false;
+        }
+        if (!cutsLater) {
+            cutsLater = true;
+            store.later(
+                    into -> {
+                        cutsLater = false;
+                        cut(into);
+                    },
+                    everyMillis - passed);
+        }
+        return true;
     }
 
     private void force(MemberFolder into) throws IOException {
@@ -281,6 +328,7 @@ final class Serving {
             } else if (action instanceof Primary.Action.Proven it) {
                 life.proven(it.read());
             } else if (action instanceof Primary.Action.NotHanded it) {
+                atOnce = false;
                 member.notHanded(it.member());
             } else if (action instanceof Primary.Action.HandedOver it) {
                 end("handed over to member " + it.member());
@@ -332,14 +380,28 @@ final class Serving {
 
     void wrote(int version) {
         if (!over) {
-            perform(core.wrote(version, now()));
+            List<Primary.Action> actions = core.wrote(version, now());
+            lookAtOffice();
+            perform(actions);
         }
     }
 
     void checked() {
         if (!over) {
-            perform(core.checked(now()));
+            List<Primary.Action> actions = core.checked(now());
+            lookAtOffice();
+            perform(actions);
         }
+    }
+
+    private void lookAtOffice() {
+        officeMillis = core.officeSince().orElse(NONE);
+    }
+
+    /** Since when it was in office for certain; empty where it is not (C9). Any thread. */
+    OptionalLong officeSince() {
+        long since = officeMillis;
+        return over || since == NONE ? OptionalLong.empty() : OptionalLong.of(since);
     }
 
     void unknown(String why) {
@@ -525,7 +587,14 @@ final class Serving {
                     "member " + to + " is not ready to take over; ready are " + core.ready());
         }
         handTo = Optional.of(to);
+        cutAtOnce();
         handOverIfDone();
+    }
+
+    /** Turns are held: what is there is cut without waiting for its time. Any thread. */
+    void cutAtOnce() {
+        atOnce = true;
+        wake();
     }
 
     private void handOverIfDone() {
@@ -536,6 +605,7 @@ final class Serving {
                 perform(core.handOver(to, now()));
             } catch (IllegalArgumentException e) {
                 LOG.warn("{}: {}", service, e.getMessage());
+                atOnce = false;
                 member.notHanded(to);
             }
         }
@@ -559,7 +629,8 @@ final class Serving {
     long waitingMillis() {
         long since = oldestNotNamedNanos;
         long cut = since == 0 ? 0 : (System.nanoTime() - since) / 1_000_000;
-        return Math.max(cut, batches.oldestMillis());
+        // Until its time has come a turn waits for no disk and no head.
+        return Math.max(cut, batches.oldestMillis() - everyMillis);
     }
 
     /** The newest segment that the head names. Any thread. */

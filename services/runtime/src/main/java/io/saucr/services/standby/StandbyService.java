@@ -175,10 +175,12 @@ public final class StandbyService implements RunningService {
                                         protection.stalls(),
                                         protection.inMemory(),
                                         protection.inMemory() ? FAST_SILENT_MILLIS : SILENT_MILLIS,
-                                        protection.inMemory() ? FAST_LATE_MILLIS : LATE_MILLIS),
+                                        protection.inMemory() ? FAST_LATE_MILLIS : LATE_MILLIS,
+                                        protection.leaseMillis()),
                                 Standby.Rules.standard(),
+                                protection.every().map(Duration::toMillis).orElse(0L),
                                 place.options().foldBytes(),
-                                BATCH_BYTES,
+                                batchBytes(),
                                 () -> disk.usableBytes(place.folder()),
                                 birth -> outbox(disk, birth),
                                 () -> new Birth(random.nextLong(), random.nextLong()),
@@ -222,6 +224,13 @@ public final class StandbyService implements RunningService {
         terms.start();
         member.begin(node, links, at.toString());
         awaitStart();
+    }
+
+    /** Clients do not wait for more room before the time of a cut has come. */
+    private long batchBytes() {
+        return protection.every().isEmpty()
+                ? BATCH_BYTES
+                : Math.min(BATCH_BYTES, place.options().unforcedBytes() / 4);
     }
 
     /** Fresh files for each life: what waited is in its base and segments. */
@@ -516,6 +525,7 @@ public final class StandbyService implements RunningService {
         }
         try {
             now.hold(true);
+            member.cutAtOnce();
             long until = System.nanoTime() + TURN_PATIENCE.toNanos();
             while (member.bytesNotFinal() > 0 && System.nanoTime() - until < 0) {
                 Thread.sleep(1);

@@ -6,6 +6,7 @@ import io.saucr.services.local.ClientMessages;
 import io.saucr.services.local.ClientTurns;
 import io.saucr.services.local.Endpoint;
 import io.saucr.services.local.Finality;
+import io.saucr.services.local.Losses;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -15,18 +16,25 @@ final class TestClient extends Node implements Client {
 
     private final String service;
     private final ClientMessages messages = new ClientMessages();
+    private final Losses losses;
     private ClientTurns turns;
 
     TestClient(TestWorld world, String name, String service, MemoryDisk disk) {
         super(world, name, disk);
         this.service = service;
+        this.losses = new Losses(service);
     }
 
     @Override
     Endpoint open(Finality finality) throws IOException {
         turns =
                 ClientTurns.open(
-                        name(), service, finality, world().options(), world().surroundings());
+                        name(),
+                        service,
+                        finality,
+                        world().options(),
+                        losses,
+                        world().surroundings());
         return turns;
     }
 
@@ -59,9 +67,20 @@ final class TestClient extends Node implements Client {
         }
         turns.call(
                 messages.encode(message, world().options().largestMessageBytes()),
+                new ClientTurns.About(message, it -> it),
                 answer,
                 consumed);
         wake();
+    }
+
+    @Override
+    public void onLost(LossHandler handler) {
+        losses.decidedBy(handler);
+    }
+
+    @Override
+    public long lostReplies() {
+        return losses.count();
     }
 
     @Override

@@ -8,6 +8,7 @@ import io.saucr.services.core.Body;
 import io.saucr.services.core.Change;
 import io.saucr.services.core.Count;
 import io.saucr.services.core.Delta;
+import io.saucr.services.core.Epochs;
 import io.saucr.services.core.Input;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -45,6 +46,8 @@ class DeltaFormatTest {
                     new Change.TimersUpTo(9),
                     new Change.RepeatDue("Tick", 1, 2),
                     new Change.RepeatGone("Tick"),
+                    new Change.EpochBegan(new Epochs.Begun(3, 17)),
+                    new Change.Withdrawn("shop", 5),
                     new Change.OutputMade(BODY),
                     new Change.OutputDone(3),
                     new Change.ReturnTaken(4),
@@ -129,7 +132,9 @@ class DeltaFormatTest {
 
     /** Kinds, or forms of them, that it did not know. */
     private static boolean isLater(Change change) {
-        return change instanceof Change.PairRefused
+        return change instanceof Change.EpochBegan
+                || change instanceof Change.Withdrawn
+                || change instanceof Change.PairRefused
                 || change instanceof Change.GivenUp
                 || change instanceof Change.BornAnew
                 || change instanceof Change.BornAs

@@ -141,6 +141,7 @@ class FailingDiskTest {
                             "adder",
                             clientDisk,
                             TurnOptions.standard(),
+                            new Losses("adder"),
                             new Turns.Surroundings(
                                     Runs::moment, random, Runnable::run, Runnable::run));
             clientLoop =
@@ -330,7 +331,12 @@ class FailingDiskTest {
             CompletableFuture<Body> answer = new CompletableFuture<>();
             answers.add(answer);
             clientLoop.post(
-                    () -> client.call(body, Optional.of(answer), new CompletableFuture<>()));
+                    () ->
+                            client.call(
+                                    body,
+                                    new ClientTurns.About(body, it -> it),
+                                    Optional.of(answer),
+                                    new CompletableFuture<>()));
         }
 
         void end(boolean cut) throws IOException {

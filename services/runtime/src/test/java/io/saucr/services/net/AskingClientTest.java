@@ -6,11 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.saucr.services.Address;
 import io.saucr.services.ServiceException;
 import io.saucr.services.core.Body;
+import io.saucr.services.core.Epochs;
 import io.saucr.services.core.Frame;
+import io.saucr.services.core.Mark;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
@@ -42,9 +45,90 @@ class AskingClientTest {
 
     private AskingClient client(NetOptions options) throws IOException {
         AskingClient client =
-                AskingClient.open(transport, "somebody", "bank", options, answers, new Random(1));
+                AskingClient.open(
+                        transport, "somebody", "bank", options, answers, this::lost, new Random(1));
         open.add(client);
         return client;
+    }
+
+    private List<List<AskingClient.LostReply>> losses =
+            Collections.synchronizedList(new ArrayList<>());
+    private final CompletableFuture<List<Boolean>> decision = new CompletableFuture<>();
+
+    private CompletableFuture<List<Boolean>> lost(List<AskingClient.LostReply> replies) {
+        losses.add(replies);
+        return decision;
+    }
+
+    private static void early(Side.Got asked, long epoch, long turn, int number) {
+        long request = ((Frame.Ask) asked.frame()).request();
+        asked.link().send(new Frame.Early(request, new Mark(epoch, turn), body(number)));
+    }
+
+    /** A connection whose client says first what it saw. */
+    private static Connection seen(Side bank, Mark mark) {
+        return bank.await(Side.Got.class, got -> got.frame().equals(new Frame.Seen(mark))).link();
+    }
+
+    private static Frame.Past past(Epochs.Begun... begun) {
+        return new Frame.Past(new Epochs(List.of(begun)));
+    }
+
+    /** C7, C11. */
+    @Test
+    void whatWasToldEarlyAndIsLostIsAskedAgainFirst() throws IOException {
+        Side bank = bank();
+        AskingClient client = client();
+        client.dial(Optional.of(bank.listen()));
+        List<CompletableFuture<Optional<Body>>> asked = new ArrayList<>();
+        for (int n = 1; n <= 4; n++) {
+            asked.add(client.ask(body(n), n));
+            early(asked(bank, n), 1, 10 + n, 10 * n);
+            assertThat(number(done(asked.get(n - 1)).orElseThrow())).isEqualTo(10 * n);
+        }
+        Connection first = asked(bank, 4).link();
+        first.send(new Frame.Covered(new Mark(1, 11)));
+        first.close("the primary is lost");
+
+        Connection second = seen(bank, new Mark(1, 14));
+        CompletableFuture<Optional<Body>> next = client.ask(body(5), 5);
+        second.send(past(new Epochs.Begun(1, 0), new Epochs.Begun(2, 12)));
+        Awaited.until("the loss is told", () -> !losses.isEmpty());
+        assertThat(losses.get(0)).extracting(AskingClient.LostReply::about).containsExactly(3, 4);
+        assertThat(losses.get(0))
+                .extracting(AskingClient.LostReply::survived)
+                .containsExactly(12L, 12L);
+        assertThat(next).isNotDone();
+        decision.complete(List.of(true, false));
+        Side.Got again =
+                bank.await(
+                        Side.Got.class,
+                        got -> got.link() == second && got.frame() instanceof Frame.Ask);
+        assertThat(number(((Frame.Ask) again.frame()).body())).isEqualTo(3);
+        answer(again, 33);
+        assertThat(number(done(losses.get(0).get(0).again()).orElseThrow())).isEqualTo(33);
+        answer(asked(bank, 5), 50);
+        assertThat(number(done(next).orElseThrow())).isEqualTo(50);
+        assertThat(losses).hasSize(1);
+    }
+
+    /** C11: the same primary, over another connection. */
+    @Test
+    void whatIsCoveredLaterIsNotLost() throws IOException {
+        Side bank = bank();
+        AskingClient client = client();
+        client.dial(Optional.of(bank.listen()));
+        CompletableFuture<Optional<Body>> asked = client.ask(body(1), 1);
+        early(asked(bank, 1), 3, 11, 10);
+        assertThat(done(asked)).isPresent();
+        asked(bank, 1).link().close("the network");
+        Connection second = seen(bank, new Mark(3, 11));
+        second.send(past(new Epochs.Begun(3, 5)));
+        second.send(new Frame.Covered(new Mark(3, 11)));
+        asked = client.ask(body(2), 2);
+        answer(asked(bank, 2), 20);
+        assertThat(number(done(asked).orElseThrow())).isEqualTo(20);
+        assertThat(losses).isEmpty();
     }
 
     private AskingClient client() throws IOException {
@@ -146,7 +230,7 @@ class AskingClientTest {
         client.dial(Optional.of(bank.listen()));
         Connection link = bank.await(Side.Up.class).link();
         assertThat(link.nameless()).isTrue();
-        CompletableFuture<Optional<Body>> asked = client.ask(body(1));
+        CompletableFuture<Optional<Body>> asked = client.ask(body(1), 1);
         Side.Got got = asked(bank, 1);
         assertThat(got.link()).isSameAs(link);
         answer(got, 2);
@@ -158,9 +242,9 @@ class AskingClientTest {
         Side bank = bank();
         AskingClient client = client();
         client.dial(Optional.of(bank.listen()));
-        CompletableFuture<Optional<Body>> first = client.ask(body(1));
-        CompletableFuture<Optional<Body>> second = client.ask(body(2));
-        CompletableFuture<Optional<Body>> third = client.ask(body(3));
+        CompletableFuture<Optional<Body>> first = client.ask(body(1), 1);
+        CompletableFuture<Optional<Body>> second = client.ask(body(2), 2);
+        CompletableFuture<Optional<Body>> third = client.ask(body(3), 3);
         Connection link = asked(bank, 3).link();
         assertThat(link.outside()).isTrue();
         assertThat(link.nameless()).isTrue();
@@ -182,8 +266,8 @@ class AskingClientTest {
         Side bank = bank();
         AskingClient client = client();
         client.dial(Optional.of(bank.listen()));
-        CompletableFuture<Optional<Body>> first = client.ask(body(1));
-        CompletableFuture<Optional<Body>> second = client.ask(body(2));
+        CompletableFuture<Optional<Body>> first = client.ask(body(1), 1);
+        CompletableFuture<Optional<Body>> second = client.ask(body(2), 2);
         Side.Got asked = asked(bank, 1);
         asked.link()
                 .send(new Frame.Refused(((Frame.Ask) asked.frame()).request(), "closed\ntoday"));
@@ -197,7 +281,7 @@ class AskingClientTest {
         Side old = bank();
         AskingClient client = client();
         client.dial(Optional.of(old.listen()));
-        CompletableFuture<Optional<Body>> sent = client.ask(body(1));
+        CompletableFuture<Optional<Body>> sent = client.ask(body(1), 1);
         asked(old, 1);
         old.peers.close();
         assertThat(failure(sent))
@@ -205,7 +289,7 @@ class AskingClientTest {
                         "the request to bank was sent and not answered, and it is unknown whether"
                                 + " it was consumed: ")
                 .endsWith("ended the connection: bank ends");
-        CompletableFuture<Optional<Body>> waits = client.ask(body(2));
+        CompletableFuture<Optional<Body>> waits = client.ask(body(2), 2);
         Side young = bank();
         client.dial(Optional.of(young.listen()));
         answer(asked(young, 2), 20);
@@ -220,12 +304,12 @@ class AskingClientTest {
         Side young = bank();
         AskingClient client = client();
         client.dial(Optional.of(old.listen()));
-        CompletableFuture<Optional<Body>> sent = client.ask(body(1));
+        CompletableFuture<Optional<Body>> sent = client.ask(body(1), 1);
         asked(old, 1);
         client.dial(Optional.of(young.listen()));
         assertThat(failure(sent))
                 .contains("unknown whether it was consumed: bank has moved to 127.0.0.1:");
-        CompletableFuture<Optional<Body>> next = client.ask(body(2));
+        CompletableFuture<Optional<Body>> next = client.ask(body(2), 2);
         answer(asked(young, 2), 20);
         assertThat(done(next)).isPresent();
         assertThat(young.told.stream().filter(told -> told instanceof Side.Got)).hasSize(1);
@@ -236,9 +320,9 @@ class AskingClientTest {
         AskingClient client = client();
         List<CompletableFuture<Optional<Body>>> waiting = new ArrayList<>();
         for (int n = 0; n < AskingClient.MOST_WAITING; n++) {
-            waiting.add(client.ask(body(n)));
+            waiting.add(client.ask(body(n), n));
         }
-        CompletableFuture<Optional<Body>> refused = client.ask(body(9999));
+        CompletableFuture<Optional<Body>> refused = client.ask(body(9999), 9999);
         assertThat(refused).isDone();
         assertThat(failure(refused))
                 .isEqualTo(
@@ -247,8 +331,8 @@ class AskingClientTest {
                                 + " (unsentBytes) may");
         // Who gave up makes room, and is not sent.
         assertThat(waiting.remove(7).cancel(false)).isTrue();
-        waiting.add(client.ask(body(AskingClient.MOST_WAITING)));
-        assertThat(client.ask(body(9999))).isCompletedExceptionally();
+        waiting.add(client.ask(body(AskingClient.MOST_WAITING), AskingClient.MOST_WAITING));
+        assertThat(client.ask(body(9999), 9999)).isCompletedExceptionally();
         Side bank = bank();
         client.dial(Optional.of(bank.listen()));
         Side.Got last = asked(bank, AskingClient.MOST_WAITING);
@@ -274,11 +358,11 @@ class AskingClientTest {
         AskingClient client = client();
         client.dial(Optional.of(address));
         for (int n = 0; n < AskingClient.MOST_WAITING; n++) {
-            assertThat(client.ask(body(n))).isNotDone();
+            assertThat(client.ask(body(n), n)).isNotDone();
         }
         Awaited.until(
                 "the reason",
-                () -> failure(client.ask(body(9999))).contains("; it cannot be reached: "));
+                () -> failure(client.ask(body(9999), 9999)).contains("; it cannot be reached: "));
     }
 
     /** The service hangs: its client holds so many bytes and no more (K13). */
@@ -310,12 +394,12 @@ class AskingClientTest {
         client.dial(Optional.of(bank.listen()));
         Body large = new Body("Large", new byte[32 << 10]);
         List<CompletableFuture<Optional<Body>>> asked = new ArrayList<>();
-        CompletableFuture<Optional<Body>> newest = client.ask(large);
+        CompletableFuture<Optional<Body>> newest = client.ask(large, large);
         Awaited.until("the connection", () -> bank.peers.accepted() == 1);
         while (!newest.isDone()) {
             asked.add(newest);
             assertThat(asked).hasSizeLessThan(4000);
-            newest = client.ask(large);
+            newest = client.ask(large, large);
         }
         assertThat(failure(newest)).contains("requests of 1048576 bytes (unsentBytes) may");
         hung.countDown();
@@ -329,19 +413,19 @@ class AskingClientTest {
         Side bank = bank();
         AskingClient client = client();
         client.dial(Optional.of(bank.listen()));
-        CompletableFuture<Optional<Body>> sent = client.ask(body(1));
+        CompletableFuture<Optional<Body>> sent = client.ask(body(1), 1);
         asked(bank, 1);
         client.close();
         assertThat(sent).isDone();
         assertThat(failure(sent)).endsWith("whether it was consumed: this client was closed");
         AskingClient never = client();
-        CompletableFuture<Optional<Body>> waits = never.ask(body(1));
+        CompletableFuture<Optional<Body>> waits = never.ask(body(1), 1);
         never.close();
         never.close();
         assertThat(waits).isDone();
         assertThat(failure(waits))
                 .isEqualTo("the request to bank was not sent: its client was closed");
-        assertThat(failure(never.ask(body(2))))
+        assertThat(failure(never.ask(body(2), 2)))
                 .isEqualTo("the request to bank was not sent: its client is closed");
     }
 
@@ -362,7 +446,7 @@ class AskingClientTest {
                                 for (int from = first; from < first + 2000; from += 200) {
                                     asked.clear();
                                     for (int n = from; n < from + 200; n++) {
-                                        asked.add(client.ask(body(n)));
+                                        asked.add(client.ask(body(n), n));
                                     }
                                     for (int i = 0; i < 200; i++) {
                                         Optional<Body> answer =
@@ -383,14 +467,15 @@ class AskingClientTest {
     void whatCannotBeSentIsRefusedBeforeItWaits() throws IOException {
         AskingClient client = client();
         int bytes = NetOptions.plain().bodyBytes();
-        assertThatThrownBy(() -> client.ask(new Body("Note", new byte[bytes + 1])))
+        assertThatThrownBy(() -> client.ask(new Body("Note", new byte[bytes + 1]), 0))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining(
                         "has " + (bytes + 1) + " bytes, and " + bytes + " are allowed");
-        assertThatThrownBy(() -> client.ask(new Body("a\nb", new byte[1])))
+        assertThatThrownBy(() -> client.ask(new Body("a\nb", new byte[1]), 0))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("the name of a type");
-        CompletableFuture<Optional<Body>> largest = client.ask(new Body("Note", new byte[bytes]));
+        CompletableFuture<Optional<Body>> largest =
+                client.ask(new Body("Note", new byte[bytes]), 0);
         Side bank = bank();
         client.dial(Optional.of(bank.listen()));
         bank.await(Side.Got.class);

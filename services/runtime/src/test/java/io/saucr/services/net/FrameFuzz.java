@@ -8,8 +8,10 @@ import io.netty.handler.codec.DecoderException;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Body;
 import io.saucr.services.core.Count;
+import io.saucr.services.core.Epochs;
 import io.saucr.services.core.Frame;
 import io.saucr.services.core.Incarnation;
+import io.saucr.services.core.Mark;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Random;
@@ -184,7 +186,7 @@ public final class FrameFuzz {
 
     /** Any frame that may be sent. */
     static Frame frame(Random random) {
-        return switch (random.nextInt(7)) {
+        return switch (random.nextInt(11)) {
             case 0 ->
                     new Frame.Hello(
                             name(random),
@@ -205,11 +207,33 @@ public final class FrameFuzz {
             case 3 -> new Frame.Refused(number(random), text(random));
             case 4 -> new Frame.Gone(birth(random));
             case 5 -> new Frame.Ask(number(random), body(random));
+            case 6 -> new Frame.Early(number(random), mark(random), body(random));
+            case 7 -> new Frame.Covered(mark(random));
+            case 9 -> new Frame.Seen(mark(random));
+            case 8 -> new Frame.Past(epochs(random));
             default ->
                     new Frame.Answer(
                             number(random),
                             random.nextBoolean() ? Optional.of(body(random)) : Optional.empty());
         };
+    }
+
+    private static Mark mark(Random random) {
+        return new Mark(1 + number(random) / 2, number(random));
+    }
+
+    private static Epochs epochs(Random random) {
+        Epochs all = Epochs.NONE;
+        for (int i = random.nextInt(20); i > 0; i--) {
+            long after =
+                    all.begun().isEmpty() ? 0 : all.begun().get(all.begun().size() - 1).after();
+            all =
+                    all.with(
+                            new Epochs.Begun(
+                                    all.newest() + 1 + random.nextInt(3),
+                                    after + random.nextInt(100)));
+        }
+        return all;
     }
 
     private static long number(Random random) {

@@ -272,6 +272,46 @@ class StandbyServiceTest {
         }
     }
 
+    /** C7: told before it is final; what waits for that is told by the next checkpoint. */
+    @Test
+    void asynchronousRepliesDoNotWaitAndAHandoverLosesNone() throws Exception {
+        Protection.Standby slow = Protection.standby().every(Duration.ofSeconds(10));
+        RunningService one = place("one").run(Numbers::new, slow);
+        try (Client client = place("client").client();
+                RunningService two = place("two").run(Numbers::new, slow)) {
+            await().until(() -> one.status().member().followers().size() == 1);
+            assertThat(client.ask(new Put("a", 1), Was.class).get()).isEqualTo(new Was(0));
+            assertThat(client.ask(new Put("a", 2), Was.class).get()).isEqualTo(new Was(1));
+            assertThat(client.ask(new Get("a"), Now.class).get()).isEqualTo(new Now(2));
+            assertThat(one.status().finalTurn()).isLessThan(one.status().turn());
+            one.close();
+            assertThat(client.ask(new Get("a"), Now.class).get()).isEqualTo(new Now(2));
+            assertThat(two.status().member().role()).isEqualTo("primary");
+            assertThat(client.lostReplies()).isZero();
+        }
+    }
+
+    @Test
+    void whatIsNoTimeBetweenCheckpointsIsRefused() {
+        Protection.Standby standby = Protection.standby();
+        for (long millis : new long[] {0, -1, 10_001}) {
+            assertThatThrownBy(() -> standby.every(Duration.ofMillis(millis)))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("every is from 1 ms to 10000 ms");
+        }
+        assertThatThrownBy(() -> standby.lease(Duration.ofSeconds(1)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("call every(...) first");
+        Protection.Standby each = standby.every(Duration.ofMillis(200)).fast().strict();
+        assertThatThrownBy(() -> each.lease(Duration.ofMillis(399)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("a lease is from 400 ms to 60000 ms");
+        assertThat(each.leaseMillis()).isEqualTo(1_000);
+        assertThat(each.every(Duration.ofSeconds(3)).leaseMillis()).isEqualTo(6_000);
+        assertThat(each.lease(Duration.ofSeconds(2)).leaseMillis()).isEqualTo(2_000);
+        assertThat(standby.leaseMillis()).isZero();
+    }
+
     @Test
     void aTurnThatWritesToTheEnsembleIsRefusedAndChangesNothing() throws Exception {
         try (RunningService one = place("one").run(Numbers::new, Protection.standby());

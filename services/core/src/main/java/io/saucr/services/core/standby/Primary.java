@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -31,20 +32,41 @@ public final class Primary {
      * @param fast whether two that wrote it are enough while a standby is prompt (C15)
      * @param silentMillis so long a standby may say nothing, and still counts
      * @param lateMillis so long a standby may take to have a segment, and still counts
+     * @param leaseMillis so long a proof of office lets replies leave before they are covered (C9);
+     *     0 where none do
      */
     public record Rules(
-            int copies, boolean strict, boolean fast, long silentMillis, long lateMillis) {
+            int copies,
+            boolean strict,
+            boolean fast,
+            long silentMillis,
+            long lateMillis,
+            long leaseMillis) {
 
         public Rules {
-            if (copies < 1 || silentMillis < 1 || lateMillis < silentMillis) {
+            if (copies < 1 || silentMillis < 1 || lateMillis < silentMillis || leaseMillis < 0) {
                 throw new IllegalArgumentException(
                         "copies are 1 or more, not "
                                 + copies
                                 + "; silence from 1 ms, and being late no less: "
                                 + silentMillis
                                 + ", "
-                                + lateMillis);
+                                + lateMillis
+                                + "; a lease is 0 or more: "
+                                + leaseMillis);
             }
+        }
+
+        /** Without a lease. */
+        public Rules(int copies, boolean strict, boolean fast, long silentMillis, long lateMillis) {
+            this(copies, strict, fast, silentMillis, lateMillis, 0);
+        }
+
+        /** So often it is looked whether it is in office still: a lease is kept, too. */
+        long lookMillis() {
+            return leaseMillis == 0
+                    ? LOOK_MILLIS
+                    : Math.min(LOOK_MILLIS, Math.max(1, leaseMillis / 3));
         }
     }
 
@@ -132,6 +154,9 @@ public final class Primary {
 
     /** When it was in office for the last time that it knows of. */
     private long confirmedMillis = Long.MAX_VALUE;
+
+    /** When the last request began that proved the office; without one so far none does (C9). */
+    private OptionalLong officeMillis = OptionalLong.empty();
 
     private boolean challenged;
     private Optional<String> handTo = Optional.empty();
@@ -273,6 +298,7 @@ public final class Primary {
     public List<Action> wrote(int newVersion, long nowMillis) {
         expect(Flight.WRITE);
         confirmedMillis = nowMillis;
+        officeMillis = OptionalLong.of(requestMillis);
         List<Action> out = new ArrayList<>();
         if (!over) {
             became(writing, newVersion, out);
@@ -285,6 +311,7 @@ public final class Primary {
     public List<Action> checked(long nowMillis) {
         expect(Flight.CHECK);
         confirmedMillis = nowMillis;
+        officeMillis = OptionalLong.of(requestMillis);
         List<Action> out = new ArrayList<>();
         if (!over) {
             proves(out);
@@ -422,7 +449,7 @@ public final class Primary {
             requestMillis = nowMillis;
             writing = next.get();
             out.add(new Action.Write(writing, version));
-        } else if (asked > proven || nowMillis - confirmedMillis >= LOOK_MILLIS) {
+        } else if (asked > proven || nowMillis - confirmedMillis >= rules.lookMillis()) {
             flight = Flight.CHECK;
             covered = asked;
             requestMillis = nowMillis;
@@ -552,6 +579,14 @@ public final class Primary {
         return all;
     }
 
+    /**
+     * Since when this member was in office for certain, by what was done and not just asked for: a
+     * write or check that began then (C9). Empty before the first one.
+     */
+    public OptionalLong officeSince() {
+        return officeMillis;
+    }
+
     /** The head as it is known to be. */
     public StandbyHead head() {
         return head;
@@ -582,7 +617,7 @@ public final class Primary {
     /** In how many ms {@link #tick} may have something to do though nothing happens. */
     public long waitMillis(long nowMillis) {
         if (cuts.isEmpty() && handTo.isEmpty()) {
-            return Math.max(1, LOOK_MILLIS - Math.max(0, nowMillis - confirmedMillis));
+            return Math.max(1, rules.lookMillis() - Math.max(0, nowMillis - confirmedMillis));
         }
         return Math.min(rules.silentMillis(), 50);
     }

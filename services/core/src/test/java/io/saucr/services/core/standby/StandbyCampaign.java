@@ -25,6 +25,8 @@ final class StandbyCampaign {
         long takeovers = 0;
         long handovers = 0;
         long lost = 0;
+        long early = 0;
+        long announced = 0;
         for (long seed = first; seed < first + runs; seed++) {
             StandbyWorld world = run(seed, broken, false);
             if (!world.violations.isEmpty()
@@ -38,17 +40,22 @@ final class StandbyCampaign {
             takeovers += world.takeovers;
             handovers += world.handovers;
             lost += world.lost;
+            early += world.early;
+            announced += world.announced;
             if ((seed - first + 1) % EACH_SHOWN == 0 || seed == first + runs - 1) {
                 System.out.printf(
                         "%,d runs in %d s: %,d turns, %,d reads, %,d takeovers, %,d handovers,"
-                                + " %,d services lost with all copies, no violation%n",
+                                + " %,d services lost with all copies; %,d early replies, %,d"
+                                + " announced as lost; no violation%n",
                         seed - first + 1,
                         (System.nanoTime() - begun) / 1_000_000_000,
                         written,
                         read,
                         takeovers,
                         handovers,
-                        lost);
+                        lost,
+                        early,
+                        announced);
             }
         }
     }

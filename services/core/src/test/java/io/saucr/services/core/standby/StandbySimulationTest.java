@@ -21,6 +21,9 @@ class StandbySimulationTest {
         long takeovers = 0;
         long handovers = 0;
         long lost = 0;
+        long early = 0;
+        long announced = 0;
+        long repeated = 0;
         for (long seed = 0; seed < RUNS; seed++) {
             StandbyWorld world = new StandbyWorld(seed, Broken.NOTHING, false);
             world.run();
@@ -31,6 +34,9 @@ class StandbySimulationTest {
             takeovers += world.takeovers;
             handovers += world.handovers;
             lost += world.lost;
+            early += world.early;
+            announced += world.announced;
+            repeated += world.repeated;
         }
         // The runs do something.
         assertThat(written).isGreaterThan(10L * RUNS);
@@ -38,6 +44,9 @@ class StandbySimulationTest {
         assertThat(takeovers).isGreaterThan(RUNS);
         assertThat(handovers).isPositive();
         assertThat(lost).isPositive().isLessThan(RUNS / 10);
+        assertThat(early).isGreaterThan(10L * RUNS);
+        assertThat(announced).isGreaterThan(RUNS / 10);
+        assertThat(repeated).isGreaterThan(RUNS / 100);
     }
 
     static List<Broken> rules() {

@@ -1,7 +1,10 @@
 package io.saucr.services.core.standby;
 
 import io.saucr.services.core.Birth;
+import io.saucr.services.core.Epochs;
 import io.saucr.services.core.Incarnation;
+import io.saucr.services.core.Lease;
+import io.saucr.services.core.Mark;
 import io.saucr.services.core.head.Head;
 import io.saucr.services.core.standby.StandbyHead.Copies;
 import java.nio.charset.StandardCharsets;
@@ -24,7 +27,8 @@ import java.util.function.BooleanSupplier;
  * One to four members of a service over {@link Primary} and {@link Standby}, their disks, links and
  * clocks, and the head in the ensemble. The service is a register: a turn writes a value that
  * nobody wrote before, a read answers with the newest turn of its member. A seed chooses every
- * step; what left is checked at every step, and all once more when everything was mended.
+ * step; what left is checked at every step, and all once more when everything was mended. Of some
+ * services replies to clients leave before they are covered (C7).
  *
  * <p>Faults: processes are killed, lose power, are paused, start again with what was forced, with
  * all that was written, or with an empty folder; links are cut in one direction or both, delayed,
@@ -48,10 +52,22 @@ final class StandbyWorld {
         C6_DIGEST_NOT_CHECKED,
         /** Outputs leave when their segment is cut. */
         C7_LEAVES_BEFORE_IT_IS_NAMED,
+        /** What is no early reply leaves with one. */
+        C7_ACKED_WITH_THE_EARLY_REPLY,
         /** A read's answer leaves without a proof. */
         C8_READ_WITHOUT_PROOF,
         /** A proof that began before the read came in counts. */
         C8_PROOF_BEGUN_BEFORE,
+        /** Replies leave early, whenever office was proven last. */
+        C9_LEASE_WITHOUT_END,
+        /** Replies leave early, however old the oldest is that is not covered. */
+        C9_OLDEST_REPLY_NOT_LOOKED_AT,
+        /** Who saw more than survived hears nothing of it. */
+        C11_LOSS_NOT_ANNOUNCED,
+        /** Only the newest epoch's beginning is known. */
+        C11_EARLIER_EPOCHS_FORGOTTEN,
+        /** What a client saw counts as covered once its epoch is over. */
+        C11_TURN_NOT_COMPARED,
         /** One's own segment under another nonce counts as success. */
         C13_OWN_SEGMENT_OF_ANOTHER,
         /** Turns of a write of which nobody knows are reported as failed. */
@@ -98,6 +114,18 @@ final class StandbyWorld {
     private static final int STUCK_MILLIS = LATEST_ANSWER_MILLIS + 3_000;
 
     private final Random random;
+
+    /** Chooses all that only asynchronous services do. */
+    private final Random choice;
+
+    /** Whether replies to clients leave before they are covered, and how long they may (C9). */
+    private final boolean async;
+
+    private final int everyMillis;
+    private final int leaseMillis;
+    private final List<Client> clients = new ArrayList<>();
+    private final List<Left> left = new ArrayList<>();
+    private final Map<Incarnation, Long> endedTurns = new HashMap<>();
     private final Broken broken;
     private final boolean tracing;
 
@@ -160,6 +188,12 @@ final class StandbyWorld {
     int takeovers;
     int handovers;
     int lost;
+    int early;
+    int announced;
+    int repeated;
+
+    /** A reply that left before it was covered. */
+    private record Left(Incarnation by, long turn, long at) {}
 
     /** A segment, and what it does to the state. */
     private record Seg(
@@ -195,7 +229,17 @@ final class StandbyWorld {
      */
     StandbyWorld(long seed, Broken broken, boolean tracing) {
         this.random = new Random(seed * 0x9E3779B97F4A7C15L + 1);
+        this.choice = new Random(seed * 0x9E3779B97F4A7C15L + 2);
         this.broken = broken;
+        boolean maybe = choice.nextInt(3) == 0;
+        // The other rules are missed sooner where replies wait.
+        this.async =
+                (maybe && broken == Broken.NOTHING)
+                        || broken.name().startsWith("C9_")
+                        || broken.name().startsWith("C11_")
+                        || broken == Broken.C7_ACKED_WITH_THE_EARLY_REPLY;
+        this.everyMillis = async ? 1 + choice.nextInt(60) : 0;
+        this.leaseMillis = async ? 2 * everyMillis + 60 + choice.nextInt(300) : 0;
         this.tracing = tracing;
         int count = random.nextInt(8) == 0 ? 1 : 2 + random.nextInt(random.nextInt(2) + 2);
         int copies = Math.min(1 + random.nextInt(3), random.nextInt(4) == 0 ? 3 : 2);
@@ -208,7 +252,8 @@ final class StandbyWorld {
                         strict,
                         fast,
                         patient ? 1_000_000 : SILENT_MILLIS,
-                        patient ? 1_000_000 : LATE_MILLIS);
+                        patient ? 1_000_000 : LATE_MILLIS,
+                        leaseMillis);
         losesFolders = random.nextInt(6) == 0;
         losesAllPower = random.nextInt(4) == 0;
         deletesHead = !losesFolders && random.nextInt(20) == 0;
@@ -223,6 +268,11 @@ final class StandbyWorld {
         }
         say("%d members, %s", count, rules);
         members.forEach(member -> after(random.nextInt(300), member::start));
+        for (int i = 0; async && i < 3; i++) {
+            Client client = new Client(i);
+            clients.add(client);
+            after(choice.nextInt(300), client::step);
+        }
     }
 
     // ---- time
@@ -372,6 +422,7 @@ final class StandbyWorld {
             }
             if (!same) {
                 ended.put(before, now);
+                endedTurns.put(before, (long) finalValues.size());
                 takeovers++;
             }
         }
@@ -397,7 +448,9 @@ final class StandbyWorld {
         for (Seg each : more) {
             finals.add(each);
             for (long value : each.turns()) {
-                places.put(value, finalValues.size());
+                if (places.put(value, finalValues.size()) != null) {
+                    violated("%d was done twice", value);
+                }
                 finalValues.add(value);
             }
         }
@@ -1043,12 +1096,31 @@ final class StandbyWorld {
         boolean handing;
         boolean cutting;
 
+        /** Of an asynchronous service. */
+        final Lease lease = async ? new Lease(leaseMillis) : null;
+
+        Epochs epochs = Epochs.NONE;
+        final List<Asked> waiting = new ArrayList<>();
+        final List<Client> served = new ArrayList<>();
+
         Office(Member member, StandbyHead head, int version) {
             this.member = member;
             this.primary = new Primary(rules, head, version);
             this.holder = head.holder();
             this.turn = head.turn();
             this.namedTurn = head.turn();
+            if (broken != Broken.C11_EARLIER_EPOCHS_FORGOTTEN) {
+                member.chain.forEach(it -> began(it.id().epoch(), it));
+            }
+            epochs = epochs.with(new Epochs.Begun(holder.number(), turn));
+        }
+
+        private void began(long epoch, Seg first) {
+            if (epoch > epochs.newest()) {
+                epochs =
+                        epochs.with(
+                                new Epochs.Begun(epoch, first.lastTurn() - first.turns().size()));
+            }
         }
 
         boolean isCurrent() {
@@ -1064,17 +1136,105 @@ final class StandbyWorld {
             member.state.add(value);
             pending.add(value);
             outputs.add(new Output(value, ++turn));
+            cutLater();
+        }
+
+        private void cutLater() {
             if (!cutting) {
                 cutting = true;
-                member.later(member.life, random.nextInt(10), this::cutSoon);
+                member.later(member.life, async ? everyMillis : random.nextInt(10), this::cutSoon);
             }
+        }
+
+        // ---- asynchronous clients
+
+        private void proven() {
+            if (async && isCurrent()) {
+                primary.officeSince().ifPresent(lease::provenSince);
+            }
+        }
+
+        private boolean mayLeave() {
+            if (broken == Broken.C9_LEASE_WITHOUT_END) {
+                return true;
+            }
+            return lease.holds(member.time());
+        }
+
+        /** A client's connection is there. */
+        void joined(Client client, int link) {
+            served.add(client);
+            client.arrives(link, () -> client.told(epochs));
+            if (turn <= namedTurn) {
+                covered(client, link);
+            }
+        }
+
+        /** A client asks for a turn, or for what the newest one wrote. */
+        void asked(Client client, int link, long value) {
+            if (handing) {
+                return;
+            }
+            boolean reads = value == 0;
+            if (!reads) {
+                written++;
+                member.state.add(value);
+                pending.add(value);
+                turn++;
+                cutLater();
+            }
+            Mark mark = new Mark(holder.number(), turn);
+            long saw = reads && !member.state.isEmpty() ? newest() : value;
+            if (saw == 0) {
+                return;
+            }
+            if (mayLeave()) {
+                early++;
+                if (broken != Broken.C9_OLDEST_REPLY_NOT_LOOKED_AT) {
+                    lease.left(turn, member.time());
+                }
+                if (turn > namedTurn) {
+                    left.add(new Left(holder, turn, now));
+                }
+                client.arrives(link, () -> client.replied(mark, saw, reads));
+                if (broken == Broken.C7_ACKED_WITH_THE_EARLY_REPLY) {
+                    outputs.forEach(this::leaves);
+                    outputs.clear();
+                }
+            } else if (!reads) {
+                waiting.add(new Asked(client, link, value, turn));
+            }
+        }
+
+        private long newest() {
+            return member.state.get(member.state.size() - 1);
+        }
+
+        private void covered(Client client, int link) {
+            Mark upTo = new Mark(holder.number(), namedTurn);
+            client.arrives(link, () -> client.covered(upTo));
+        }
+
+        private void tellCovered() {
+            lease.covered(namedTurn);
+            for (Asked each : List.copyOf(waiting)) {
+                if (each.turn() <= namedTurn) {
+                    waiting.remove(each);
+                    each.client()
+                            .arrives(
+                                    each.link(),
+                                    () -> each.client().answered(holder.number(), each.value()));
+                }
+            }
+            served.forEach(it -> covered(it, it.link));
         }
 
         private void cutSoon() {
             if (!isCurrent()) {
                 return;
             }
-            if (primary.newest().number() - primary.head().segment().number() >= MOST_CUTS) {
+            if (primary.newest().number() - primary.head().segment().number()
+                    >= (async ? 1 : MOST_CUTS)) {
                 member.later(member.life, 5, this::cutSoon);
                 return;
             }
@@ -1252,12 +1412,14 @@ final class StandbyWorld {
         private void wrote(boolean done, int on) {
             if (isCurrent()) {
                 member.act(this, done ? primary.wrote(on, member.time()) : primary.unknown());
+                proven();
             }
         }
 
         private void checked(boolean same) {
             if (isCurrent()) {
                 member.act(this, same ? primary.checked(member.time()) : primary.unknown());
+                proven();
             }
         }
 
@@ -1332,6 +1494,9 @@ final class StandbyWorld {
                 leaves(outputs.remove());
             }
             answer();
+            if (async) {
+                tellCovered();
+            }
             for (Conn conn : List.copyOf(followers.values())) {
                 conn.send(member, new Message(Kind.COMMITTED, 0, null, id, null));
             }
@@ -1384,6 +1549,187 @@ final class StandbyWorld {
             if (followers.get(other) == conn) {
                 followers.remove(other);
                 member.act(this, primary.unlinked(other, member.time()));
+            }
+        }
+    }
+
+    // ---- asynchronous clients
+
+    /** A request that waits for its turn to be covered. */
+    private record Asked(Client client, int link, long value, long turn) {}
+
+    /** A reply that a client had before it was covered. */
+    private record Kept(Mark mark, long saw, boolean read) {}
+
+    /**
+     * A client of an asynchronous service, which keeps what it was told early until it hears that
+     * this is covered or lost; some of what is lost it asks for again.
+     */
+    private final class Client {
+        final int index;
+        private Office with;
+        private int life;
+        int link;
+        private boolean introduced;
+        private long since;
+        private final List<Kept> kept = new ArrayList<>();
+        private final ArrayDeque<Long> again = new ArrayDeque<>();
+
+        Client(int index) {
+            this.index = index;
+        }
+
+        private boolean isConnected() {
+            return with != null && with.isCurrent() && with.member.life == life;
+        }
+
+        /** Something comes over a link; dropped where that is not its link any more. */
+        void arrives(int over, Runnable what) {
+            long at = Math.max(since, now + choice.nextInt(5));
+            since = at;
+            after(
+                    at - now,
+                    () -> {
+                        if (link == over) {
+                            what.run();
+                        }
+                    });
+        }
+
+        void step() {
+            if (!isConnected() || (!healing && choice.nextInt(40) == 0)) {
+                connect();
+            } else if (introduced && (!healing || !again.isEmpty() || choice.nextInt(4) == 0)) {
+                ask();
+            }
+            after(1 + choice.nextInt(healing ? 60 : 25), this::step);
+        }
+
+        private void connect() {
+            link++;
+            introduced = false;
+            with = null;
+            List<Member> all = inOffice().stream().filter(it -> !it.paused).toList();
+            if (all.isEmpty()) {
+                return;
+            }
+            Member to = all.get(choice.nextInt(all.size()));
+            with = to.office;
+            life = to.life;
+            with.joined(this, link);
+        }
+
+        private void ask() {
+            long value = again.isEmpty() ? choice.nextInt(4) == 0 ? 0 : ++values : again.remove();
+            int over = link;
+            Office to = with;
+            int delay = choice.nextInt(4);
+            to.member.later(
+                    to.member.life,
+                    delay,
+                    () -> {
+                        if (to.isCurrent() && link == over) {
+                            to.asked(this, over, value);
+                        }
+                    });
+        }
+
+        /** The first that it hears on a link (C11). */
+        void told(Epochs epochs) {
+            introduced = true;
+            if (broken == Broken.C11_LOSS_NOT_ANNOUNCED) {
+                return;
+            }
+            for (Kept each : List.copyOf(kept)) {
+                boolean over = epochs.isOver(each.mark().epoch());
+                boolean lost =
+                        epochs.lostFrom(each.mark()).isPresent()
+                                && broken != Broken.C11_TURN_NOT_COMPARED;
+                if (lost) {
+                    kept.remove(each);
+                    lost(each);
+                } else if (over) {
+                    kept.remove(each);
+                    stands(each);
+                }
+            }
+        }
+
+        private void lost(Kept what) {
+            announced++;
+            say("client %d hears that %s is lost", index, what);
+            Integer place = places.get(what.saw());
+            if (place != null && place < what.mark().turn() && !what.read()) {
+                violated("client %d hears that %s is lost, which is final", index, what);
+            }
+            if (!what.read() && choice.nextBoolean()) {
+                repeated++;
+                again.add(what.saw());
+            }
+        }
+
+        private void stands(Kept what) {
+            if (!places.containsKey(what.saw())) {
+                violated("client %d takes %s for covered, which is not final", index, what);
+            }
+        }
+
+        void covered(Mark upTo) {
+            for (Kept each : List.copyOf(kept)) {
+                if (each.mark().epoch() == upTo.epoch() && each.mark().turn() <= upTo.turn()) {
+                    kept.remove(each);
+                    stands(each);
+                }
+            }
+        }
+
+        void replied(Mark mark, long saw, boolean read) {
+            isToldFirst(mark.epoch());
+            kept.add(new Kept(mark, saw, read));
+        }
+
+        void answered(long epoch, long value) {
+            isToldFirst(epoch);
+            if (!places.containsKey(value)) {
+                violated("client %d has an answer to %d, which is not final", index, value);
+            }
+        }
+
+        private void isToldFirst(long epoch) {
+            for (Kept each : kept) {
+                if (each.mark().epoch() < epoch) {
+                    violated(
+                            "client %d has a reply of epoch %d before it hears of %s",
+                            index, epoch, each);
+                }
+            }
+        }
+
+        boolean isDone() {
+            return isConnected() && introduced && kept.isEmpty() && again.isEmpty();
+        }
+    }
+
+    /** What was lost left within one lease, and none of it long after the epoch was over (C9). */
+    private void checkLosses() {
+        Map<Incarnation, Long> first = new HashMap<>();
+        // The slowest clock makes it a little longer.
+        long longest = leaseMillis * 11L / 10 + 1;
+        for (Left each : left) {
+            Long end = endedTurns.get(each.by());
+            if (end == null || each.turn() <= end) {
+                continue;
+            }
+            long from = first.computeIfAbsent(each.by(), it -> each.at());
+            if (each.at() - from > longest) {
+                violated(
+                        "replies of %s were lost that left within %d ms, and the lease is %d",
+                        each.by(), each.at() - from, leaseMillis);
+            }
+            if (each.at() - ended.get(each.by()) > longest) {
+                violated(
+                        "a reply of %s left %d ms after its end, and the lease is %d",
+                        each.by(), each.at() - ended.get(each.by()), leaseMillis);
             }
         }
     }
@@ -1767,6 +2113,7 @@ final class StandbyWorld {
             stalled("the service does not come to rest: %s", describe());
             return false;
         }
+        checkLosses();
         Copies copies = head.copies();
         boolean enough = members.size() >= rules.copies();
         boolean pair = members.size() > 1;
@@ -1796,6 +2143,7 @@ final class StandbyWorld {
         Office office = inOffice().get(0).office;
         SegmentId newest = office.primary.newest();
         return office.outputs.isEmpty()
+                && clients.stream().allMatch(Client::isDone)
                 && office.readings.isEmpty()
                 && newest.number() == finals.size()
                 && members.stream()

@@ -16,11 +16,13 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.apache.zookeeper.server.NIOServerCnxnFactory;
 import org.apache.zookeeper.server.ZooKeeperServer;
 import picocli.CommandLine;
@@ -31,7 +33,8 @@ import picocli.CommandLine.Spec;
 /**
  * Members of a service as processes, whose primary is killed, stopped and asked to hand over, again
  * and again, while clients write, swap and read. How long each time until the next answer; at the
- * end the clients' history has to be linearizable.
+ * end the clients' history has to be linearizable; of an asynchronous service each write that was
+ * answered has to be there, or announced as lost to who was told of it, and losses bounded.
  */
 @Command(
         name = "saucr-services-failover",
@@ -44,6 +47,9 @@ public final class FailoverCampaign implements Callable<Integer> {
     private static final int TICK_MILLIS = 500;
     private static final int WITH_EACH_REGISTER = 4;
     private static final long PATIENCE_SECONDS = 60;
+
+    /** What a loaded machine adds between a reply and who notes it. */
+    private static final long NOTED_MILLIS = 200;
 
     /** How the primary goes. */
     enum Way {
@@ -73,6 +79,13 @@ public final class FailoverCampaign implements Callable<Integer> {
     @Option(names = "--fast", description = "with Protection.standby().fast()")
     private boolean fast;
 
+    @Option(
+            names = "--async",
+            description =
+                    "with Protection.standby().every(...) of so many ms: losses are announced and of"
+                            + " one lease, instead of a linearizable history")
+    private long async;
+
     @Option(names = "--seed", description = "preset: ${DEFAULT-VALUE}")
     private long seed = 1;
 
@@ -85,6 +98,9 @@ public final class FailoverCampaign implements Callable<Integer> {
     @Spec private CommandLine.Model.CommandSpec spec;
 
     private final Map<Way, List<Double>> millis = new TreeMap<>();
+    private long leaseMillis;
+    private long frozenNanos;
+    private long longestFrozenMillis;
     private final HistoryRecorder recorder = new HistoryRecorder();
     private final List<MemberProcess> all = new ArrayList<>();
 
@@ -98,10 +114,17 @@ public final class FailoverCampaign implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        if (members < 2 || clients < 1 || failovers < 1) {
+        if (members < 2 || clients < 1 || failovers < 1 || async < 0) {
             throw new CommandLine.ParameterException(
                     spec.commandLine(),
-                    "--members is 2 or more, --clients and --failovers are 1 or more");
+                    "--members is 2 or more, --clients and --failovers are 1 or more, --async is 0"
+                            + " or more");
+        }
+        try {
+            leaseMillis = StandbyProgram.protection(2, fast, async, Optional.empty()).leaseMillis();
+        } catch (IllegalArgumentException e) {
+            throw new CommandLine.ParameterException(
+                    spec.commandLine(), "--async: " + e.getMessage(), e);
         }
         if (Files.exists(out)) {
             throw new CommandLine.ParameterException(
@@ -113,11 +136,19 @@ public final class FailoverCampaign implements Callable<Integer> {
         ensemble.startup(new ZooKeeperServer(data.toFile(), data.toFile(), TICK_MILLIS));
         String place = "127.0.0.1:" + ensemble.getLocalPort() + "/registers";
         try (RegisterClients asking = new RegisterClients(place, recorder)) {
+            Ledger ledger = new Ledger(place, asking::tell);
             for (int i = 0; i < members; i++) {
-                all.add(new MemberProcess(place, out.resolve("member-" + i), 2, fast));
+                all.add(new MemberProcess(place, out.resolve("member-" + i), 2, fast, async));
+            }
+            if (async > 0) {
+                try (ledger) {
+                    ledger.begin(clients);
+                    run(asking, ledger::answered);
+                    return judge(ledger);
+                }
             }
             asking.begin(clients, seed);
-            run(asking);
+            run(asking, asking::answered);
         } finally {
             all.forEach(MemberProcess::close);
             ensemble.shutdown();
@@ -125,18 +156,19 @@ public final class FailoverCampaign implements Callable<Integer> {
         return judge();
     }
 
-    private void run(RegisterClients asking) throws Exception {
+    private void run(RegisterClients asking, LongSupplier answered) throws Exception {
         Random random = new Random(seed);
         List<Way> order = new ArrayList<>();
         ways.forEach(it -> order.addAll(Collections.nCopies(failovers, it)));
         Collections.shuffle(order, random);
         int done = 0;
         for (Way way : order) {
-            if (done % WITH_EACH_REGISTER == 0) {
+            if (async == 0 && done % WITH_EACH_REGISTER == 0) {
                 asking.nextRegisters();
             }
             awaitReady();
-            Thread.sleep(random.nextInt(100));
+            // Else no turn is ever made final by an asynchronous service.
+            Thread.sleep(random.nextInt(100) + 3 * async);
             millis.computeIfAbsent(way, it -> new ArrayList<>()).add(strike(way, asking));
             asking.check();
             if (++done % 20 == 0) {
@@ -145,7 +177,7 @@ public final class FailoverCampaign implements Callable<Integer> {
                                 + " of "
                                 + order.size()
                                 + " failovers, "
-                                + asking.answered()
+                                + answered.getAsLong()
                                 + " calls");
                 print();
             }
@@ -191,6 +223,7 @@ public final class FailoverCampaign implements Callable<Integer> {
                 next = asking.nextAnswer();
             }
             case FREEZE -> {
+                frozenNanos = System.nanoTime();
                 recorder.nemesis("freeze", whom, () -> freeze(primary, true));
                 next = asking.nextAnswer();
             }
@@ -210,7 +243,11 @@ public final class FailoverCampaign implements Callable<Integer> {
         double waited = next.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
         switch (way) {
             case KILL -> primary.start();
-            case FREEZE -> recorder.nemesis("thaw", whom, () -> freeze(primary, false));
+            case FREEZE -> {
+                recorder.nemesis("thaw", whom, () -> freeze(primary, false));
+                long frozenMillis = (System.nanoTime() - frozenNanos) / 1_000_000;
+                longestFrozenMillis = Math.max(longestFrozenMillis, frozenMillis);
+            }
             default -> {}
         }
         return waited;
@@ -261,6 +298,48 @@ public final class FailoverCampaign implements Callable<Integer> {
                 });
     }
 
+    private int judge(Ledger ledger) throws IOException {
+        ledger.stop();
+        // What is on its way when a primary stands still comes when that wakes, if at all.
+        long longest = leaseMillis + longestFrozenMillis + NOTED_MILLIS;
+        List<String> wrong = ledger.judge(longest);
+        print();
+        String verdict =
+                wrong.isEmpty()
+                        ? "each is there or announced as lost, within the lease"
+                        : wrong.size() + " violations";
+        System.out.printf(
+                Locale.ROOT,
+                "%d writes answered, %d of them announced as lost; %s%n",
+                ledger.answered(),
+                ledger.lost(),
+                verdict);
+        wrong.stream().limit(20).forEach(System.out::println);
+        Map<String, Object> report = report(verdict);
+        report.put("async", async);
+        report.put("answered", ledger.answered());
+        report.put("lost", ledger.lost());
+        write(report);
+        return wrong.isEmpty() ? 0 : 1;
+    }
+
+    private Map<String, Object> report(String verdict) {
+        Map<String, Object> report = new TreeMap<>();
+        report.put("members", members);
+        report.put("clients", clients);
+        report.put("fast", fast);
+        report.put("seed", seed);
+        report.put("millis", millis);
+        report.put("verdict", verdict);
+        return report;
+    }
+
+    private void write(Map<String, Object> report) throws IOException {
+        Files.write(
+                out.resolve("report.json"),
+                new ObjectMapper().writerWithDefaultPrettyPrinter().writeValueAsBytes(report));
+    }
+
     private int judge() throws IOException {
         History history = recorder.history();
         EdnHistory.write(history, out.resolve("history.edn"));
@@ -276,18 +355,10 @@ public final class FailoverCampaign implements Callable<Integer> {
                 history.count(HistoryEvent.Type.INFO),
                 result.summary());
         result.evidence().forEach(System.out::println);
-        Map<String, Object> report = new TreeMap<>();
-        report.put("members", members);
-        report.put("clients", clients);
-        report.put("fast", fast);
-        report.put("seed", seed);
-        report.put("millis", millis);
+        Map<String, Object> report = report(result.summary());
         report.put("answered", history.count(HistoryEvent.Type.OK));
         report.put("unknown", history.count(HistoryEvent.Type.INFO));
-        report.put("verdict", result.summary());
-        Files.write(
-                out.resolve("report.json"),
-                new ObjectMapper().writerWithDefaultPrettyPrinter().writeValueAsBytes(report));
+        write(report);
         return result.answer() == LinearizabilityChecker.Answer.LINEARIZABLE ? 0 : 1;
     }
 }

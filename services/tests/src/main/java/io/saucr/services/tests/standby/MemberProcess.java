@@ -36,8 +36,10 @@ public final class MemberProcess implements AutoCloseable {
      * @param folder its own; its log is beside it
      * @param copies members that force each segment
      * @param fast whether a standby takes the place of a disk (C15)
+     * @param everyMillis between two checkpoints; 0 where replies wait (C7)
      */
-    public MemberProcess(String place, Path folder, int copies, boolean fast) throws IOException {
+    public MemberProcess(String place, Path folder, int copies, boolean fast, long everyMillis)
+            throws IOException {
         log = folder.resolveSibling(folder.getFileName() + ".log");
         command =
                 List.of(
@@ -54,7 +56,8 @@ public final class MemberProcess implements AutoCloseable {
                         place,
                         folder.toString(),
                         Integer.toString(copies),
-                        Boolean.toString(fast));
+                        Boolean.toString(fast),
+                        Long.toString(everyMillis));
         start();
     }
 
@@ -99,14 +102,21 @@ public final class MemberProcess implements AutoCloseable {
 
     /** Takes the first line that begins so; gives the rest of it. */
     private String await(String begins) {
+        return await(begins, begins).substring(begins.length());
+    }
+
+    /** Takes the first line that begins in one of these ways. */
+    private String await(String begins, String orElse) {
         long until = System.nanoTime() + PATIENCE.toNanos();
         synchronized (lines) {
             while (true) {
                 Optional<String> line =
-                        lines.stream().filter(it -> it.startsWith(begins)).findFirst();
+                        lines.stream()
+                                .filter(it -> it.startsWith(begins) || it.startsWith(orElse))
+                                .findFirst();
                 if (line.isPresent()) {
                     lines.remove(line.get());
-                    return line.get().substring(begins.length());
+                    return line.get();
                 }
                 if (System.nanoTime() - until > 0 || !process.isAlive()) {
                     throw new IllegalStateException(
@@ -154,9 +164,9 @@ public final class MemberProcess implements AutoCloseable {
      */
     public void handOver() throws IOException {
         order("handover");
-        String handed = await("handed");
-        if (!handed.isEmpty()) {
-            throw new IllegalStateException("handed" + handed);
+        String answer = await("handed", "refused");
+        if (!answer.equals("handed")) {
+            throw new IllegalStateException("member " + member + " does not hand over: " + answer);
         }
     }
 

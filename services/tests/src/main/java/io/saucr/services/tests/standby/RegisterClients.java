@@ -120,7 +120,8 @@ final class RegisterClients implements AutoCloseable {
         }
     }
 
-    private void tell(long from) {
+    /** A call was answered that was made then. */
+    void tell(long from) {
         FirstAnswer first = waiting;
         if (first != null && from >= first.sinceNanos) {
             first.nanos.complete(System.nanoTime() - first.sinceNanos);

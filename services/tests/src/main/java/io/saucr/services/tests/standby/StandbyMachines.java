@@ -91,6 +91,7 @@ final class StandbyMachines implements AutoCloseable {
                         machines.dataDirectory(member.id()).resolve("member").toString(),
                         "2",
                         Boolean.toString(fast),
+                        "0",
                         address.clientHost(),
                         address.peerHost()));
         String unused = member.await("started");

@@ -48,15 +48,16 @@ public final class StandbyProgram {
      * Runs until it is stopped or killed.
      *
      * @param args servers and path of the service; folder; members that force each segment; whether
-     *     a standby takes the place of a disk; then, where it is not loopback, the host that
-     *     clients and the one that members reach
+     *     a standby takes the place of a disk; the time between two checkpoints in ms, 0 where
+     *     replies wait; then, where it is not loopback, the host that clients and the one that
+     *     members reach
      */
     public static void main(String[] args) throws Exception {
-        boolean machine = args.length > 4;
+        boolean machine = args.length > 5;
         RunningService running =
                 Services.at(args[0])
                         .folder(Path.of(args[1]))
-                        .listen(new Address(machine ? args[4] : "127.0.0.1", 0))
+                        .listen(new Address(machine ? args[5] : "127.0.0.1", 0))
                         .segmentBytes(SEGMENT_BYTES)
                         .foldBytes(FOLD_BYTES)
                         .sessionTimeout(SESSION)
@@ -66,8 +67,9 @@ public final class StandbyProgram {
                                 protection(
                                         Integer.parseInt(args[2]),
                                         Boolean.parseBoolean(args[3]),
+                                        Long.parseLong(args[4]),
                                         machine
-                                                ? Optional.of(new Address(args[5], 0))
+                                                ? Optional.of(new Address(args[6], 0))
                                                 : Optional.empty()));
         Lines.say("started " + running.status().member().member());
         Lines.take(
@@ -91,11 +93,16 @@ public final class StandbyProgram {
                 });
     }
 
-    private static Protection.Standby protection(
-            int copies, boolean fast, Optional<Address> members) {
+    static Protection.Standby protection(
+            int copies, boolean fast, long everyMillis, Optional<Address> members) {
         Protection.Standby all = Protection.standby().copies(copies);
-        Protection.Standby there = members.isPresent() ? all.members(members.get()) : all;
-        return fast ? there.fast() : there;
+        if (everyMillis > 0) {
+            all = all.every(Duration.ofMillis(everyMillis));
+        }
+        if (members.isPresent()) {
+            all = all.members(members.get());
+        }
+        return fast ? all.fast() : all;
     }
 
     private static String status(RunningService running) {

@@ -48,7 +48,7 @@ class StandbyProcessesIT {
         ensemble.startup(new ZooKeeperServer(data.toFile(), data.toFile(), TICK_MILLIS));
         String place = "127.0.0.1:" + ensemble.getLocalPort() + "/registers";
         for (String name : List.of("a", "b", "c")) {
-            members.add(new MemberProcess(place, work.resolve(name), 2, false));
+            members.add(new MemberProcess(place, work.resolve(name), 2, false, 0));
         }
         client = Services.at(place).client("caller");
     }
