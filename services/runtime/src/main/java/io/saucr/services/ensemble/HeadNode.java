@@ -328,17 +328,13 @@ public final class HeadNode implements AutoCloseable {
             outcome(came);
             return;
         }
+        String told = address.orElseThrow();
         List<Op> ops = new ArrayList<>();
         ops.add(Op.setData(path(current), head.encode(), version));
         if (stat != null) {
             ops.add(Op.delete(path("at"), -1));
         }
-        ops.add(
-                Op.create(
-                        path("at"),
-                        address.orElseThrow().getBytes(UTF_8),
-                        place.acls(),
-                        CreateMode.EPHEMERAL));
+        ops.add(Op.create(path("at"), told.getBytes(UTF_8), place.acls(), CreateMode.EPHEMERAL));
         asked.multi(
                 ops,
                 (result, path, context, results) ->
@@ -346,7 +342,8 @@ public final class HeadNode implements AutoCloseable {
                                 () -> {
                                     KeeperException.Code done = KeeperException.Code.get(result);
                                     boolean ok = done == KeeperException.Code.OK;
-                                    published = ok;
+                                    // Another one may be there meanwhile, for the next write.
+                                    published = ok && address.equals(Optional.of(told));
                                     wrote(
                                             done,
                                             ok
