@@ -71,6 +71,8 @@ public final class MemberFolder implements SegmentStore {
     private final ReentrantLock state = new ReentrantLock();
 
     // All guarded by the lock of the state; entries are numbered without gaps, up to the newest.
+    // The file that is written
+    // changes under the lock of what appends, too.
     private final List<Entry> entries = new ArrayList<>();
     private final List<Long> logs = new ArrayList<>();
     private final List<MemberBase> found = new ArrayList<>();
@@ -588,18 +590,34 @@ public final class MemberFolder implements SegmentStore {
         }
     }
 
+    /**
+     * Holds the lock of what appends. Nobody who only asks waits for the disk, however long that
+     * takes: turns would wait that are final by others' copies, and nothing would tell of it (R24).
+     */
     private void write(Segment segment) {
+        Disk.File file = current;
+        Path path = currentPath;
+        long at = end;
+        boolean begins = file == null;
+        try {
+            if (begins) {
+                path = SegmentLog.file(segments, segment.id().number());
+                file = disk.open(path);
+                file.truncate(0);
+                at = 0;
+            }
+            file.write(segment.toWrite(), at);
+        } catch (IOException e) {
+            throw died(e);
+        }
         state.lock();
         try {
-            if (current == null) {
-                currentPath = SegmentLog.file(segments, segment.id().number());
-                current = disk.open(currentPath);
-                current.truncate(0);
-                end = 0;
+            if (begins) {
+                current = file;
+                currentPath = path;
                 unnamed = true;
                 logs.add(segment.id().number());
             }
-            current.write(segment.toWrite(), end);
             SegmentHeader header = segment.header();
             if (!entries.isEmpty() && isBehindBase()) {
                 entries.clear();
@@ -611,15 +629,13 @@ public final class MemberFolder implements SegmentStore {
                             header.firstTurn(),
                             header.lastTurn(),
                             header.named(),
-                            currentPath,
-                            end,
+                            path,
+                            at,
                             segment.bytes()));
-            end += segment.bytes();
+            end = at + segment.bytes();
             bytesAboveBase += segment.bytes();
             last = segment.id();
             known = Math.max(known, header.named());
-        } catch (IOException e) {
-            throw died(e);
         } finally {
             state.unlock();
         }
@@ -1506,6 +1522,8 @@ public final class MemberFolder implements SegmentStore {
     /** Lets other processes open the folder. What was not forced may be lost. */
     @Override
     public void close() throws IOException {
+        // Whatever is being written comes first: the folder is another's then.
+        appending.lock();
         forcing.lock();
         try {
             dead = dead == null ? new IOException(path + " is closed") : dead;
@@ -1513,6 +1531,7 @@ public final class MemberFolder implements SegmentStore {
             closeReader();
         } finally {
             forcing.unlock();
+            appending.unlock();
             lock.close();
         }
     }

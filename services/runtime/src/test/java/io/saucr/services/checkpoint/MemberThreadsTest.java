@@ -4,15 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.services.journal.Disk;
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -25,6 +30,86 @@ class MemberThreadsTest {
     @TempDir private Path path;
 
     private final Chain chain = new Chain();
+
+    /** The local disk, whose writes of files hang while a latch is closed. */
+    private static Disk hanging(AtomicReference<CountDownLatch> latch, CountDownLatch hangs) {
+        return proxy(
+                Disk.class,
+                Disk.local(),
+                (call, result) ->
+                        call.getName().equals("open")
+                                ? proxy(
+                                        Disk.File.class,
+                                        (Disk.File) result.get(),
+                                        (write, written) -> {
+                                            CountDownLatch closed = latch.get();
+                                            if (write.getName().equals("write") && closed != null) {
+                                                hangs.countDown();
+                                                closed.await();
+                                            }
+                                            return written.get();
+                                        })
+                                : result.get());
+    }
+
+    private interface Intercepting {
+        Object call(Method method, Result result) throws Throwable;
+    }
+
+    private interface Result {
+        Object get() throws Throwable;
+    }
+
+    private static <T> T proxy(Class<T> type, T of, Intercepting by) {
+        return type.cast(
+                Proxy.newProxyInstance(
+                        type.getClassLoader(),
+                        new Class<?>[] {type},
+                        (proxy, method, arguments) ->
+                                by.call(
+                                        method,
+                                        () -> {
+                                            try {
+                                                return method.invoke(of, arguments);
+                                            } catch (InvocationTargetException e) {
+                                                throw e.getCause();
+                                            }
+                                        })));
+    }
+
+    /**
+     * R24: turns that others' copies make final would wait for this disk, and nobody would know.
+     */
+    @Test
+    void whoOnlyAsksDoesNotWaitForAWriteThatHangs() throws Exception {
+        AtomicReference<CountDownLatch> latch = new AtomicReference<>();
+        CountDownLatch hangs = new CountDownLatch(1);
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        try (MemberFolder folder =
+                MemberFolder.open(hanging(latch, hangs), path, Chain.SERVICE, NAMES)) {
+            folder.birth(Chain.BIRTH);
+            folder.append(chain.next(200, 0));
+            CountDownLatch closed = new CountDownLatch(1);
+            latch.set(closed);
+            Segment second = chain.next(200, 0);
+            Future<?> appends = threads.submit(() -> folder.append(second));
+            hangs.await();
+            Future<Long> asks =
+                    threads.submit(
+                            () ->
+                                    folder.bytesAboveBase()
+                                            + folder.oldest()
+                                            + folder.at(1).orElseThrow().number());
+            assertThat(asks.get(60, TimeUnit.SECONDS)).isPositive();
+            assertThat(folder.last()).isEqualTo(chain.id(1));
+            latch.set(null);
+            closed.countDown();
+            appends.get(60, TimeUnit.SECONDS);
+            assertThat(folder.last()).isEqualTo(second.id());
+        } finally {
+            threads.shutdownNow();
+        }
+    }
 
     @Test
     void appendsForcesBasesAndReadsAtTheSameTime() throws Exception {
