@@ -71,8 +71,7 @@ public final class MemberFolder implements SegmentStore {
     private final ReentrantLock state = new ReentrantLock();
 
     // All guarded by the lock of the state; entries are numbered without gaps, up to the newest.
-    // The file that is written
-    // changes under the lock of what appends, too.
+    // The file that is written changes under the lock of what appends, too.
     private final List<Entry> entries = new ArrayList<>();
     private final List<Long> logs = new ArrayList<>();
     private final List<MemberBase> found = new ArrayList<>();
