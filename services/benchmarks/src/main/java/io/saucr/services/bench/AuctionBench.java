@@ -61,9 +61,7 @@ final class AuctionBench implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         options.check();
-        if (seconds < 5 || seconds > 3_600) {
-            throw new IllegalArgumentException("--seconds: allowed are 5 to 3600, not " + seconds);
-        }
+        RoundsOptions.check("--seconds", seconds, 5, 3_600);
         Duration time = Duration.ofSeconds(seconds);
         PrintWriter silent = new PrintWriter(PrintWriter.nullWriter());
         Map<String, RoundsOptions.Trial> trials = new LinkedHashMap<>();
@@ -81,7 +79,7 @@ final class AuctionBench implements Callable<Integer> {
                         + " its answer, and sends again without one");
         options.report(
                 spec.commandLine().getOut(),
-                "auction",
+                options.folder("auction"),
                 "An auction whose processes are killed",
                 contenders,
                 SERVICES,

@@ -96,11 +96,11 @@ final class DhtBench implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         options.check();
-        check("--processes", processes, 2, 16);
-        check("--nodes-each", nodesEach, 1, 8);
-        check("--keys", keys, 1, 100_000);
-        check("--hop", hopMillis, 0, 1_000);
-        check("--down", downSeconds, 0, 600);
+        RoundsOptions.check("--processes", processes, 2, 16);
+        RoundsOptions.check("--nodes-each", nodesEach, 1, 8);
+        RoundsOptions.check("--keys", keys, 1, 100_000);
+        RoundsOptions.check("--hop", hopMillis, 0, 1_000);
+        RoundsOptions.check("--down", downSeconds, 0, 600);
         Map<String, RoundsOptions.Trial> trials = new LinkedHashMap<>();
         trials.put(INFINISPAN, folder -> run(folder, InfinispanTable::new));
         trials.put(SERVICES, folder -> run(folder, ServicesTable::new));
@@ -111,7 +111,7 @@ final class DhtBench implements Callable<Integer> {
         contenders.put(SERVICES, "one node has a key, on its disk; each step is a forced turn");
         options.report(
                 spec.commandLine().getOut(),
-                "dht",
+                options.folder("dht"),
                 "A distributed table whose processes are killed",
                 contenders,
                 INFINISPAN,
@@ -130,13 +130,6 @@ final class DhtBench implements Callable<Integer> {
                                         it.figures().get(CUT) == 100
                                                 && it.figures().get(AFTER) == 100);
         return sound ? 0 : 1;
-    }
-
-    private static void check(String option, int value, int least, int most) {
-        if (value < least || value > most) {
-            throw new IllegalArgumentException(
-                    option + ": allowed are " + least + " to " + most + ", not " + value);
-        }
     }
 
     private Map<String, Double> run(Path folder, Opening opening) throws Exception {

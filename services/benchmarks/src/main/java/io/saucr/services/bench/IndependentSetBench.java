@@ -88,10 +88,7 @@ final class IndependentSetBench implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         options.check();
-        if (parts < 1 || parts > MOST_PARTS) {
-            throw new IllegalArgumentException(
-                    "--parts: allowed are 1 to " + MOST_PARTS + ", not " + parts);
-        }
+        RoundsOptions.check("--parts", parts, 1, MOST_PARTS);
         Graph graph = new Graph(vertices, edges, 1);
         Set<Integer> set = graph.independentSet();
         Part.Solved expected = new Part.Solved(set.size(), Graph.digest(set));
@@ -114,7 +111,7 @@ final class IndependentSetBench implements Callable<Integer> {
                 KILLED, "the same, all killed at once when half of the graph is read, and started");
         options.report(
                 spec.commandLine().getOut(),
-                "set",
+                options.folder("set"),
                 "The independent set of " + graph,
                 contenders,
                 MEMORY,

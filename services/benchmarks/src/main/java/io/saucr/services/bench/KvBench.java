@@ -192,10 +192,10 @@ final class KvBench implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         options.check();
-        check("--keys", keys, 1, 10_000_000);
-        check("--value", valueBytes, 1, 1_000_000);
+        RoundsOptions.check("--keys", keys, 1, 10_000_000);
+        RoundsOptions.check("--value", valueBytes, 1, 1_000_000);
         for (int count : clients) {
-            check("--clients", count, 1, 1_000);
+            RoundsOptions.check("--clients", count, 1, 1_000);
         }
         if (!(seconds > 0 && seconds <= 600) || !(warmUp >= 0 && warmUp <= 600)) {
             throw new IllegalArgumentException(
@@ -232,13 +232,6 @@ final class KvBench implements Callable<Integer> {
                     of(part, measured));
         }
         return 0;
-    }
-
-    private static void check(String option, int value, int least, int most) {
-        if (value < least || value > most) {
-            throw new IllegalArgumentException(
-                    option + ": allowed are " + least + " to " + most + ", not " + value);
-        }
     }
 
     private static List<Measurement> of(Part part, List<Measurement> measured) {

@@ -104,13 +104,8 @@ final class OnceBench implements Callable<Integer> {
             throw new IllegalArgumentException(
                     "allowed: one round or more, slices longer than 0 s");
         }
-        if (underWay < 1 || underWay > 10_000) {
-            throw new IllegalArgumentException(
-                    "--under-way: allowed are 1 to 10000, not " + underWay);
-        }
-        if (bytes < 0 || bytes > 100_000) {
-            throw new IllegalArgumentException("--bytes: allowed are 0 to 100000, not " + bytes);
-        }
+        RoundsOptions.check("--under-way", underWay, 1, 10_000);
+        RoundsOptions.check("--bytes", bytes, 0, 100_000);
     }
 
     private static void makeNodes(String connect) throws Exception {

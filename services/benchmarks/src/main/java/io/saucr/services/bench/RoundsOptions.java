@@ -57,8 +57,18 @@ final class RoundsOptions {
      * @throws IllegalArgumentException then; the message says what is allowed
      */
     void check() {
-        if (rounds < 1 || rounds > 1000) {
-            throw new IllegalArgumentException("--rounds: allowed are 1 to 1000, not " + rounds);
+        check("--rounds", rounds, 1, 1000);
+    }
+
+    /**
+     * Fails where a value is not allowed.
+     *
+     * @throws IllegalArgumentException then; the message says what is allowed
+     */
+    static void check(String option, int value, int least, int most) {
+        if (value < least || value > most) {
+            throw new IllegalArgumentException(
+                    option + ": allowed are " + least + " to " + most + ", not " + value);
         }
     }
 
@@ -87,19 +97,6 @@ final class RoundsOptions {
         return new Rounds(System.err).run(inFolders, rounds);
     }
 
-    /** Prints the report, and writes it. */
-    void report(
-            PrintWriter print,
-            String name,
-            String title,
-            Map<String, String> contenders,
-            String first,
-            List<Figure> figures,
-            List<Measurement> measured)
-            throws IOException {
-        report(print, folder(name), title, contenders, first, figures, measured);
-    }
-
     /**
      * Where results go.
      *
@@ -116,7 +113,7 @@ final class RoundsOptions {
                                 + LocalDateTime.now(ZoneId.systemDefault()).format(STAMP));
     }
 
-    /** The same, into any folder. */
+    /** Prints the report, and writes it into a folder. */
     void report(
             PrintWriter print,
             Path folder,
