@@ -22,6 +22,12 @@ public record Effects(
         long newestTimer,
         boolean detached) {
 
+    /** Of a turn that only consumes its message. */
+    public static Effects none(long newestTimer) {
+        return new Effects(
+                List.of(), List.of(), List.of(), List.of(), List.of(), newestTimer, false);
+    }
+
     /** A message to a service, this one included. */
     public record Send(String service, Body body) {}
 

@@ -422,7 +422,7 @@ public final class ClientTurns implements Endpoint {
         if (call == null) {
             LOG.debug("{} from {}: nobody waits for it", input.body(), service);
         }
-        recording.append(core.commit(nothing()), Changes.NONE);
+        recording.append(core.commit(Effects.none(core.newestTimer())), Changes.NONE);
     }
 
     /** Its reply is lost, and its message is consumed or was returned: it is told at last. */
@@ -444,11 +444,6 @@ public final class ClientTurns implements Endpoint {
                                     }
                                 });
         call.answer = Optional.empty();
-    }
-
-    private Effects nothing() {
-        return new Effects(
-                List.of(), List.of(), List.of(), List.of(), List.of(), core.newestTimer(), false);
     }
 
     @Override

@@ -497,7 +497,7 @@ public final class Turns implements Endpoint {
     private void run(Input input) {
         String type = input.body().type();
         if (input instanceof Input.Message && type.equals(ServiceCore.NOTHING.type())) {
-            recording.append(core.commit(nothing()), Changes.NONE);
+            recording.append(core.commit(Effects.none(core.newestTimer())), Changes.NONE);
             return;
         }
         if (!isAllowed(input)) {
@@ -701,11 +701,6 @@ public final class Turns implements Endpoint {
                             + " are allowed: ask for a part");
         }
         return answer;
-    }
-
-    private Effects nothing() {
-        return new Effects(
-                List.of(), List.of(), List.of(), List.of(), List.of(), core.newestTimer(), false);
     }
 
     private Effects replyOnly(Input.Message to, Body answer) {
