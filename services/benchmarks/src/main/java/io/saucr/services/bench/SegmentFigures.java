@@ -5,9 +5,7 @@ import io.saucr.services.checkpoint.Segment;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.local.DeltaFormat;
 import io.saucr.services.state.Changes;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 
@@ -41,14 +39,9 @@ record SegmentFigures(long segments, long bytes, long entries, long changedBytes
                 if (segment.header().isEmpty()) {
                     continue;
                 }
-                ByteBuffer content = segment.body();
-                byte[] body = new byte[content.remaining()];
-                content.get(body);
                 Changes changes =
                         Changes.decode(
-                                DeltaFormat.read(
-                                                segment.header().lastTurn(),
-                                                new ByteArrayInputStream(body))
+                                DeltaFormat.read(segment.header().lastTurn(), segment.body())
                                         .state());
                 segments++;
                 bytes += segment.bytes();

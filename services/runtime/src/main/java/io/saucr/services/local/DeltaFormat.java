@@ -13,11 +13,13 @@ import io.saucr.services.core.Delta;
 import io.saucr.services.core.Epochs;
 import io.saucr.services.core.Input;
 import io.saucr.services.state.Changes;
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -117,6 +119,18 @@ public final class DeltaFormat {
             }
             out.writeEndArray();
         }
+    }
+
+    /**
+     * Reads what {@link #bytes} gave, and is what remains in a buffer; takes it out of that.
+     *
+     * @param turn its number, as the record says
+     * @throws IOException where the bytes are not a turn, or of a later release; says which
+     */
+    public static Delta read(long turn, ByteBuffer from) throws IOException {
+        byte[] copy = new byte[from.remaining()];
+        from.get(copy);
+        return read(turn, new ByteArrayInputStream(copy));
     }
 
     /**

@@ -8,7 +8,6 @@ import io.saucr.services.core.Stored;
 import io.saucr.services.journal.FolderReader;
 import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.state.StateStore;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -212,16 +211,16 @@ public record FolderContents(
         }
 
         private void turn(long turn, ByteBuffer delta) throws IOException {
-            byte[] bytes = new byte[delta.remaining()];
-            delta.get(bytes);
             if (kind == Kind.UNKNOWN) {
                 kind =
-                        bytes.length > 0 && Byte.toUnsignedInt(bytes[0]) < CBOR_ARRAY
+                        delta.hasRemaining()
+                                        && Byte.toUnsignedInt(delta.get(delta.position()))
+                                                < CBOR_ARRAY
                                 ? Kind.ONCE_CLIENT
                                 : Kind.SERVICE;
             }
             if (kind == Kind.SERVICE) {
-                core.recover(DeltaFormat.read(turn, new ByteArrayInputStream(bytes)));
+                core.recover(DeltaFormat.read(turn, delta));
                 // Who only looks keeps no messages beyond their windows.
                 List<Stored> unused = core.stored();
             }

@@ -9,7 +9,6 @@ import io.saucr.services.journal.Base;
 import io.saucr.services.journal.DeadJournalException;
 import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.state.Changes;
-import java.io.ByteArrayInputStream;
 import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -109,9 +108,7 @@ final class Recording {
 
     /** The next turn above the base; says what it was. */
     Delta apply(long turn, ByteBuffer bytes) throws IOException {
-        byte[] copy = new byte[bytes.remaining()];
-        bytes.get(copy);
-        Delta delta = DeltaFormat.read(turn, new ByteArrayInputStream(copy));
+        Delta delta = DeltaFormat.read(turn, bytes);
         core.recover(delta);
         store();
         finalTurn = turn;

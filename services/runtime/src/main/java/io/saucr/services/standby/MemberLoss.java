@@ -17,8 +17,8 @@ import io.saucr.services.journal.RefusedFolderException;
 import io.saucr.services.local.DeltaFormat;
 import io.saucr.services.local.FolderContents;
 import io.saucr.services.local.Place;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -212,16 +212,13 @@ public final class MemberLoss implements LossOrder {
     private static Position position(MemberFolder folder, SegmentId at) throws IOException {
         if (folder.oldest() <= at.number()) {
             Segment segment = folder.read(at);
-            byte[] body = new byte[segment.body().remaining()];
-            segment.body().get(body);
+            ByteBuffer body = segment.body();
             long turn = segment.header().lastTurn();
             return new Position(
                     turn,
-                    body.length == 0
-                            ? Optional.empty()
-                            : Optional.of(
-                                    DeltaFormat.read(turn, new ByteArrayInputStream(body))
-                                            .nowMillis()));
+                    body.hasRemaining()
+                            ? Optional.of(DeltaFormat.read(turn, body).nowMillis())
+                            : Optional.empty());
         }
         // It is known from the base as of it alone.
         List<Long> turns = new ArrayList<>();
