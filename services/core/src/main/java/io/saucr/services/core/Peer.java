@@ -157,14 +157,18 @@ final class Peer {
                         before.refusal(),
                         ServiceCore.NOTHING);
         unacked.put(count, new Waiting(waiting.turn(), nothing));
-        heapBytes -= Outboxes.bytes(before);
-        outboxes.tookHeap(-Outboxes.bytes(before));
+        let(before);
         took(nothing);
     }
 
     private void took(Unacked message) {
         heapBytes += Outboxes.bytes(message);
         outboxes.tookHeap(Outboxes.bytes(message));
+    }
+
+    private void let(Unacked message) {
+        heapBytes -= Outboxes.bytes(message);
+        outboxes.tookHeap(-Outboxes.bytes(message));
     }
 
     private void noLongerInFile() {
@@ -216,8 +220,7 @@ final class Peer {
             if (waiting == null) {
                 noLongerInFile();
             } else {
-                heapBytes -= Outboxes.bytes(waiting.message());
-                outboxes.tookHeap(-Outboxes.bytes(waiting.message()));
+                let(waiting.message());
             }
         }
         outboxes.acked(this);
