@@ -9,7 +9,6 @@ import io.saucr.services.core.head.Head;
 import io.saucr.services.core.once.MarkerContent;
 import io.saucr.services.ensemble.HeadOrder;
 import io.saucr.services.ensemble.HeadOrder.Found;
-import io.saucr.services.ensemble.Office;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.FolderBirth;
 import java.io.IOException;
@@ -81,13 +80,7 @@ final class BirthOrder implements NewBirth {
 
     private static HeadOrder headOrder(Place place) {
         return new HeadOrder(
-                new Office.Place(
-                        place.ensemble().orElseThrow(),
-                        place.path(place.name()),
-                        Optional.empty(),
-                        place.sessionTimeout(),
-                        place.credentials(),
-                        place.acls()),
+                place.office(Optional.empty()),
                 OwnWrites.refusal(place) == null
                         ? Optional.of(OwnWrites.name(place))
                         : Optional.empty());

@@ -117,13 +117,7 @@ final class LocalService implements RunningService {
         }
         office =
                 new Office(
-                        new Office.Place(
-                                place.ensemble().get(),
-                                place.path(place.name()),
-                                Optional.of(address.toString()),
-                                place.sessionTimeout(),
-                                place.credentials(),
-                                place.acls()),
+                        place.office(Optional.of(address.toString())),
                         finality.incarnation(),
                         finality.incarnations(),
                         finality.confirmed(),

@@ -3,6 +3,7 @@ package io.saucr.services.local;
 import io.saucr.services.Address;
 import io.saucr.services.Credentials;
 import io.saucr.services.core.ServiceCore;
+import io.saucr.services.ensemble.Office;
 import io.saucr.services.journal.JournalOptions;
 import io.saucr.services.net.NetOptions;
 import java.nio.file.Path;
@@ -299,6 +300,17 @@ public record Place(
                 sessionTimeout,
                 page,
                 Optional.of(at));
+    }
+
+    /**
+     * Where its head is; of a place with an ensemble.
+     *
+     * @param address where the service answers, for others to know; empty where that is told
+     *     otherwise, or nobody answers
+     */
+    public Office.Place office(Optional<String> address) {
+        return new Office.Place(
+                ensemble.orElseThrow(), path(name), address, sessionTimeout, credentials, acls());
     }
 
     /** With credentials all but reading is the creator's; others have to find the address. */

@@ -9,7 +9,6 @@ import io.saucr.services.core.standby.AcceptedLoss;
 import io.saucr.services.core.standby.AcceptedLoss.Decision;
 import io.saucr.services.core.standby.SegmentId;
 import io.saucr.services.core.standby.StandbyHead;
-import io.saucr.services.ensemble.Office;
 import io.saucr.services.ensemble.StandbyOrder;
 import io.saucr.services.ensemble.StandbyOrder.Seen;
 import io.saucr.services.journal.Disk;
@@ -72,20 +71,7 @@ public final class MemberLoss implements LossOrder {
     }
 
     private StandbyOrder order() {
-        return new StandbyOrder(
-                new Office.Place(
-                        place.ensemble()
-                                .orElseThrow(
-                                        () ->
-                                                new IllegalArgumentException(
-                                                        place.name()
-                                                                + " has standbys, and needs an"
-                                                                + " ensemble: Services.at(...)")),
-                        place.path(place.name()),
-                        Optional.empty(),
-                        place.sessionTimeout(),
-                        place.credentials(),
-                        place.acls()));
+        return new StandbyOrder(StandbyService.office(place));
     }
 
     /** What was seen, which nobody in office has changed for a while. */

@@ -130,16 +130,22 @@ public final class StandbyService implements RunningService {
         }
     }
 
+    /**
+     * Where the head of a service with standbys is.
+     *
+     * @throws IllegalArgumentException where the place has no ensemble
+     */
+    static Office.Place office(Place place) {
+        if (place.ensemble().isEmpty()) {
+            throw new IllegalArgumentException(
+                    place.name() + " has standbys, and needs an ensemble: Services.at(...)");
+        }
+        return place.office(Optional.empty());
+    }
+
     private void begin(Disk disk) throws IOException, InterruptedException {
         String name = place.name();
-        String connect =
-                place.ensemble()
-                        .orElseThrow(
-                                () ->
-                                        new IllegalArgumentException(
-                                                name
-                                                        + " has standbys, and needs an ensemble:"
-                                                        + " Services.at(...)"));
+        Office.Place office = office(place);
         // Before anything is made: what is not allowed is thrown here, not in a life.
         Turns.check(name, constructor);
         folder = MemberFolder.open(disk, place.folder(), name, random);
@@ -201,19 +207,7 @@ public final class StandbyService implements RunningService {
         opened.push(links);
         Address at =
                 links.listen(protection.members().orElse(new Address(place.listen().host(), 0)));
-        node =
-                new HeadNode(
-                        new Office.Place(
-                                connect,
-                                place.path(name),
-                                Optional.empty(),
-                                place.sessionTimeout(),
-                                place.credentials(),
-                                place.acls()),
-                        folder.member(),
-                        at.toString(),
-                        thread,
-                        member);
+        node = new HeadNode(office, folder.member(), at.toString(), thread, member);
         opened.push(node);
         if (place.page().isPresent()) {
             page = new StatusPage(this, place.page().get());
