@@ -1,11 +1,6 @@
 package io.saucr.services.tests.standby;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import io.saucr.crash.history.EdnHistory;
-import io.saucr.crash.history.History;
-import io.saucr.crash.history.HistoryEvent;
 import io.saucr.crash.history.HistoryRecorder;
-import io.saucr.crash.history.LinearizabilityChecker;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -18,7 +13,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
-import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -97,7 +91,7 @@ public final class FailoverCampaign implements Callable<Integer> {
 
     @Spec private CommandLine.Model.CommandSpec spec;
 
-    private final Map<Way, List<Double>> millis = new TreeMap<>();
+    private Outcome<Way> outcome;
     private long leaseMillis;
     private long frozenNanos;
     private long longestFrozenMillis;
@@ -130,6 +124,14 @@ public final class FailoverCampaign implements Callable<Integer> {
             throw new CommandLine.ParameterException(
                     spec.commandLine(), out + " is there already: name a new folder with --out");
         }
+        outcome =
+                new Outcome<>(
+                        out,
+                        Map.of(
+                                "members", members,
+                                "clients", clients,
+                                "fast", fast,
+                                "seed", seed));
         Path data = Files.createDirectories(out.resolve("zookeeper"));
         NIOServerCnxnFactory ensemble = new NIOServerCnxnFactory();
         ensemble.configure(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 500);
@@ -169,7 +171,7 @@ public final class FailoverCampaign implements Callable<Integer> {
             awaitReady();
             // Else no turn is ever made final by an asynchronous service.
             Thread.sleep(random.nextInt(100) + 3 * async);
-            millis.computeIfAbsent(way, it -> new ArrayList<>()).add(strike(way, asking));
+            outcome.waited(way, strike(way, asking));
             asking.check();
             if (++done % 20 == 0) {
                 System.out.println(
@@ -179,7 +181,7 @@ public final class FailoverCampaign implements Callable<Integer> {
                                 + " failovers, "
                                 + answered.getAsLong()
                                 + " calls");
-                print();
+                outcome.print();
             }
         }
     }
@@ -279,31 +281,12 @@ public final class FailoverCampaign implements Callable<Integer> {
         }
     }
 
-    private static double at(List<Double> sorted, double part) {
-        return sorted.get((int) Math.min(sorted.size() - 1, Math.floor(part * sorted.size())));
-    }
-
-    private void print() {
-        millis.forEach(
-                (way, each) -> {
-                    List<Double> sorted = each.stream().sorted().toList();
-                    System.out.printf(
-                            Locale.ROOT,
-                            "  %-9s n=%-4d median %6.0f ms, p90 %6.0f, most %6.0f%n",
-                            way.name().toLowerCase(Locale.ROOT),
-                            sorted.size(),
-                            at(sorted, 0.5),
-                            at(sorted, 0.9),
-                            at(sorted, 1));
-                });
-    }
-
     private int judge(Ledger ledger) throws IOException {
         ledger.stop();
         // What is on its way when a primary stands still comes when that wakes, if at all.
         long longest = leaseMillis + longestFrozenMillis + NOTED_MILLIS;
         List<String> wrong = ledger.judge(longest);
-        print();
+        outcome.print();
         String verdict =
                 wrong.isEmpty()
                         ? "each is there or announced as lost, within the lease"
@@ -315,50 +298,14 @@ public final class FailoverCampaign implements Callable<Integer> {
                 ledger.lost(),
                 verdict);
         wrong.stream().limit(20).forEach(System.out::println);
-        Map<String, Object> report = report(verdict);
-        report.put("async", async);
-        report.put("answered", ledger.answered());
-        report.put("lost", ledger.lost());
-        write(report);
+        outcome.write(
+                verdict,
+                Map.of("async", async, "answered", ledger.answered(), "lost", ledger.lost()));
         return wrong.isEmpty() ? 0 : 1;
     }
 
-    private Map<String, Object> report(String verdict) {
-        Map<String, Object> report = new TreeMap<>();
-        report.put("members", members);
-        report.put("clients", clients);
-        report.put("fast", fast);
-        report.put("seed", seed);
-        report.put("millis", millis);
-        report.put("verdict", verdict);
-        return report;
-    }
-
-    private void write(Map<String, Object> report) throws IOException {
-        Files.write(
-                out.resolve("report.json"),
-                new ObjectMapper().writerWithDefaultPrettyPrinter().writeValueAsBytes(report));
-    }
-
     private int judge() throws IOException {
-        History history = recorder.history();
-        EdnHistory.write(history, out.resolve("history.edn"));
-        LinearizabilityChecker.Result result =
-                new LinearizabilityChecker(LinearizabilityChecker.DEFAULT_CONFIGURATIONS)
-                        .check(history);
-        print();
-        System.out.printf(
-                Locale.ROOT,
-                "%d calls answered, %d failed, %d unknown; %s%n",
-                history.count(HistoryEvent.Type.OK),
-                history.count(HistoryEvent.Type.FAIL),
-                history.count(HistoryEvent.Type.INFO),
-                result.summary());
-        result.evidence().forEach(System.out::println);
-        Map<String, Object> report = report(result.summary());
-        report.put("answered", history.count(HistoryEvent.Type.OK));
-        report.put("unknown", history.count(HistoryEvent.Type.INFO));
-        write(report);
-        return result.answer() == LinearizabilityChecker.Answer.LINEARIZABLE ? 0 : 1;
+        outcome.print();
+        return outcome.isLinearizable(recorder.history()) ? 0 : 1;
     }
 }

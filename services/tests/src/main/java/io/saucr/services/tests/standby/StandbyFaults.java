@@ -1,12 +1,7 @@
 package io.saucr.services.tests.standby;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.saucr.crash.fault.Enclosure;
-import io.saucr.crash.history.EdnHistory;
-import io.saucr.crash.history.History;
-import io.saucr.crash.history.HistoryEvent;
 import io.saucr.crash.history.HistoryRecorder;
-import io.saucr.crash.history.LinearizabilityChecker;
 import io.saucr.services.tests.crash.Member;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -20,7 +15,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
-import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -114,7 +108,7 @@ public final class StandbyFaults implements Callable<Integer> {
     @Spec private CommandSpec spec;
 
     private final String[] arguments;
-    private final Map<Fault, List<Double>> millis = new TreeMap<>();
+    private Outcome<Fault> outcome;
     private final HistoryRecorder recorder = new HistoryRecorder();
 
     private StandbyFaults(String... arguments) {
@@ -141,12 +135,13 @@ public final class StandbyFaults implements Callable<Integer> {
         }
         Enclosure.enter();
         Path work = Files.createDirectories(out).toRealPath();
+        outcome = new Outcome<>(work, Map.of("clients", clients, "fast", fast, "seed", seed));
         try (StandbyMachines machines = new StandbyMachines(work, fast);
                 RegisterClients asking = new RegisterClients(machines.place(), recorder)) {
             asking.begin(clients, seed);
             run(machines, asking);
         }
-        return judge();
+        return outcome.isLinearizable(recorder.history()) ? 0 : 1;
     }
 
     private void checkUsage() {
@@ -182,12 +177,12 @@ public final class StandbyFaults implements Callable<Integer> {
                 Thread.sleep(random.nextInt(LONGEST_PAUSE_MILLIS));
                 Strike strike = new Strike(machines, asking, random);
                 strike.happen(fault);
-                millis.computeIfAbsent(fault, it -> new ArrayList<>()).add(strike.waited());
+                outcome.waited(fault, strike.waited());
                 asking.check();
             }
             System.out.println(
                     "round " + round + " of " + rounds + ", " + asking.answered() + " calls");
-            print();
+            outcome.print();
         }
         machines.awaitReady();
     }
@@ -345,52 +340,5 @@ public final class StandbyFaults implements Callable<Integer> {
     /** What breaks something. */
     private interface Breaking {
         void happen() throws IOException;
-    }
-
-    private static double at(List<Double> sorted, double part) {
-        return sorted.get((int) Math.min(sorted.size() - 1, Math.floor(part * sorted.size())));
-    }
-
-    private void print() {
-        millis.forEach(
-                (fault, each) -> {
-                    List<Double> sorted = each.stream().sorted().toList();
-                    System.out.printf(
-                            Locale.ROOT,
-                            "  %-14s n=%-4d until the next answer: median %6.0f ms, p90 %6.0f, most %6.0f%n",
-                            fault.name().toLowerCase(Locale.ROOT),
-                            sorted.size(),
-                            at(sorted, 0.5),
-                            at(sorted, 0.9),
-                            at(sorted, 1));
-                });
-    }
-
-    private int judge() throws IOException {
-        History history = recorder.history();
-        EdnHistory.write(history, out.resolve("history.edn"));
-        LinearizabilityChecker.Result result =
-                new LinearizabilityChecker(LinearizabilityChecker.DEFAULT_CONFIGURATIONS)
-                        .check(history);
-        System.out.printf(
-                Locale.ROOT,
-                "%d calls answered, %d failed, %d unknown; %s%n",
-                history.count(HistoryEvent.Type.OK),
-                history.count(HistoryEvent.Type.FAIL),
-                history.count(HistoryEvent.Type.INFO),
-                result.summary());
-        result.evidence().forEach(System.out::println);
-        Map<String, Object> report = new TreeMap<>();
-        report.put("clients", clients);
-        report.put("fast", fast);
-        report.put("seed", seed);
-        report.put("millis", millis);
-        report.put("answered", history.count(HistoryEvent.Type.OK));
-        report.put("unknown", history.count(HistoryEvent.Type.INFO));
-        report.put("verdict", result.summary());
-        Files.write(
-                out.resolve("report.json"),
-                new ObjectMapper().writerWithDefaultPrettyPrinter().writeValueAsBytes(report));
-        return result.answer() == LinearizabilityChecker.Answer.LINEARIZABLE ? 0 : 1;
     }
 }
