@@ -62,6 +62,7 @@ final class KvBench implements Callable<Integer> {
     /** Who takes part. */
     enum Store {
         BARE("bare", "the service without protection, its map a java.util.HashMap"),
+        ASYNC("standby-async", "Protection.standby().every(200 ms): a reply leaves at once"),
         SYNC(
                 "standby",
                 "Protection.standby(): a reply leaves once two members have forced the turn"),
@@ -87,6 +88,7 @@ final class KvBench implements Callable<Integer> {
         private KvCluster open(Path folder) throws Exception {
             return switch (this) {
                 case BARE -> KvCluster.alone(folder, Role.BARE);
+                case ASYNC -> KvCluster.members(folder, Role.ASYNC);
                 case SYNC -> KvCluster.members(folder, Role.SYNC);
                 case FAST -> KvCluster.members(folder, Role.FAST);
                 case LOCAL -> KvCluster.alone(folder, Role.LOCAL);

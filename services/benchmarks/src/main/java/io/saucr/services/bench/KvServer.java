@@ -53,7 +53,9 @@ final class KvServer {
         /** {@link Protection#standby}. */
         SYNC,
         /** The same, fast. */
-        FAST
+        FAST,
+        /** The same, with a checkpoint every 200 ms. */
+        ASYNC
     }
 
     /**
@@ -106,7 +108,11 @@ final class KvServer {
     }
 
     private static Protection.Standby protection(Role role) {
-        return role == Role.FAST ? Protection.standby().fast() : Protection.standby();
+        return switch (role) {
+            case FAST -> Protection.standby().fast();
+            case ASYNC -> Protection.standby().every(EVERY);
+            default -> Protection.standby();
+        };
     }
 
     /** Until it answers clients, or follows who does. */

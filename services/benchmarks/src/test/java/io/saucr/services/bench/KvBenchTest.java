@@ -29,7 +29,7 @@ class KvBenchTest {
         int code =
                 run(
                         "kv",
-                        "--stores=BARE,SYNC,SNAPSHOT",
+                        "--stores=BARE,SYNC,ASYNC",
                         "--workloads=C",
                         "--clients=2",
                         "--keys=20",
@@ -40,7 +40,7 @@ class KvBenchTest {
                         "--out=" + folder.resolve("out"));
 
         assertThat(code).as(errors.toString()).isZero();
-        assertThat(out.toString()).contains("standby", "lock-snapshot", "contender / bare");
+        assertThat(out.toString()).contains("standby", "standby-async", "contender / bare");
         assertThat(folder.resolve("work")).isEmptyDirectory();
         JsonNode result =
                 new ObjectMapper()
