@@ -29,10 +29,19 @@ final class Ledger implements AutoCloseable {
         final boolean numbered;
         volatile long answeredNanos;
         volatile Lost lost;
+
+        /** When the answer came that was lost then: one that was asked again may be, too. */
+        volatile long lostNanos;
+
         volatile Lost.Decision decision;
 
         Entry(boolean numbered) {
             this.numbered = numbered;
+        }
+
+        void noteWhen(CompletableFuture<?> answer) {
+            CompletableFuture<Void> unused =
+                    answer.thenRun(() -> answeredNanos = System.nanoTime());
         }
     }
 
@@ -81,9 +90,9 @@ final class Ledger implements AutoCloseable {
             long from = System.nanoTime();
             CompletableFuture<Registers.Value> answer =
                     client.ask(new Registers.Write(key, key), Registers.Value.class);
+            entry.noteWhen(answer);
             try {
                 String before = answer.orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS).join().value();
-                entry.answeredNanos = System.nanoTime();
                 answered.incrementAndGet();
                 answers.accept(from);
                 if (!before.isEmpty()) {
@@ -110,6 +119,8 @@ final class Ledger implements AutoCloseable {
             wrong(key + " was announced as lost, and is not: " + lost);
         }
         entry.lost = lost;
+        entry.lostNanos = entry.answeredNanos;
+        entry.noteWhen(lost.again());
         entry.decision = key.hashCode() % 2 == 0 ? Lost.Decision.REPEAT : Lost.Decision.DROP;
         return entry.decision;
     }
@@ -186,7 +197,7 @@ final class Ledger implements AutoCloseable {
             }
         }
         if (entry.lost != null) {
-            long at = entry.answeredNanos;
+            long at = entry.lostNanos;
             spans.merge(
                     entry.lost.epoch(),
                     new long[] {at, at},
