@@ -3,7 +3,6 @@ package io.saucr.services.bench;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.hazelcast.client.HazelcastClient;
 import com.hazelcast.client.config.ClientConfig;
-import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.map.IMap;
 import io.saucr.services.Address;
 import io.saucr.services.Bytes;
@@ -13,18 +12,24 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.IntStream;
+import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 
 /**
- * The process of the clients: as many threads as there are clients, each with a connection of its
- * own where the store has such, which get and put keys one after the other. All keys are put
- * before. It says {@code warm} and goes on; what follows the line that it is sent then counts.
+ * The process of the clients, as an application has them: many that each wait for their answer, on
+ * one connection of the store's own client. They get and put keys one after the other, by the
+ * store's asynchronous calls, so that no thread of a client costs more than the store does. All
+ * keys are put before. It says {@code warm} and goes on; what follows the line that it is sent then
+ * counts.
  */
 final class KvLoad {
 
@@ -34,20 +39,13 @@ final class KvLoad {
     /** Longest time that counts, in microseconds. */
     private static final long MOST_MICROS = 60_000_000;
 
-    /** A client of a store. Used by one thread. */
-    private interface Store extends AutoCloseable {
+    /** The client of a store. Any thread. */
+    private interface Store {
 
-        void put(String key, byte[] value);
+        CompletionStage<?> put(String key, byte[] value);
 
-        byte[] get(String key);
-
-        @Override
-        void close();
-    }
-
-    /** Opens as many as there are clients. */
-    private interface Stores {
-        Store open() throws IOException;
+        /** Gives the length of the value, 0 where there is none. */
+        CompletionStage<Integer> get(String key);
     }
 
     /**
@@ -68,6 +66,8 @@ final class KvLoad {
     private final int keys;
     private final byte[] value;
     private final double[] upTo;
+    private final Histogram answered = new ConcurrentHistogram(MOST_MICROS, 3);
+    private final LongAdder puts = new LongAdder();
     private volatile boolean counting;
     private volatile boolean over;
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
@@ -89,7 +89,7 @@ final class KvLoad {
         KvLoad load = new KvLoad(Integer.parseInt(arguments[4]), Integer.parseInt(arguments[5]));
         Result result =
                 load.run(
-                        stores(arguments[0], arguments[1]),
+                        store(arguments[0], arguments[1]),
                         clients,
                         Double.parseDouble(arguments[3]),
                         Double.parseDouble(arguments[6]),
@@ -112,7 +112,7 @@ final class KvLoad {
         return upTo;
     }
 
-    private static Stores stores(String kind, String addresses) {
+    private static Store store(String kind, String addresses) throws IOException {
         if (kind.equals("hazelcast")) {
             ClientConfig config = new ClientConfig();
             config.setClusterName("bench");
@@ -120,82 +120,55 @@ final class KvLoad {
             for (String address : addresses.split(",")) {
                 config.getNetworkConfig().addAddress(address);
             }
-            HazelcastInstance client = HazelcastClient.newHazelcastClient(config);
-            IMap<String, byte[]> map = client.getMap(HazelcastMember.MAP);
-            return () -> new OfHazelcast(map);
+            return new OfHazelcast(
+                    HazelcastClient.newHazelcastClient(config).getMap(HazelcastMember.MAP));
         }
         Address at = Address.parse(addresses);
-        return () ->
-                new OfService(
-                        Services.without(KvService.NAME, Map.of(KvService.NAME, at)).client());
+        return new OfService(Services.without(KvService.NAME, Map.of(KvService.NAME, at)).client());
     }
 
     private record OfHazelcast(IMap<String, byte[]> map) implements Store {
 
         @Override
-        public void put(String key, byte[] value) {
-            map.set(key, value);
+        public CompletionStage<?> put(String key, byte[] value) {
+            return map.setAsync(key, value);
         }
 
         @Override
-        public byte[] get(String key) {
-            return map.get(key);
-        }
-
-        @Override
-        public void close() {
-            // The process ends.
+        public CompletionStage<Integer> get(String key) {
+            return map.getAsync(key).thenApply(value -> value == null ? 0 : value.length);
         }
     }
 
     private record OfService(Client client) implements Store {
 
         @Override
-        public void put(String key, byte[] value) {
-            KvService.Done unused =
-                    client.ask(new KvService.Put(key, Bytes.of(value)), KvService.Done.class)
-                            .join();
+        public CompletionStage<?> put(String key, byte[] value) {
+            return client.ask(new KvService.Put(key, Bytes.of(value)), KvService.Done.class);
         }
 
         @Override
-        public byte[] get(String key) {
+        public CompletionStage<Integer> get(String key) {
             return client.ask(new KvService.Get(key), KvService.Value.class)
-                    .join()
-                    .value()
-                    .toArray();
-        }
-
-        @Override
-        public void close() {
-            client.close();
+                    .thenApply(answer -> answer.value().size());
         }
     }
 
-    private Result run(Stores stores, int clients, double putShare, double warmUp, double seconds)
+    private Result run(Store store, int clients, double putShare, double warmUp, double seconds)
             throws Exception {
-        try (Store first = stores.open()) {
-            for (int key = 0; key < keys; key++) {
-                first.put(name(key), value);
-            }
+        for (int key = 0; key < keys; key += clients) {
+            CompletableFuture.allOf(
+                            IntStream.range(key, Math.min(keys, key + clients))
+                                    .mapToObj(
+                                            it -> store.put(name(it), value).toCompletableFuture())
+                                    .toArray(CompletableFuture[]::new))
+                    .join();
         }
-        Histogram all = new Histogram(MOST_MICROS, 3);
-        long[] puts = new long[clients];
-        List<Thread> threads = new ArrayList<>();
-        for (int client = 0; client < clients; client++) {
-            int number = client;
-            Thread thread =
-                    new Thread(
-                            () -> {
-                                try (Store store = stores.open()) {
-                                    puts[number] = ask(store, number, putShare, all);
-                                } catch (IOException | RuntimeException e) {
-                                    failure.compareAndSet(null, e);
-                                }
-                            },
-                            "client " + client);
-            threads.add(thread);
-            thread.start();
-        }
+        List<Asker> askers =
+                IntStream.range(0, clients)
+                        .mapToObj(client -> new Asker(store, client, putShare))
+                        .toList();
+        askers.forEach(Asker::ask);
         Thread.sleep(Math.round(warmUp * 1_000));
         System.out.println(WARM);
         BufferedReader in =
@@ -206,47 +179,73 @@ final class KvLoad {
         Thread.sleep(Math.round(seconds * 1_000));
         over = true;
         double took = (System.nanoTime() - begun) / 1e9;
-        for (Thread thread : threads) {
-            thread.join();
+        for (Asker asker : askers) {
+            asker.ended.join();
         }
         if (failure.get() != null) {
             throw new IOException("a client failed: " + failure.get(), failure.get());
         }
         return new Result(
-                all.getTotalCount(),
-                Arrays.stream(puts).sum(),
+                answered.getTotalCount(),
+                puts.sum(),
                 took,
-                all.getValueAtPercentile(50),
-                all.getValueAtPercentile(99),
-                all.getMaxValue());
+                answered.getValueAtPercentile(50),
+                answered.getValueAtPercentile(99),
+                answered.getMaxValue());
     }
 
-    /** Until it is over; gives how many puts counted. */
-    private long ask(Store store, int client, double putShare, Histogram all) {
-        SplittableRandom random = new SplittableRandom(client);
-        Histogram own = new Histogram(MOST_MICROS, 3);
-        long puts = 0;
-        byte[] written = value.clone();
-        while (!over) {
+    /** One client. Its calls follow one another, each on the thread that tells of the last one. */
+    private final class Asker {
+
+        private final Store store;
+        private final double putShare;
+        private final SplittableRandom random;
+        private final byte[] written = value.clone();
+        final CompletableFuture<Void> ended = new CompletableFuture<>();
+
+        Asker(Store store, int client, double putShare) {
+            this.store = store;
+            this.putShare = putShare;
+            random = new SplittableRandom(client);
+        }
+
+        void ask() {
             String key = name(choose(random));
             boolean put = random.nextDouble() < putShare;
             boolean counts = counting;
             long begun = System.nanoTime();
+            CompletionStage<?> answer;
             if (put) {
                 written[0]++;
-                store.put(key, written);
-            } else if (store.get(key).length != value.length) {
-                throw new IllegalStateException(key + " was lost");
+                answer = store.put(key, written.clone());
+            } else {
+                answer = store.get(key).thenAccept(length -> check(key, length));
             }
-            if (counts && !over) {
-                own.recordValue(Math.min(MOST_MICROS, (System.nanoTime() - begun) / 1_000));
-                puts += put ? 1 : 0;
-            }
+            CompletionStage<?> unused =
+                    answer.whenComplete(
+                            (done, failed) -> {
+                                if (failed != null) {
+                                    failure.compareAndSet(null, failed);
+                                } else if (counts && !over) {
+                                    answered.recordValue(
+                                            Math.min(
+                                                    MOST_MICROS,
+                                                    (System.nanoTime() - begun) / 1_000));
+                                    puts.add(put ? 1 : 0);
+                                }
+                                if (over || failure.get() != null) {
+                                    ended.complete(null);
+                                } else {
+                                    ask();
+                                }
+                            });
         }
-        synchronized (all) {
-            all.add(own);
+    }
+
+    private void check(String key, int length) {
+        if (length != value.length) {
+            throw new IllegalStateException(key + " was lost");
         }
-        return puts;
     }
 
     private int choose(SplittableRandom random) {
