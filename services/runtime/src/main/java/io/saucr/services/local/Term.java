@@ -333,9 +333,14 @@ public final class Term {
                 : place.name() + " " + finality.noEnsemble();
     }
 
-    /** How long the turn that runs has taken so far, in ms; 0 where none runs. Any thread. */
-    public long turnMillis() {
-        return loop.turnMillis();
+    /** How long the handler that runs has taken so far, in ms; 0 where none runs. Any thread. */
+    public long handlerMillis() {
+        return turns.handlerMillis();
+    }
+
+    /** How long the turns' thread has waited outside of a handler, in ms. Any thread. */
+    public long blockedMillis() {
+        return turns.blockedMillis(loop.stepSinceNanos());
     }
 
     /** See {@link io.saucr.services.RunningService#status}. */

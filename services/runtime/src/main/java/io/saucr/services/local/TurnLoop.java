@@ -56,7 +56,7 @@ final class TurnLoop implements Finality.Listener {
     private final AtomicInteger backlog = new AtomicInteger();
     private volatile long newestFinal;
     private volatile long newestProven;
-    private volatile long turnSinceNanos;
+    private volatile long stepSinceNanos;
     private volatile boolean parked;
     private volatile boolean over;
 
@@ -163,6 +163,7 @@ final class TurnLoop implements Finality.Listener {
             long toldProven = 0;
             while (!over) {
                 runEvents();
+                stepSinceNanos = System.nanoTime();
                 long moved = newestFinal;
                 if (moved > told && !over) {
                     told = moved;
@@ -186,20 +187,19 @@ final class TurnLoop implements Finality.Listener {
             if (!over) {
                 end("the service failed outside of its handlers; report this", e);
             }
+        } finally {
+            stepSinceNanos = 0;
         }
     }
 
     private boolean turn() {
-        turnSinceNanos = System.nanoTime();
-        boolean ran = steps.turn();
-        turnSinceNanos = 0;
-        return ran;
+        stepSinceNanos = System.nanoTime();
+        return steps.turn();
     }
 
-    /** How long the turn that runs has taken so far, in ms; 0 where none runs. Any thread. */
-    long turnMillis() {
-        long since = turnSinceNanos;
-        return since == 0 ? 0 : (System.nanoTime() - since) / 1_000_000;
+    /** When the step began that runs, of {@link System#nanoTime}; 0 where none runs. Any thread. */
+    long stepSinceNanos() {
+        return stepSinceNanos;
     }
 
     private void runEvents() {
@@ -209,12 +209,14 @@ final class TurnLoop implements Finality.Listener {
                 return;
             }
             backlog.decrementAndGet();
+            stepSinceNanos = System.nanoTime();
             event.run();
         }
     }
 
     private void park(long told, long toldProven) {
         long wait = steps.waitMillis();
+        stepSinceNanos = 0;
         parked = true;
         // Whoever comes after this look sees that the thread is parked, and wakes it.
         if (events.isEmpty() && newestFinal == told && newestProven == toldProven && !over) {

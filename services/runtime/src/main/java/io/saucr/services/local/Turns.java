@@ -80,6 +80,12 @@ public final class Turns implements Endpoint {
     private volatile boolean held;
     private volatile Measures measures = Measures.NONE;
 
+    /** When the handler began that runs; 0 where none does. */
+    private volatile long handlerSinceNanos;
+
+    /** When the last one ended. */
+    private volatile long handlerEndedNanos;
+
     /** When turns began that are not final, where somebody measures. */
     private final ArrayDeque<Begun> begun = new ArrayDeque<>();
 
@@ -717,6 +723,7 @@ public final class Turns implements Endpoint {
     /** Runs a handler; says what it threw. Exhausted memory ends the process. */
     private Throwable call(OpenTurn turn, Callable handler) {
         TurnGuard.enter(name);
+        handlerSinceNanos = System.nanoTime();
         try {
             handler.call();
             return null;
@@ -726,11 +733,35 @@ public final class Turns implements Endpoint {
             }
             return e;
         } finally {
+            handlerEndedNanos = System.nanoTime();
+            handlerSinceNanos = 0;
             TurnGuard.leave();
             turn.end();
             // A handler that was interrupted, or says so, must not wake the thread for ever.
             boolean unused = Thread.interrupted();
         }
+    }
+
+    /** How long the handler that runs has taken so far, in ms; 0 where none runs. Any thread. */
+    long handlerMillis() {
+        long since = handlerSinceNanos;
+        return since == 0 ? 0 : (System.nanoTime() - since) / 1_000_000;
+    }
+
+    /**
+     * How long the thread has been in one step, and in no handler, in ms: it waits for something,
+     * though it must not (K8). Any thread.
+     *
+     * @param stepSinceNanos when the step began; 0 where none runs
+     */
+    long blockedMillis(long stepSinceNanos) {
+        if (stepSinceNanos == 0 || handlerSinceNanos != 0) {
+            return 0;
+        }
+        // A handler may be the first part of the step.
+        long ended = handlerEndedNanos;
+        long since = ended - stepSinceNanos > 0 ? ended : stepSinceNanos;
+        return (System.nanoTime() - since) / 1_000_000;
     }
 
     private interface Callable {

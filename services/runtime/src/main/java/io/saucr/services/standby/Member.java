@@ -68,8 +68,13 @@ final class Member
         /** The member must not go on. */
         void refused(String reason);
 
-        /** How long the turn that runs has taken so far, in ms; 0 where none runs. Any thread. */
-        long turnMillis();
+        /**
+         * How long the handler that runs has taken so far, in ms; 0 where none runs. Any thread.
+         */
+        long handlerMillis();
+
+        /** How long the turns' thread has waited outside of a handler, in ms. Any thread. */
+        long blockedMillis();
     }
 
     /** Says how much the disk could still take. */
@@ -529,13 +534,16 @@ final class Member
         return now == null
                 ? new MemberFrame.Heartbeat(0, parts.folder().known())
                 : new MemberFrame.Heartbeat(
-                        Math.max(now.waitingMillis(), endlessMillis()), now.named().number());
+                        Math.max(now.waitingMillis(), stuckMillis()), now.named().number());
     }
 
-    /** A turn may take long, and one that does not end is taken for one at some time (R24). */
-    private long endlessMillis() {
-        long turn = lives.turnMillis();
-        return turn > LONGEST_TURN_MILLIS ? turn : 0;
+    /**
+     * A handler may take long, and one that does not end is taken for one at some time; all else on
+     * the turns' thread takes moments (R24).
+     */
+    private long stuckMillis() {
+        long handler = lives.handlerMillis();
+        return handler > LONGEST_TURN_MILLIS ? handler : lives.blockedMillis();
     }
 
     // ---- what a life asks

@@ -369,9 +369,15 @@ public final class StandbyService implements RunningService {
         }
 
         @Override
-        public long turnMillis() {
+        public long handlerMillis() {
             Term now = term;
-            return now == null ? 0 : now.turnMillis();
+            return now == null ? 0 : now.handlerMillis();
+        }
+
+        @Override
+        public long blockedMillis() {
+            Term now = term;
+            return now == null ? 0 : now.blockedMillis();
         }
 
         @Override

@@ -194,6 +194,32 @@ class TermTest {
         assertThat(halted).isEmpty();
     }
 
+    /** R24: what waits outside of a handler is told apart from a handler that takes long. */
+    @Test
+    void howLongItsThreadIsStuckIsTold() throws Exception {
+        Term term = begun(disk());
+        await().until(() -> term.blockedMillis() == 0 && term.handlerMillis() == 0);
+        CountDownLatch mended = new CountDownLatch(1);
+        term.post(
+                () -> {
+                    try {
+                        mended.await();
+                    } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                    }
+                });
+        await().until(() -> term.blockedMillis() >= 50);
+        assertThat(term.handlerMillis()).isZero();
+        mended.countDown();
+        await().until(() -> term.blockedMillis() == 0);
+        CompletableFuture<Void> hangs = client(term.address()).send(new Hang());
+        await().until(() -> term.handlerMillis() >= 50);
+        assertThat(term.blockedMillis()).isZero();
+        released.countDown();
+        hangs.get(20, TimeUnit.SECONDS);
+        await().until(() -> term.blockedMillis() == 0 && term.handlerMillis() == 0);
+    }
+
     @Test
     void whatIsNotFinalStaysUnsaid() throws Exception {
         Term term = begun(disk());
