@@ -108,11 +108,15 @@ final class RegisterClients implements AutoCloseable {
                 RegisterCall call = call(key, random);
                 long from = System.nanoTime();
                 history.invoke(process, call);
-                if (ask(call, writes, reads, process)) {
-                    answered.incrementAndGet();
-                    tell(from);
-                } else {
-                    process = processes.getAndIncrement();
+                switch (ask(call, writes, reads, process)) {
+                    case ANSWERED -> {
+                        answered.incrementAndGet();
+                        tell(from);
+                    }
+                    case UNKNOWN -> process = processes.getAndIncrement();
+                    default -> {
+                        // It is made no more.
+                    }
                 }
             }
         } catch (RuntimeException e) {
@@ -139,8 +143,15 @@ final class RegisterClients implements AutoCloseable {
                 : new RegisterCall.Write(key, value);
     }
 
-    /** Whether it was answered, or certainly did not happen. */
-    private boolean ask(RegisterCall call, Client writes, Client reads, int process) {
+    /** What became of a call. */
+    private enum Result {
+        ANSWERED,
+        /** It was not answered, and changed nothing. */
+        FAILED,
+        UNKNOWN
+    }
+
+    private Result ask(RegisterCall call, Client writes, Client reads, int process) {
         String key = "r" + call.key();
         try {
             if (call instanceof RegisterCall.Read) {
@@ -169,15 +180,14 @@ final class RegisterClients implements AutoCloseable {
                     history.fail(process, call);
                 }
             }
-            return true;
+            return Result.ANSWERED;
         } catch (CompletionException e) {
             if (call instanceof RegisterCall.Read) {
-                // A read that was not answered changed nothing.
                 history.fail(process, call);
-                return !over;
+                return Result.FAILED;
             }
             history.info(process, call);
-            return false;
+            return Result.UNKNOWN;
         }
     }
 
