@@ -178,6 +178,13 @@ public final class Member implements HostedProcess, AutoCloseable {
         }
     }
 
+    /** Whether this start has said a line that begins so. */
+    public boolean hasSaid(String beginning) {
+        synchronized (lines) {
+            return lines.stream().anyMatch(it -> it.startsWith(beginning));
+        }
+    }
+
     private String logTail() {
         try {
             List<String> all = Files.readAllLines(log);

@@ -6,16 +6,20 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 
 /**
  * The disk of this machine, where everything that changes it passes a point before it and another
  * one, of the same name with {@code -done}, behind it. The names: {@code journal}, {@code base},
- * {@code identity} or {@code other}, for where it happens, a dash, and one of {@code write}, {@code
+ * {@code segments}, {@code bases} (these two of a member of a service with standbys), {@code
+ * identity} or {@code other}, for where it happens, a dash, and one of {@code write}, {@code
  * force}, {@code truncate}, {@code name} (a file gets its name), {@code retire} (it loses it),
  * {@code delete} and {@code names} (a folder is forced). What the journal prepares ahead, on a
  * thread that no turn waits for, happens at {@code spare}. Any thread.
  */
-final class PointDisk implements Disk {
+public final class PointDisk implements Disk {
+
+    private static final Set<String> FOLDERS = Set.of("journal", "base", "segments", "bases");
 
     private final Disk disk = Disk.local();
     private final Path folder;
@@ -26,7 +30,7 @@ final class PointDisk implements Disk {
      *
      * @param folder of the service
      */
-    PointDisk(Path folder, Points points) {
+    public PointDisk(Path folder, Points points) {
         this.folder = folder;
         this.points = points;
     }
@@ -50,7 +54,7 @@ final class PointDisk implements Disk {
         }
         Path below = folder.relativize(file);
         String first = below.getName(0).toString();
-        if (first.equals("journal") || first.equals("base")) {
+        if (FOLDERS.contains(first)) {
             return first;
         }
         return first.isEmpty() || first.startsWith("identity") ? "identity" : "other";

@@ -8,10 +8,10 @@ import java.util.concurrent.locks.ReentrantLock;
  * {@code at <point>} and stands still there, until it is let go or the process is killed. So a test
  * kills a process where it wants to, by a condition and not by luck. Any thread.
  */
-final class Points {
+public final class Points {
 
     /** Armed with this name, every point counts. */
-    static final String ANY = "any";
+    public static final String ANY = "any";
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition letGo = lock.newCondition();
@@ -24,7 +24,7 @@ final class Points {
      * @param point its name, or {@link #ANY}
      * @param count from 1 on
      */
-    void arm(String point, int count) {
+    public void arm(String point, int count) {
         lock.lock();
         try {
             armed = point;
@@ -36,12 +36,12 @@ final class Points {
     }
 
     /** Lets go who stands at a point; none is armed any more. */
-    void go() {
+    public void go() {
         arm("", 0);
     }
 
     /** A process is here. */
-    void pass(String point) {
+    public void pass(String point) {
         lock.lock();
         try {
             if (armed.isEmpty() || !(armed.equals(ANY) || armed.equals(point)) || --passes != 0) {

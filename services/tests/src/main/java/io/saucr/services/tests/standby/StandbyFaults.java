@@ -3,12 +3,16 @@ package io.saucr.services.tests.standby;
 import io.saucr.crash.fault.Enclosure;
 import io.saucr.crash.history.HistoryRecorder;
 import io.saucr.services.tests.crash.Member;
+import io.saucr.services.tests.crash.PointDisk;
+import io.saucr.services.tests.crash.Points;
+import io.saucr.services.tests.standby.StandbyMachines.Breaking;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
@@ -77,12 +81,44 @@ public final class StandbyFaults implements Callable<Integer> {
         /** The leader of the ensemble is killed. */
         ENSEMBLE_KILL,
         /** The leader of the ensemble is cut off from the other servers, not from its clients. */
-        STALE_LEADER
+        STALE_LEADER,
+        /** The primary is killed at a step of a segment or base, another one each time. */
+        STEP_KILL,
+        /** The same, and the power is cut. */
+        STEP_POWER_CUT,
+        /** A standby stands at a step of a segment, and both lose their power then. */
+        UPLOAD_POWER_CUT,
+        /** The primary is killed with a write of the head under way. */
+        HEAD_KILL,
+        /** The primary is killed, and its successor at a step of its first ones. */
+        TAKEOVER_KILL
     }
+
+    /** Of {@link PointDisk}: what a primary does to its disk from a cut to a base. */
+    private static final List<String> STEPS =
+            List.of(
+                    "segments-write",
+                    "segments-write-done",
+                    "segments-force",
+                    "segments-force-done",
+                    "bases-write",
+                    "bases-force",
+                    "bases-name",
+                    "bases-name-done",
+                    "bases-names-done",
+                    "bases-delete",
+                    "bases-delete-done",
+                    "segments-delete",
+                    "segments-delete-done");
+
+    /** Those of them that a segment takes. */
+    private static final int STEPS_OF_SEGMENT = 4;
+
+    private static final int STEPS_OF_SUCCESSOR = 12;
 
     /** What a service that counts written segments as final does not survive, and says so (C15). */
     private static final EnumSet<Fault> NOT_FAST =
-            EnumSet.of(Fault.POWER_CUT_TWO, Fault.POWER_CUT_ALL);
+            EnumSet.of(Fault.POWER_CUT_TWO, Fault.POWER_CUT_ALL, Fault.UPLOAD_POWER_CUT);
 
     @Option(names = "--clients", description = "preset: ${DEFAULT-VALUE}")
     private int clients = 4;
@@ -109,6 +145,7 @@ public final class StandbyFaults implements Callable<Integer> {
 
     private final String[] arguments;
     private Outcome<Fault> outcome;
+    private final Map<Fault, Integer> steps = new EnumMap<>(Fault.class);
     private final HistoryRecorder recorder = new HistoryRecorder();
 
     private StandbyFaults(String... arguments) {
@@ -330,15 +367,60 @@ public final class StandbyFaults implements Callable<Integer> {
                     machines.heal();
                     machines.mendEnsemble();
                 }
+                case STEP_KILL -> {
+                    stand(primary, nextStep(fault, STEPS));
+                    strike(fault, whom, primary::kill);
+                    awaitAnswer();
+                }
+                case STEP_POWER_CUT -> {
+                    stand(primary, nextStep(fault, STEPS));
+                    strike(fault, whom, () -> machines.powerCut(whom));
+                    awaitAnswer();
+                }
+                case UPLOAD_POWER_CUT -> {
+                    List<Member> two = List.of(primary, standby);
+                    stand(standby, nextStep(fault, STEPS.subList(0, STEPS_OF_SEGMENT)));
+                    strike(fault, two, () -> machines.powerCut(two));
+                    startAll();
+                }
+                case HEAD_KILL ->
+                        machines.whileTheHeadIsWritten(
+                                primary, () -> strike(fault, whom, primary::kill));
+                case TAKEOVER_KILL -> {
+                    int step = steps.merge(fault, 1, Integer::sum) % STEPS_OF_SUCCESSOR;
+                    strike(fault, whom, primary::kill);
+                    standbys.forEach(it -> it.order("arm " + Points.ANY + " " + (1 + step)));
+                    Member successor = firstAtPoint();
+                    recorder.nemesis("successor_kill", List.of(successor.id()), successor::kill);
+                    standbys.stream().filter(Member::isAlive).forEach(it -> it.order("go"));
+                    startAll();
+                }
                 default -> throw new IllegalStateException("no fault " + fault);
             }
             awaitAnswer();
             startAll();
         }
-    }
 
-    /** What breaks something. */
-    private interface Breaking {
-        void happen() throws IOException;
+        private String nextStep(Fault fault, List<String> of) {
+            return of.get((steps.merge(fault, 1, Integer::sum) - 1) % of.size());
+        }
+
+        /** Waits until a member comes to a point, where it stands still. */
+        private void stand(Member member, String point) {
+            String unused = member.ask("arm " + point + " 1", "at " + point);
+        }
+
+        private Member firstAtPoint() throws InterruptedException {
+            long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+            while (System.nanoTime() < until) {
+                for (Member each : standbys) {
+                    if (each.hasSaid("at ")) {
+                        return each;
+                    }
+                }
+                Thread.sleep(5);
+            }
+            throw new IllegalStateException("no standby takes a step");
+        }
     }
 }

@@ -4,6 +4,7 @@ import io.saucr.crash.fault.RootBackend;
 import io.saucr.ensemble.Distribution;
 import io.saucr.ensemble.Ensemble;
 import io.saucr.ensemble.ServerAddress;
+import io.saucr.ensemble.ServerProcess;
 import io.saucr.services.tests.crash.Member;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -189,6 +190,38 @@ final class StandbyMachines implements AutoCloseable {
     /** Kills the leader of the ensemble. */
     void killLeader() {
         servers.leader().ifPresent(it -> servers.server(it).kill());
+    }
+
+    /**
+     * Has the leader of the ensemble stand still until a turn waits for the head, does something
+     * then, and lets it go on: nobody knows what becomes of the write.
+     */
+    void whileTheHeadIsWritten(Member primary, Breaking what)
+            throws IOException, InterruptedException {
+        ServerProcess leader = servers.server(servers.leader().orElseThrow());
+        leader.pause();
+        try {
+            long until = System.nanoTime() + PATIENCE.toNanos();
+            String waits = "";
+            while (true) {
+                Map<String, String> now = status(primary);
+                boolean same = now.getOrDefault("final", "").equals(waits);
+                if (same && !waits.equals(now.get("turn"))) {
+                    break;
+                }
+                waits = now.getOrDefault("final", "");
+                throwIfLate(until, "no turn waits for the head: " + now);
+                TimeUnit.MILLISECONDS.sleep(100);
+            }
+            what.happen();
+        } finally {
+            leader.resume();
+        }
+    }
+
+    /** What breaks something. */
+    interface Breaking {
+        void happen() throws IOException;
     }
 
     /** Starts what does not run of the ensemble, and waits until it serves. */

@@ -6,9 +6,12 @@ import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
 import io.saucr.services.ServiceException;
 import io.saucr.services.ServiceStatus;
-import io.saucr.services.Services;
+import io.saucr.services.local.Place;
+import io.saucr.services.local.Runs;
 import io.saucr.services.net.NetOptions;
 import io.saucr.services.tests.crash.Lines;
+import io.saucr.services.tests.crash.PointDisk;
+import io.saucr.services.tests.crash.Points;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -17,7 +20,8 @@ import java.util.Optional;
  * The process of one member of {@link Registers}. It says {@code started <member>}. Orders: {@code
  * status}, answered by {@code status} and words {@code <name>=<value>}; {@code handover <member>},
  * or {@code handover} alone for any member, answered by {@code handed} or {@code refused <why>};
- * {@code stop}, answered by {@code stopped}.
+ * {@code arm <point> <count>} and {@code go}, as {@link Points} do; {@code stop}, answered by
+ * {@code stopped}.
  */
 public final class StandbyProgram {
 
@@ -54,23 +58,25 @@ public final class StandbyProgram {
      */
     public static void main(String[] args) throws Exception {
         boolean machine = args.length > 5;
+        Path folder = Path.of(args[1]);
+        Points points = new Points();
+        Place place =
+                Place.at(args[0], Optional.empty())
+                        .withFolder(folder)
+                        .withListen(new Address(machine ? args[5] : "127.0.0.1", 0))
+                        .withSegmentBytes(SEGMENT_BYTES)
+                        .withSessionTimeout(SESSION)
+                        .withNet(NET);
         RunningService running =
-                Services.at(args[0])
-                        .folder(Path.of(args[1]))
-                        .listen(new Address(machine ? args[5] : "127.0.0.1", 0))
-                        .segmentBytes(SEGMENT_BYTES)
-                        .foldBytes(FOLD_BYTES)
-                        .sessionTimeout(SESSION)
-                        .net(NET)
-                        .run(
-                                Registers::new,
-                                protection(
-                                        Integer.parseInt(args[2]),
-                                        Boolean.parseBoolean(args[3]),
-                                        Long.parseLong(args[4]),
-                                        machine
-                                                ? Optional.of(new Address(args[6], 0))
-                                                : Optional.empty()));
+                Runs.start(
+                        new PointDisk(folder, points),
+                        place.withOptions(place.options().foldBytes(FOLD_BYTES)),
+                        Registers::new,
+                        protection(
+                                Integer.parseInt(args[2]),
+                                Boolean.parseBoolean(args[3]),
+                                Long.parseLong(args[4]),
+                                machine ? Optional.of(new Address(args[6], 0)) : Optional.empty()));
         Lines.say("started " + running.status().member().member());
         Lines.take(
                 order -> {
@@ -84,6 +90,8 @@ public final class StandbyProgram {
                                                 words.length > 1
                                                         ? Optional.of(words[1])
                                                         : Optional.empty()));
+                        case "arm" -> points.arm(words[1], Integer.parseInt(words[2]));
+                        case "go" -> points.go();
                         case "stop" -> {
                             running.close();
                             Lines.say("stopped");
