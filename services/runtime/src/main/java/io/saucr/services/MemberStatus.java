@@ -16,8 +16,8 @@ import java.util.Map;
  * @param stored the newest segment in this member's folder
  * @param applied up to which segment this member's state is
  * @param copies {@code forced} where as many members as asked for have that segment, {@code alone}
- *     where fewer do, {@code memory} where two have written it (C15); empty text at a standby that
- *     follows, which does not read the head
+ *     where fewer do, {@code memory} where two have written it (C15), {@code store} where the store
+ *     that members share has it; empty text at a standby that follows, which does not read the head
  * @param holders members that have it; none at such a standby
  * @param followers of a primary: up to which segment each linked standby has stored
  * @param linked of a standby: whether the primary is there
@@ -25,6 +25,8 @@ import java.util.Map;
  * @param waitingMillis of a primary: how long the oldest turn has waited for the head
  * @param lastCommitMicros of a primary: how long the last segment took from its first turn until
  *     the head named it
+ * @param store of a primary: why the store that members share does not hold all; empty text where
+ *     it does, or they share none
  * @param ensemble whether the ensemble is connected
  * @param stopped why this member does not go on; empty text where it does
  */
@@ -44,13 +46,14 @@ public record MemberStatus(
         String lacks,
         long waitingMillis,
         long lastCommitMicros,
+        String store,
         boolean ensemble,
         String stopped) {
 
     /** Of a service that runs alone. */
     public static final MemberStatus NONE =
             new MemberStatus(
-                    "", "", 0, "", "", 0, 0, 0, "", List.of(), Map.of(), false, "", 0, 0, false,
+                    "", "", 0, "", "", 0, 0, 0, "", List.of(), Map.of(), false, "", 0, 0, "", false,
                     "");
 
     public MemberStatus {

@@ -1,6 +1,7 @@
 package io.saucr.services;
 
 import io.saucr.services.journal.ForceMode;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -21,7 +22,52 @@ public sealed interface Protection {
      * which runs the same line, goes on within a second.
      */
     static Standby standby() {
-        return new Standby(2, false, false, Optional.empty(), Optional.empty(), Optional.empty());
+        return new Standby(
+                2,
+                false,
+                false,
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Store.members());
+    }
+
+    /** Where the segments of a service with standbys are kept. Immutable. */
+    sealed interface Store {
+
+        /** On the disks of members, each of its own; the preset. */
+        static Store members() {
+            return new Members();
+        }
+
+        /**
+         * In a folder that all members share, of this machine or a network's (NFS). It is there
+         * before a member starts; services may share one.
+         */
+        static Store folder(Path path) {
+            return new Folder(path);
+        }
+
+        /**
+         * In the ensemble, below the service's path: for a state of up to about a megabyte, and
+         * members without a disk to speak of.
+         */
+        static Store ensemble() {
+            return new Ensemble();
+        }
+
+        /** Members' disks. */
+        record Members() implements Store {}
+
+        /**
+         * A folder.
+         *
+         * @param path where each member finds it
+         */
+        record Folder(Path path) implements Store {}
+
+        /** The ensemble. */
+        record Ensemble() implements Store {}
     }
 
     /**
@@ -34,6 +80,7 @@ public sealed interface Protection {
      *     listens at, at a port that the system chooses
      * @param every asynchronously: the time between two checkpoints; empty where replies wait
      * @param lasts the lease, where it is not the preset one
+     * @param store where segments are kept
      */
     record Standby(
             int copies,
@@ -41,7 +88,8 @@ public sealed interface Protection {
             boolean inMemory,
             Optional<Address> members,
             Optional<Duration> every,
-            Optional<Duration> lasts)
+            Optional<Duration> lasts,
+            Store store)
             implements Protection {
 
         private static final int MOST_COPIES = 9;
@@ -59,6 +107,17 @@ public sealed interface Protection {
                 throw new IllegalArgumentException(
                         "fast() takes a standby for the disk, so there are 2 copies or more, not "
                                 + copies);
+            }
+            if (inMemory && !(store instanceof Store.Members)) {
+                throw new IllegalArgumentException(
+                        "fast() takes a standby for the disk, and store(...) takes a store for it:"
+                                + " take one of the two");
+            }
+            if (stalls && store instanceof Store.Ensemble) {
+                throw new IllegalArgumentException(
+                        "strict() waits for the store, and the ensemble takes no segment of more"
+                                + " than 1 MB: one such turn would wait for ever. Take"
+                                + " Store.folder(path), or no strict()");
             }
             every.ifPresent(it -> check("every", it, SHORTEST, LONGEST));
             if (lasts.isPresent()) {
@@ -87,7 +146,7 @@ public sealed interface Protection {
 
         /** The same with another number of members that have each segment; preset 2. */
         public Standby copies(int other) {
-            return new Standby(other, stalls, inMemory, members, every, lasts);
+            return new Standby(other, stalls, inMemory, members, every, lasts, store);
         }
 
         /**
@@ -98,7 +157,7 @@ public sealed interface Protection {
          * says which members had it.
          */
         public Standby fast() {
-            return new Standby(copies, stalls, true, members, every, lasts);
+            return new Standby(copies, stalls, true, members, every, lasts, store);
         }
 
         /**
@@ -117,7 +176,7 @@ public sealed interface Protection {
          * @param time between two checkpoints, from 1 ms to 10 s
          */
         public Standby every(Duration time) {
-            return new Standby(copies, stalls, inMemory, members, Optional.of(time), lasts);
+            return new Standby(copies, stalls, inMemory, members, Optional.of(time), lasts, store);
         }
 
         /**
@@ -129,7 +188,7 @@ public sealed interface Protection {
          *     1 minute
          */
         public Standby lease(Duration time) {
-            return new Standby(copies, stalls, inMemory, members, every, Optional.of(time));
+            return new Standby(copies, stalls, inMemory, members, every, Optional.of(time), store);
         }
 
         /** How long replies may leave before they are covered, in ms; 0 where all wait. */
@@ -141,17 +200,33 @@ public sealed interface Protection {
             return lasts.map(Duration::toMillis).orElse(preset);
         }
 
+        /**
+         * The same with segments in a store that all members share: a turn is final once that holds
+         * its segment and the head names it. Any member takes over from it, also one with an empty
+         * disk, and with all disks of members lost nothing is. Members hold what comes by their
+         * links all the same, so they are as warm as without it.
+         *
+         * <p>While the store fails, or takes longer than a second, the service goes on as without
+         * one, with {@link #copies} on members' disks, and says so; what it lacks follows once it
+         * is mended. With {@link #strict} turns wait for it instead. It does not go with {@link
+         * #fast}.
+         */
+        public Standby store(Store other) {
+            return new Standby(copies, stalls, inMemory, members, every, lasts, other);
+        }
+
         /** The same, reached by other members at this address. */
         public Standby members(Address at) {
-            return new Standby(copies, stalls, inMemory, Optional.of(at), every, lasts);
+            return new Standby(copies, stalls, inMemory, Optional.of(at), every, lasts, store);
         }
 
         /**
          * The same, but with fewer members than copies asked for turns wait. Without it the primary
-         * goes on alone, its own disk forced, and says so.
+         * goes on alone, its own disk forced, and says so. With a {@link #store} turns wait for
+         * that.
          */
         public Standby strict() {
-            return new Standby(copies, true, inMemory, members, every, lasts);
+            return new Standby(copies, true, inMemory, members, every, lasts, store);
         }
     }
 

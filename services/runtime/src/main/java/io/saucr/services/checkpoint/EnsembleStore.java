@@ -1,30 +1,52 @@
 package io.saucr.services.checkpoint;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.saucr.services.checkpoint.RefusedSegmentException.Reason;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.standby.SegmentId;
+import io.saucr.services.ensemble.Office;
+import io.saucr.services.ensemble.Sessions;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 
 /**
- * Small segments in the ensemble: a znode for each, below a path of the service. What the ensemble
+ * Small segments and bases in the ensemble: a znode for each, below a path of the service. What has
+ * more than 16 KB lies in parts of as many bytes, in znodes beside, and its own znode says how many
+ * and with which digest; it is made last, so what it names is whole (C2). What the ensemble
  * acknowledged is as safe as anything it holds. Every call waits for the ensemble; not on the
  * session's event thread. Otherwise any thread.
  */
 public final class EnsembleStore implements SharedStore {
 
-    /** The most bytes of a segment: the ensemble keeps all of them in memory. */
-    public static final int LARGEST_BYTES = 16 << 10;
+    /** The most bytes of a znode. */
+    static final int PART_BYTES = 16 << 10;
+
+    /** The most bytes of a segment or base: the ensemble keeps all of them in memory. */
+    public static final int LARGEST_BYTES = 1 << 20;
+
+    /** What the znode of something in parts says: how many, bytes of all, SHA-256 of all. */
+    private static final Pattern PARTS =
+            Pattern.compile("saucr-parts 1 ([1-9][0-9]?) ([1-9][0-9]{0,6}) ([0-9a-f]{64})\n");
+
+    /** A part is called as what it is of, with its number behind. */
+    private static final Pattern PART = Pattern.compile("(.+\\.(?:seg|base))\\.([0-9]{1,2})");
 
     private static final long SYNC_SECONDS = 30;
 
@@ -58,6 +80,71 @@ public final class EnsembleStore implements SharedStore {
     }
 
     /**
+     * Those of a service, below its own path: {@code segments}, and in it a znode for each birth.
+     * It has a session of its own, as its calls wait.
+     */
+    public static Opener below(Office.Place place, String service) {
+        return new Sessioned(place, service);
+    }
+
+    private static final class Sessioned implements Opener {
+
+        private final Office.Place place;
+        private final String service;
+        private ZooKeeper session;
+
+        Sessioned(Office.Place place, String service) {
+            this.place = place;
+            this.service = service;
+        }
+
+        @Override
+        public String where() {
+            return place.connect() + place.path() + "/segments";
+        }
+
+        @Override
+        public synchronized SharedStore open(Birth birth) throws IOException {
+            if (session != null && !session.getState().isAlive()) {
+                session = null;
+            }
+            if (session == null) {
+                session =
+                        Sessions.open(
+                                place.connect(),
+                                place.sessionTimeout(),
+                                place.credentials(),
+                                event -> {});
+            }
+            String all = place.path() + "/segments";
+            EnsembleStore store =
+                    new EnsembleStore(session, all + "/" + birth, place.acls(), service, birth);
+            store.make(all);
+            store.make(store.path);
+            return store;
+        }
+
+        @Override
+        public synchronized void close() {
+            if (session != null) {
+                Sessions.close(session);
+            }
+        }
+    }
+
+    private void make(String znode) throws IOException {
+        asked(
+                "make " + znode,
+                () -> {
+                    try {
+                        return session.create(znode, new byte[0], acl, CreateMode.PERSISTENT);
+                    } catch (KeeperException.NodeExistsException e) {
+                        return znode;
+                    }
+                });
+    }
+
+    /**
      * {@inheritDoc}
      *
      * @throws IllegalArgumentException where it has more than {@link #LARGEST_BYTES}, too
@@ -66,47 +153,89 @@ public final class EnsembleStore implements SharedStore {
     @Override
     public void append(Segment segment) throws IOException {
         SegmentName.throwUnlessOf(segment, service, birth);
-        if (segment.bytes() > LARGEST_BYTES) {
-            throw new IllegalArgumentException(
-                    "segment "
-                            + segment.id()
-                            + " has "
-                            + segment.bytes()
-                            + " bytes, and the ensemble takes at most "
-                            + LARGEST_BYTES
-                            + ": keep larger ones on members' disks or in a folder");
-        }
+        String what = "segment " + segment.id();
+        throwIfTooLarge(
+                what
+                        + ", of turns "
+                        + segment.header().firstTurn()
+                        + " to "
+                        + segment.header().lastTurn()
+                        + ",",
+                segment.bytes());
         byte[] bytes = new byte[segment.bytes()];
         segment.encoded().get(bytes);
-        String znode = znode(segment.id());
+        put(what, SegmentName.of(segment.id()), bytes);
+    }
+
+    @Override
+    public void putBase(ShippedBase base) throws IOException {
+        String what = "the base as of segment " + base.at();
+        throwIfTooLarge(what, base.length());
+        put(what, SegmentName.ofBase(base.at()), BytesFile.bytesOf(base, PART_BYTES));
+    }
+
+    private static void throwIfTooLarge(String what, long bytes) {
+        if (bytes > LARGEST_BYTES) {
+            throw new IllegalArgumentException(
+                    what
+                            + " has "
+                            + bytes
+                            + " bytes, and the ensemble takes at most "
+                            + LARGEST_BYTES
+                            + ": keep what is larger on members' disks or in a shared folder");
+        }
+    }
+
+    private void put(String what, String name, byte[] bytes) throws IOException {
         asked(
-                "store segment " + segment.id(),
+                "store " + what,
                 () -> {
-                    try {
-                        return session.create(znode, bytes, acl, CreateMode.PERSISTENT);
-                    } catch (KeeperException.NodeExistsException e) {
-                        // An attempt of which no answer came, or another member that had it.
-                        if (!Arrays.equals(bytes, content(segment.id()))) {
-                            throw new RefusedSegmentException(
-                                    RefusedSegmentException.Reason.OUT_OF_PLACE,
-                                    0,
-                                    "znode "
-                                            + znode
-                                            + " holds something else. It was left as it is; look"
-                                            + " up who wrote it, and delete it");
-                        }
-                        return znode;
+                    if (bytes.length <= PART_BYTES) {
+                        return create(name, bytes);
                     }
+                    int parts = (bytes.length + PART_BYTES - 1) / PART_BYTES;
+                    for (int part = 0; part < parts; part++) {
+                        int from = part * PART_BYTES;
+                        int to = Math.min(bytes.length, from + PART_BYTES);
+                        create(name + "." + part, Arrays.copyOfRange(bytes, from, to));
+                    }
+                    return create(name, parts(parts, bytes));
                 });
     }
 
-    private String znode(SegmentId id) {
-        return path + "/" + SegmentName.of(id);
+    private static byte[] parts(int parts, byte[] bytes) {
+        return String.format(
+                        Locale.ROOT, "saucr-parts 1 %d %d %s\n", parts, bytes.length, sum(bytes))
+                .getBytes(UTF_8);
+    }
+
+    private static String sum(byte[] bytes) {
+        return HexFormat.of().formatHex(Segment.sha256().digest(bytes));
+    }
+
+    private String create(String name, byte[] bytes)
+            throws KeeperException, InterruptedException, IOException {
+        String znode = path + "/" + name;
+        try {
+            return session.create(znode, bytes, acl, CreateMode.PERSISTENT);
+        } catch (KeeperException.NodeExistsException e) {
+            // An attempt of which no answer came, or another member that had it.
+            if (!Arrays.equals(bytes, data(name))) {
+                throw new RefusedSegmentException(
+                        Reason.OUT_OF_PLACE,
+                        0,
+                        "znode "
+                                + znode
+                                + " holds something else. It was left as it is; look up who wrote"
+                                + " it, and delete it");
+            }
+            return znode;
+        }
     }
 
     /** Of a znode that may be newer than what this session saw. */
-    private byte[] content(SegmentId id) throws KeeperException, InterruptedException, IOException {
-        String znode = znode(id);
+    private byte[] data(String name) throws KeeperException, InterruptedException, IOException {
+        String znode = path + "/" + name;
         try {
             return session.getData(znode, false, null);
         } catch (KeeperException.NoNodeException e) {
@@ -115,8 +244,46 @@ public final class EnsembleStore implements SharedStore {
         try {
             return session.getData(znode, false, null);
         } catch (KeeperException.NoNodeException e) {
-            throw new MissingSegmentException("segment " + id + " is not at " + path);
+            throw new MissingSegmentException(name + " is not at " + path);
         }
+    }
+
+    /** What is called so, of all its parts. */
+    private byte[] content(String name) throws KeeperException, InterruptedException, IOException {
+        byte[] first = data(name);
+        Matcher parts = PARTS.matcher(first.length > 200 ? "" : new String(first, UTF_8));
+        if (!parts.matches()) {
+            return first;
+        }
+        int bytes = Integer.parseInt(parts.group(2));
+        if (bytes > LARGEST_BYTES) {
+            throw garbled(name, "says that it has " + bytes + " bytes");
+        }
+        ByteBuffer all = ByteBuffer.allocate(bytes);
+        for (int part = 0; part < Integer.parseInt(parts.group(1)); part++) {
+            byte[] next = data(name + "." + part);
+            if (next.length > all.remaining()) {
+                throw garbled(name, "has more bytes in its parts than it says");
+            }
+            all.put(next);
+        }
+        if (all.hasRemaining() || !sum(all.array()).equals(parts.group(3))) {
+            throw garbled(name, "says other bytes than its parts hold");
+        }
+        return all.array();
+    }
+
+    private RefusedSegmentException garbled(String name, String what) {
+        return new RefusedSegmentException(
+                Reason.GARBLED,
+                0,
+                "znode "
+                        + path
+                        + "/"
+                        + name
+                        + " "
+                        + what
+                        + ". It was left as it is; take it from a member");
     }
 
     private void sync() throws KeeperException, InterruptedException {
@@ -152,32 +319,70 @@ public final class EnsembleStore implements SharedStore {
 
     @Override
     public Segment read(SegmentId id) throws IOException {
-        byte[] content = asked("read segment " + id, () -> content(id));
+        byte[] content = asked("read segment " + id, () -> content(SegmentName.of(id)));
         return SegmentName.checked(id, Segment.decode(ByteBuffer.wrap(content)), service, birth);
     }
 
     @Override
-    public List<SegmentId> list() throws IOException {
+    public ShippedBase base(SegmentId at) throws IOException {
+        String name = SegmentName.ofBase(at);
+        byte[] content = asked("read the base as of " + at, () -> content(name));
+        return SegmentName.checkedBase(
+                at, new BytesFile(content), Path.of(path + "/" + name), service, birth);
+    }
+
+    private List<String> names() throws IOException {
         return asked(
                 "list the segments at " + path,
                 () -> {
                     sync();
-                    return SegmentName.parse(session.getChildren(path, false));
+                    return session.getChildren(path, false);
                 });
     }
 
     @Override
+    public List<SegmentId> list() throws IOException {
+        return SegmentName.parse(names());
+    }
+
+    @Override
+    public List<SegmentId> bases() throws IOException {
+        return SegmentName.parseBases(names());
+    }
+
+    @Override
     public void drop(SegmentId id) throws IOException {
+        delete(SegmentName.of(id));
+    }
+
+    @Override
+    public void dropBase(SegmentId at) throws IOException {
+        delete(SegmentName.ofBase(at));
+    }
+
+    /** Its parts are of no use then; {@link #sweep} deletes them. */
+    private void delete(String name) throws IOException {
         asked(
-                "delete segment " + id,
+                "delete " + name,
                 () -> {
                     try {
-                        session.delete(znode(id), -1);
+                        session.delete(path + "/" + name, -1);
                     } catch (KeeperException.NoNodeException e) {
                         // It is gone, as it is to be.
                     }
-                    return id;
+                    return name;
                 });
+    }
+
+    @Override
+    public void sweep() throws IOException {
+        List<String> names = names();
+        for (String name : names) {
+            Matcher part = PART.matcher(name);
+            if (part.matches() && !names.contains(part.group(1))) {
+                delete(name);
+            }
+        }
     }
 
     /** The session stays open. */

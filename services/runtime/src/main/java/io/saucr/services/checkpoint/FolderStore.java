@@ -12,18 +12,86 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * Segments in a folder that members share, of this machine or a network's: a file for each, which
- * gets its name once it is on disk. Any thread.
+ * Segments and bases in a folder that members share, of this machine or a network's: a file for
+ * each, which gets its name once it is on disk (C2). Any thread.
  */
 public final class FolderStore implements SharedStore {
 
     private static final String UNFINISHED = ".tmp";
+    private static final int PART_BYTES = 64 << 10;
 
     private final Disk disk;
     private final Path folder;
     private final String service;
     private final Birth birth;
     private final SecureRandom random;
+
+    /**
+     * Those of a service, in a folder that is there; each birth has a folder in it.
+     *
+     * @param random for names of files that are being written
+     */
+    public static Opener in(Disk disk, Path shared, String service, SecureRandom random) {
+        return new Opener() {
+            @Override
+            public SharedStore open(Birth birth) throws IOException {
+                throwUnlessThere(disk, shared);
+                return new FolderStore(
+                        disk, shared.resolve(birth.toString()), service, birth, random);
+            }
+
+            @Override
+            public String where() {
+                return shared.toString();
+            }
+
+            @Override
+            public void close() {}
+        };
+    }
+
+    /**
+     * Whether a folder can be shared: it is there, and files can be made in it.
+     *
+     * @throws RefusedFolderException where not; says what to do
+     */
+    public static void check(Disk disk, Path shared, SecureRandom random) throws IOException {
+        throwUnlessThere(disk, shared);
+        Path probe =
+                shared.resolve(
+                        "probe." + HexFormat.of().toHexDigits(random.nextLong()) + UNFINISHED);
+        try {
+            disk.open(probe).close();
+            disk.delete(probe);
+        } catch (IOException e) {
+            throw new RefusedFolderException(
+                    shared,
+                    -1,
+                    "members are to share their segments here, and no file can be made in it: "
+                            + e
+                            + ". Let the user that runs the members write there");
+        }
+    }
+
+    private static void throwUnlessThere(Disk disk, Path shared) throws IOException {
+        if (!disk.exists(shared)) {
+            // To make it might make one where a network's should be mounted.
+            throw new RefusedFolderException(
+                    shared,
+                    -1,
+                    "members are to share their segments here, and there is no such folder. Mount"
+                            + " it, or make it");
+        }
+        try {
+            List<String> unused = disk.list(shared);
+        } catch (IOException e) {
+            throw new RefusedFolderException(
+                    shared,
+                    -1,
+                    "members are to share their segments here, and it cannot be read as a folder: "
+                            + e);
+        }
+    }
 
     /**
      * Makes the folder, where there is none.
@@ -63,6 +131,15 @@ public final class FolderStore implements SharedStore {
                             + " out of the folder");
         }
         // Also where it is there: whoever wrote it may not have come to force it.
+        put(file, to -> to.write(segment.toWrite(), 0));
+    }
+
+    private interface Content {
+        void writeTo(Disk.File file) throws IOException;
+    }
+
+    /** A file gets its name once its content is on disk. */
+    private void put(Path file, Content content) throws IOException {
         Path beside =
                 folder.resolve(
                         file.getFileName()
@@ -72,7 +149,7 @@ public final class FolderStore implements SharedStore {
         boolean written = false;
         try {
             try (Disk.File opened = disk.open(beside)) {
-                opened.write(segment.toWrite(), 0);
+                content.writeTo(opened);
                 opened.force();
             }
             disk.rename(beside, file);
@@ -128,17 +205,62 @@ public final class FolderStore implements SharedStore {
     }
 
     @Override
+    public List<SegmentId> bases() throws IOException {
+        return SegmentName.parseBases(disk.list(folder));
+    }
+
+    @Override
+    public void putBase(ShippedBase base) throws IOException {
+        put(
+                folder.resolve(SegmentName.ofBase(base.at())),
+                to -> {
+                    long at = 0;
+                    for (ByteBuffer part = base.next(PART_BYTES);
+                            part.hasRemaining();
+                            part = base.next(PART_BYTES)) {
+                        int bytes = part.remaining();
+                        to.write(part, at);
+                        at += bytes;
+                    }
+                });
+    }
+
+    @Override
+    public ShippedBase base(SegmentId at) throws IOException {
+        Path file = folder.resolve(SegmentName.ofBase(at));
+        if (!disk.exists(file)) {
+            // To open it would make an empty one.
+            throw new MissingSegmentException("the base as of " + at + " is not in " + folder);
+        }
+        Disk.File opened = disk.open(file);
+        boolean whole = false;
+        try {
+            ShippedBase base = SegmentName.checkedBase(at, opened, file, service, birth);
+            whole = true;
+            return base;
+        } finally {
+            if (!whole) {
+                opened.close();
+            }
+        }
+    }
+
+    @Override
     public void drop(SegmentId id) throws IOException {
-        disk.delete(folder.resolve(SegmentName.of(id)));
+        delete(SegmentName.of(id));
+    }
+
+    @Override
+    public void dropBase(SegmentId at) throws IOException {
+        delete(SegmentName.ofBase(at));
+    }
+
+    private void delete(String name) throws IOException {
+        disk.delete(folder.resolve(name));
         disk.forceFolder(folder);
     }
 
-    /**
-     * Deletes what was left by processes that ended while they wrote a segment; not while any may
-     * be writing.
-     *
-     * @throws IOException where the disk fails
-     */
+    @Override
     public void sweep() throws IOException {
         for (String name : disk.list(folder)) {
             if (name.endsWith(UNFINISHED)) {

@@ -9,7 +9,7 @@ import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 
 /** How a session with the ensemble begins and ends. Any thread. */
-final class Sessions {
+public final class Sessions {
 
     private Sessions() {}
 
@@ -18,7 +18,7 @@ final class Sessions {
      *
      * @throws IOException where that is not possible
      */
-    static ZooKeeper open(
+    public static ZooKeeper open(
             String connect, Duration timeout, Optional<Credentials> credentials, Watcher watcher)
             throws IOException {
         ZooKeeper opened = new ZooKeeper(connect, Math.toIntExact(timeout.toMillis()), watcher);
@@ -30,7 +30,7 @@ final class Sessions {
     }
 
     /** Ends it; who is interrupted meanwhile stays so. */
-    static void close(ZooKeeper session) {
+    public static void close(ZooKeeper session) {
         try {
             session.close();
         } catch (InterruptedException e) {

@@ -1,9 +1,11 @@
 package io.saucr.services.standby;
 
 import io.saucr.services.Address;
+import io.saucr.services.checkpoint.Loading;
 import io.saucr.services.checkpoint.MemberFolder;
 import io.saucr.services.checkpoint.RefusedSegmentException;
 import io.saucr.services.checkpoint.Segment;
+import io.saucr.services.checkpoint.SharedStore;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.standby.Replaced;
 import io.saucr.services.core.standby.SegmentId;
@@ -14,9 +16,14 @@ import io.saucr.services.members.MemberFrame;
 import io.saucr.services.members.MemberLink;
 import io.saucr.services.members.MemberLinks;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,6 +38,12 @@ final class Following {
 
     /** So long a member that follows may lack what the head names without a word to the log. */
     private static final long LACKS_MILLIS = 2_000;
+
+    /** So long whoever is in office may take to send what a member lacks. */
+    private static final long LINK_MILLIS = 500;
+
+    private static final long LOAD_AGAIN_MILLIS = 200;
+    private static final long KEPT_SECONDS = 30;
 
     /** A store that is this much behind is told so by the end of its link. */
     private static final long MOST_ARRIVED_BYTES = 256L << 20;
@@ -64,6 +77,13 @@ final class Following {
     private final Store store;
     private final MemberFolder folder;
     private final MemberLinks links;
+
+    /** The store that members share, where they do. */
+    private final Optional<SharedStore.Opener> shared;
+
+    /** Waits for that store. */
+    private final Executor reading;
+
     private final Executor thread;
     private final Member member;
     private Optional<String> followed = Optional.empty();
@@ -72,6 +92,9 @@ final class Following {
     private boolean warned;
     private boolean doubts;
     private long followsSince;
+    private boolean loading;
+    private long loadAgainMillis;
+    private String notLoaded = "";
     private volatile boolean over;
 
     Following(
@@ -82,6 +105,8 @@ final class Following {
             Store store,
             MemberFolder folder,
             MemberLinks links,
+            Optional<SharedStore.Opener> shared,
+            Executor reading,
             Executor thread,
             Member member) {
         this.service = service;
@@ -91,6 +116,8 @@ final class Following {
         this.store = store;
         this.folder = folder;
         this.links = links;
+        this.shared = shared;
+        this.reading = reading;
         this.thread = thread;
         this.member = member;
     }
@@ -122,6 +149,7 @@ final class Following {
                 member.apply(it.upTo());
             } else if (action instanceof Standby.Action.Fetch it) {
                 warnOnce(it.head());
+                load(it.head());
             } else if (action instanceof Standby.Action.BearAnew it) {
                 end();
                 member.bearAnew(it.birth(), it.former());
@@ -141,13 +169,118 @@ final class Following {
         if (!warned && now() - followsSince > LACKS_MILLIS) {
             warned = true;
             LOG.warn(
-                    "{}: member {} cannot take over: it lacks segment {}, which members {} have."
+                    "{}: member {} cannot take over: it lacks segment {}, which members {} have{}."
                             + " Start one of them",
                     service,
                     name,
                     head.segment(),
-                    head.holders());
+                    head.holders(),
+                    ofStore(head));
         }
+    }
+
+    /** What is to be said of the store, behind who has a segment. */
+    private String ofStore(StandbyHead head) {
+        boolean there = head.copies() == StandbyHead.Copies.STORE;
+        if (shared.isEmpty()) {
+            return there
+                    ? ", and a shared store has it, of which this member knows nothing:"
+                            + " Protection.standby().store(...)"
+                    : "";
+        }
+        return (there ? ", as has the store " : ", and not the store ")
+                + shared.get().where()
+                + (notLoaded.isEmpty() ? "" : ", from which it could not be loaded: " + notLoaded);
+    }
+
+    /** Gets from the store what the head names, where nobody sends it (C6). */
+    private void load(StandbyHead head) {
+        long now = now();
+        if (shared.isEmpty()
+                || loading
+                || now - followsSince < LINK_MILLIS
+                || now < loadAgainMillis) {
+            return;
+        }
+        loading = true;
+        reading.execute(
+                () -> {
+                    String problem = "";
+                    boolean based = false;
+                    try (SharedStore from = shared.get().open(head.holder().birth())) {
+                        based = new Loading(from, folder).load(head.segment(), this::keepLoaded);
+                    } catch (IOException | RuntimeException e) {
+                        problem = e.getMessage() == null ? e.toString() : e.getMessage();
+                    }
+                    String why = problem;
+                    boolean anew = based;
+                    thread.execute(() -> loaded(why, anew));
+                });
+    }
+
+    /** Where that failed the head is read again before the next try (C14). */
+    private void loaded(String problem, boolean based) {
+        loading = false;
+        if (over) {
+            return;
+        }
+        if (!problem.isEmpty() && !problem.equals(notLoaded)) {
+            LOG.warn(
+                    "{}: member {} could not load what it lacks from {}: {}",
+                    service,
+                    name,
+                    shared.orElseThrow().where(),
+                    problem);
+        }
+        notLoaded = problem;
+        loadAgainMillis = problem.isEmpty() ? 0 : now() + LOAD_AGAIN_MILLIS;
+        if (based) {
+            member.startOver("a base came from the store");
+        }
+    }
+
+    /** On the store's thread, as all segments; the reading one waits for it. */
+    private boolean keepLoaded(Segment segment) throws IOException {
+        CompletableFuture<Boolean> kept = new CompletableFuture<>();
+        store.then(
+                into -> {
+                    boolean keeps = false;
+                    try {
+                        keeps = !over && keep(segment, into);
+                    } finally {
+                        kept.complete(keeps);
+                    }
+                });
+        try {
+            return kept.get(KEPT_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted");
+        } catch (ExecutionException | TimeoutException e) {
+            throw new IOException("the disk of this member takes nothing: " + e, e);
+        }
+    }
+
+    private boolean keep(Segment segment, MemberFolder into) throws IOException {
+        SegmentId id = segment.id();
+        switch (core.arrived(id, segment.header().previous())) {
+            case KNOWN -> {
+                return true;
+            }
+            case REPLACE -> into.dropAfter(id.number() - 1);
+            case APPEND -> {}
+            case GAP, REFUSE -> {
+                return false;
+            }
+        }
+        into.append(segment);
+        return true;
+    }
+
+    /** What it lacks to take over, and why; empty text where it could. */
+    String lacks() {
+        String lacks = core.lacks();
+        return lacks.isEmpty() ? "" : lacks + core.head().map(this::ofStore).orElse("");
     }
 
     /** What it has is forced before it stands for it. */

@@ -98,7 +98,8 @@ final class Member
             Supplier<Birth> births,
             ScheduledExecutorService thread,
             Executor reading,
-            Executor folding) {}
+            Executor folding,
+            Optional<Sharing.Shared> shared) {}
 
     private final Parts parts;
     private final Lives lives;
@@ -190,6 +191,8 @@ final class Member
                         store,
                         parts.folder(),
                         links,
+                        parts.shared().map(Sharing.Shared::opener),
+                        parts.reading(),
                         this::run,
                         this);
         tick();
@@ -346,6 +349,7 @@ final class Member
                         life,
                         this::run,
                         parts.reading(),
+                        parts.shared(),
                         this);
         node.watch();
         life.takeOffice(head);
@@ -694,9 +698,10 @@ final class Member
                 fresh.map(it -> List.copyOf(it.holders())).orElse(List.of()),
                 now == null ? Map.of() : now.core().copies(),
                 following != null && following.core().isLinked(),
-                following == null ? "" : following.core().lacks(),
+                following == null ? "" : following.lacks(),
                 now == null ? 0 : now.waitingMillis(),
                 now == null ? 0 : now.lastCommitMicros(),
+                now == null ? "" : now.storeProblem(),
                 node.isConnected(),
                 refusal);
     }

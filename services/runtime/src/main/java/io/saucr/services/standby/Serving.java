@@ -106,8 +106,14 @@ final class Serving {
     /** Whether a cut does not wait for its time, as turns are held. */
     private volatile boolean atOnce;
 
-    /** Whether a standby answers promptly, so that what is written may be forced later (C15). */
+    /**
+     * Whether a standby answers promptly, or the store does, so that what is written may be forced
+     * later (C15).
+     */
     private volatile boolean prompt;
+
+    /** What puts segments into the store that members share, where they do. */
+    private final Optional<Sharing> sharing;
 
     private Optional<String> handTo = Optional.empty();
 
@@ -134,6 +140,7 @@ final class Serving {
             Replicated life,
             Executor thread,
             Executor reading,
+            Optional<Sharing.Shared> shared,
             Member member) {
         this.service = service;
         this.self = head.holder();
@@ -151,6 +158,39 @@ final class Serving {
         this.named = head.segment();
         this.tail = head.segment();
         this.tailTurn = head.turn();
+        this.sharing = shared.map(it -> new Sharing(service, it, folder, head, new OfStore()));
+        sharing.ifPresent(
+                it -> {
+                    core.sharesStore();
+                    prompt = true;
+                    it.begin();
+                });
+    }
+
+    /** What the shared store says, on its threads. */
+    private final class OfStore implements Sharing.Listener {
+
+        @Override
+        public void stored(long number) {
+            thread.execute(
+                    () -> {
+                        if (!over) {
+                            perform(core.stored(number, now()));
+                            look();
+                        }
+                    });
+        }
+
+        @Override
+        public void failed() {
+            thread.execute(
+                    () -> {
+                        if (!over) {
+                            perform(core.storeFailed(now()));
+                            look();
+                        }
+                    });
+        }
     }
 
     private static long now() {
@@ -216,6 +256,7 @@ final class Serving {
         long since = from;
         thread.execute(() -> wasCut(segment, since, Optional.ofNullable(starts)));
         into.append(segment);
+        sharing.ifPresent(it -> it.cut(segment));
         if (prompt) {
             long number = tail.number();
             thread.execute(
@@ -361,6 +402,7 @@ final class Serving {
 
     private void end(String reason) {
         over = true;
+        sharing.ifPresent(Sharing::end);
         IOException cause = new IOException(reason);
         starting.forEach(it -> it.done().completeExceptionally(cause));
         CompletableFuture<Void> starts = start;
@@ -623,6 +665,11 @@ final class Serving {
 
     long lastCommitMicros() {
         return lastCommitMicros;
+    }
+
+    /** Why the shared store does not hold all; empty text where it does, or there is none. */
+    String storeProblem() {
+        return sharing.map(Sharing::problem).orElse("");
     }
 
     /** How long the oldest turn has waited for the head (R24). Any thread. */

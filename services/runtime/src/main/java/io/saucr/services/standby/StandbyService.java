@@ -8,7 +8,10 @@ import io.saucr.services.Service;
 import io.saucr.services.ServiceException;
 import io.saucr.services.ServiceStatus;
 import io.saucr.services.State;
+import io.saucr.services.checkpoint.EnsembleStore;
+import io.saucr.services.checkpoint.FolderStore;
 import io.saucr.services.checkpoint.MemberFolder;
+import io.saucr.services.checkpoint.SharedStore;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.standby.Primary;
@@ -26,6 +29,7 @@ import io.saucr.services.members.MemberFrame;
 import io.saucr.services.members.MemberLinks;
 import io.saucr.services.status.StatusPage;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -57,6 +61,14 @@ public final class StandbyService implements RunningService {
 
     /** Segments end at so many bytes of turns, roughly. */
     private static final long BATCH_BYTES = 16L << 20;
+
+    /** The same in the ensemble, so that most take one znode. */
+    private static final long ENSEMBLE_BATCH_BYTES = 8L << 10;
+
+    private static final long ENSEMBLE_FOLD_BYTES = 256L << 10;
+
+    /** So long a shared folder may take to say whether it can be used. */
+    private static final long FOLDER_SECONDS = 10;
 
     /** So long a turn may take to end, once its term is over; then the process ends (C7). */
     private static final Duration TURN_PATIENCE = Duration.ofSeconds(10);
@@ -98,10 +110,21 @@ public final class StandbyService implements RunningService {
             Function<State, ? extends Service> constructor,
             Protection.Standby protection,
             Halt halt) {
-        this.place = place;
+        this.place = inEnsemble(protection) ? foldingSoon(place) : place;
         this.constructor = constructor;
         this.protection = protection;
         this.halt = halt;
+    }
+
+    private static boolean inEnsemble(Protection.Standby protection) {
+        return protection.store() instanceof Protection.Store.Ensemble;
+    }
+
+    /** The ensemble keeps all that is above the older base in memory. */
+    private static Place foldingSoon(Place place) {
+        return place.withOptions(
+                place.options()
+                        .foldBytes(Math.min(place.options().foldBytes(), ENSEMBLE_FOLD_BYTES)));
     }
 
     /**
@@ -168,6 +191,7 @@ public final class StandbyService implements RunningService {
         opened.push(reading::shutdownNow);
         ScheduledExecutorService folding = thread("bases " + name);
         opened.push(folding::shutdown);
+        Optional<Sharing.Shared> shared = shared(disk, office);
         long nonce = random.nextLong();
         member =
                 new Member(
@@ -192,7 +216,8 @@ public final class StandbyService implements RunningService {
                                 () -> new Birth(random.nextLong(), random.nextLong()),
                                 thread,
                                 reading,
-                                folding),
+                                folding,
+                                shared),
                         store,
                         new OfMember());
         MemberLinks links =
@@ -220,8 +245,63 @@ public final class StandbyService implements RunningService {
         awaitStart();
     }
 
+    /** What members share; a folder that cannot be shared is refused here. */
+    private Optional<Sharing.Shared> shared(Disk disk, Office.Place office)
+            throws IOException, InterruptedException {
+        SharedStore.Opener opener;
+        ScheduledExecutorService segments = thread("store " + place.name());
+        opened.push(segments::shutdownNow);
+        if (protection.store() instanceof Protection.Store.Folder it) {
+            if (it.path().toAbsolutePath().startsWith(place.folder().toAbsolutePath())) {
+                throw new IllegalArgumentException(
+                        "members share the folder "
+                                + it.path()
+                                + ", so it is not within this member's own, "
+                                + place.folder());
+            }
+            check(segments, disk, it.path());
+            opener = FolderStore.in(disk, it.path(), place.name(), random);
+        } else if (inEnsemble(protection)) {
+            opener = EnsembleStore.below(office, place.name());
+        } else {
+            return Optional.empty();
+        }
+        opened.push(opener);
+        ScheduledExecutorService bases = thread("store of bases " + place.name());
+        opened.push(bases::shutdownNow);
+        return Optional.of(new Sharing.Shared(opener, segments, bases, Sharing.RETRY_MILLIS));
+    }
+
+    /** A network's folder may hang. */
+    private void check(ScheduledExecutorService on, Disk disk, Path path)
+            throws IOException, InterruptedException {
+        try {
+            on.submit(
+                            () -> {
+                                FolderStore.check(disk, path, random);
+                                return path;
+                            })
+                    .get(FOLDER_SECONDS, TimeUnit.SECONDS);
+        } catch (TimeoutException e) {
+            throw new IOException(
+                    path
+                            + ", which members are to share, does not answer for "
+                            + FOLDER_SECONDS
+                            + " s: mend the mount, then start again",
+                    e);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof IOException it) {
+                throw it;
+            }
+            throw new IOException(path + " cannot be shared: " + e.getCause(), e);
+        }
+    }
+
     /** Clients do not wait for more room before the time of a cut has come. */
     private long batchBytes() {
+        if (inEnsemble(protection)) {
+            return ENSEMBLE_BATCH_BYTES;
+        }
         return protection.every().isEmpty()
                 ? BATCH_BYTES
                 : Math.min(BATCH_BYTES, place.options().unforcedBytes() / 4);

@@ -7,9 +7,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.standby.SegmentId;
 import io.saucr.services.ensemble.TestServer;
+import io.saucr.services.journal.SimulatedDisk;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
@@ -68,18 +70,96 @@ class EnsembleStoreTest {
                 .hasMessageContaining(PATH);
     }
 
+    private Segment ofBytes(int bytes) {
+        int beside = chain.next(0, 0).bytes();
+        chain.cutAfter(chain.size() - 1L);
+        // Frames of 64 KB have a length and a checksum of their own.
+        Segment segment = chain.next(bytes - beside - (bytes >> 16) * 8, 0);
+        assertThat(segment.bytes()).isBetween(bytes - 16, bytes);
+        return segment;
+    }
+
     @Test
     void whatIsTooLargeForTheEnsembleIsRefused() throws Exception {
-        int beside = chain.next(0, 0).bytes();
-        chain.cutAfter(0);
-        store.append(chain.next(EnsembleStore.LARGEST_BYTES - beside, 0));
-        assertThat(chain.get(1).bytes()).isEqualTo(EnsembleStore.LARGEST_BYTES);
-        chain.cutAfter(0);
-        Segment larger = chain.next(EnsembleStore.LARGEST_BYTES - beside + 1, 0);
+        store.append(ofBytes(EnsembleStore.LARGEST_BYTES));
+        Segment larger = ofBytes(EnsembleStore.LARGEST_BYTES + 20);
         assertThatThrownBy(() -> store.append(larger))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("16384");
+                .hasMessageContaining("1048576")
+                .hasMessageContaining(larger.id().toString())
+                .hasMessageContaining("turns 2 to 2")
+                .hasMessageContaining("shared folder");
         assertThat(store.list()).hasSize(1);
+    }
+
+    /** A znode has 16 KB at most; what has more is in parts, and no part is one of its own. */
+    @Test
+    void whatIsLargerThanAZnodeIsInParts() throws Exception {
+        Segment small = ofBytes(EnsembleStore.PART_BYTES);
+        store.append(small);
+        assertThat(session.getChildren(PATH, false)).hasSize(1);
+        Segment large = ofBytes(3 * EnsembleStore.PART_BYTES + 100);
+        store.append(large);
+        store.append(large);
+        assertThat(session.getChildren(PATH, false)).hasSize(6);
+        for (String each : session.getChildren(PATH, false)) {
+            assertThat(session.getData(PATH + "/" + each, false, null).length)
+                    .isLessThanOrEqualTo(EnsembleStore.PART_BYTES);
+        }
+        assertThat(store.list()).containsExactly(small.id(), large.id());
+        assertThat(store.read(large.id()).encoded()).isEqualTo(large.encoded());
+
+        String part = PATH + "/" + SegmentName.of(large.id()) + ".1";
+        byte[] was = session.getData(part, false, null);
+        session.setData(part, new byte[was.length], -1);
+        assertThatThrownBy(() -> store.read(large.id()))
+                .isInstanceOf(RefusedSegmentException.class)
+                .hasMessageContaining(SegmentName.of(large.id()))
+                .hasMessageContaining("left as it is");
+        session.setData(part, new byte[was.length + 1], -1);
+        assertThatThrownBy(() -> store.read(large.id()))
+                .isInstanceOf(RefusedSegmentException.class);
+        session.delete(part, -1);
+        assertThatThrownBy(() -> store.read(large.id()))
+                .isInstanceOf(MissingSegmentException.class);
+
+        store.sweep();
+        assertThat(session.getChildren(PATH, false)).hasSize(5);
+        store.drop(large.id());
+        store.sweep();
+        assertThat(session.getChildren(PATH, false)).containsExactly(SegmentName.of(small.id()));
+    }
+
+    @Test
+    void aBaseIsKeptBesideSegments() throws Exception {
+        try (MemberFolder folder =
+                MemberFolder.open(
+                        new SimulatedDisk(1),
+                        Path.of("/simulated/member"),
+                        Chain.SERVICE,
+                        new SecureRandom())) {
+            folder.birth(Chain.BIRTH);
+            folder.append(chain.next());
+            folder.base(
+                    chain.id(1),
+                    chain.epochs(),
+                    writer -> writer.section("state").write(new byte[50_000]));
+            try (ShippedBase base = folder.ship().orElseThrow()) {
+                store.putBase(base);
+            }
+            assertThat(store.bases()).containsExactly(chain.id(1));
+            assertThat(store.list()).isEmpty();
+            try (ShippedBase read = store.base(chain.id(1));
+                    ShippedBase own = folder.ship().orElseThrow()) {
+                assertThat(read.digest()).isEqualTo(own.digest());
+                assertThat(read.length()).isEqualTo(own.length());
+            }
+            store.dropBase(chain.id(1));
+            store.sweep();
+            assertThat(session.getChildren(PATH, false)).isEmpty();
+            assertThatThrownBy(() -> store.base(chain.id(1)))
+                    .isInstanceOf(MissingSegmentException.class);
+        }
     }
 
     @Test

@@ -1,12 +1,14 @@
 package io.saucr.services.tool;
 
 import io.saucr.services.checkpoint.MemberFolder;
+import io.saucr.services.checkpoint.SharedReport;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.RefusedFolderException;
 import io.saucr.services.local.FolderContents;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -24,6 +26,7 @@ import picocli.CommandLine.Spec;
                     + " byte of it: who it is, its files, the newest turn, parked messages, what"
                     + " waits for whom. Of a folder that runs it shows about one moment.",
             "Of a member of a service with standbys: whose it is, its files, the newest segment.",
+            "Of a folder that members share: whose it is, the newest segment of each birth.",
             "Exits with 1 if a start would refuse the folder; says where and what to do."
         },
         subcommands = FolderCommand.Verify.class,
@@ -39,7 +42,9 @@ final class FolderCommand implements Callable<Integer> {
     @Parameters(
             arity = "0..1",
             paramLabel = "FOLDER",
-            description = "As the service was given with folder(...). One named verify: ./verify.")
+            description =
+                    "As the service was given with folder(...), or members share. One named verify:"
+                            + " ./verify.")
     private Path folder;
 
     @Mixin private Output output;
@@ -58,6 +63,11 @@ final class FolderCommand implements Callable<Integer> {
                 member.get().print(output);
             }
             return member.get().leadsToLast() ? ServicesCommand.FINE : ServicesCommand.FAILED;
+        }
+        Optional<SharedFolderReport> shared = shared(folder);
+        if (shared.isPresent()) {
+            print(shared.get(), output);
+            return shared.get().leadsToLast() ? ServicesCommand.FINE : ServicesCommand.FAILED;
         }
         FolderContents contents = read(folder);
         FolderReport report = new FolderReport(contents);
@@ -83,6 +93,29 @@ final class FolderCommand implements Callable<Integer> {
                             MemberFolder.verify(disk, folder), MemberFolder.inUseBy(folder)));
         } catch (IOException e) {
             throw new FailureException(folder + " cannot be read: " + e, e);
+        }
+    }
+
+    /** A folder that members share; empty where it is none. */
+    private static Optional<SharedFolderReport> shared(Path folder) throws FailureException {
+        try {
+            if (!Files.isDirectory(folder)) {
+                return Optional.empty();
+            }
+            List<SharedReport> births = SharedReport.of(Disk.readOnly(), folder);
+            return births.isEmpty()
+                    ? Optional.empty()
+                    : Optional.of(new SharedFolderReport(folder, births));
+        } catch (IOException e) {
+            throw new FailureException(folder + " cannot be read: " + e, e);
+        }
+    }
+
+    private static void print(SharedFolderReport report, Output output) {
+        if (output.json()) {
+            output.print(report.json());
+        } else {
+            report.print(output);
         }
     }
 
@@ -115,7 +148,7 @@ final class FolderCommand implements Callable<Integer> {
 
         @Parameters(
                 paramLabel = "FOLDER",
-                description = "As the service was given with folder(...).")
+                description = "As the service was given with folder(...), or members share.")
         private Path folder;
 
         @Mixin private Output output;
@@ -130,6 +163,11 @@ final class FolderCommand implements Callable<Integer> {
                     member.get().printVerdict(output);
                 }
                 return member.get().isWhole() ? ServicesCommand.FINE : ServicesCommand.FAILED;
+            }
+            Optional<SharedFolderReport> shared = shared(folder);
+            if (shared.isPresent()) {
+                print(shared.get(), output);
+                return shared.get().isWhole() ? ServicesCommand.FINE : ServicesCommand.FAILED;
             }
             FolderContents contents = read(folder);
             FolderReport report = new FolderReport(contents);

@@ -12,6 +12,7 @@ import io.saucr.services.RunningService;
 import io.saucr.services.Service;
 import io.saucr.services.Services;
 import io.saucr.services.State;
+import io.saucr.services.checkpoint.FolderStore;
 import io.saucr.services.checkpoint.MemberFolder;
 import io.saucr.services.checkpoint.Segment;
 import io.saucr.services.checkpoint.SegmentHeader;
@@ -32,6 +33,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -401,7 +403,7 @@ class ServicesCommandTest {
                                         + "},'linked':"
                                         + !primary.isEmpty()
                                         + ",'lacks':'','waitingMillis':0,'lastCommitMicros':0,"
-                                        + "'ensemble':true,'stopped':''},")
+                                        + "'store':'','ensemble':true,'stopped':''},")
                                 .replace('\'', '"'));
     }
 
@@ -515,6 +517,59 @@ class ServicesCommandTest {
             member.force();
         }
         return folder.resolve("segments/0000000000000000001.log");
+    }
+
+    @Test
+    void aSharedFolderIsRecognisedAndChecked(@TempDir Path work) throws Exception {
+        Birth birth = new Birth(1, 2);
+        String path = work.toString();
+        Path folder = work.resolve(birth.toString());
+        try (FolderStore store =
+                new FolderStore(Disk.local(), folder, "bank", birth, new SecureRandom())) {
+            SegmentId last = SegmentId.NONE;
+            for (long number = 1; number <= 2; number++) {
+                Segment segment =
+                        Segment.of(
+                                new SegmentHeader(
+                                        "bank",
+                                        new Incarnation(birth, 1, 7),
+                                        number,
+                                        number,
+                                        number,
+                                        last.digest(),
+                                        number - 1),
+                                new byte[40]);
+                store.append(segment);
+                last = segment.id();
+            }
+        }
+        assertThat(execute("folder", "verify", path)).isZero();
+        assertThat(out)
+                .contains(folder + ": shared by members of bank, whole, up to segment 2 of epoch 1")
+                .contains("2 segments, 0 bases");
+        assertThat(execute("folder", path, "--json")).isZero();
+        JsonNode json = JSON.readTree(out);
+        assertThat(json.at("/kind").asText()).isEqualTo("shared");
+        assertThat(json.at("/births/0/last/number").asLong()).isEqualTo(2);
+        assertThat(json.at("/births/0/restoredFrom").asLong()).isZero();
+        Path first;
+        try (Stream<Path> files = Files.list(folder)) {
+            first =
+                    files.filter(it -> it.getFileName().toString().startsWith("1-1-"))
+                            .findFirst()
+                            .orElseThrow();
+        }
+        byte[] bytes = Files.readAllBytes(first);
+        bytes[bytes.length - 60] ^= 1;
+        Files.write(first, bytes);
+        assertThat(execute("folder", "verify", path)).isEqualTo(1);
+        assertThat(out)
+                .contains("nothing leads to segment 2")
+                .contains("WRONG: " + first)
+                .contains("WRONG: segment 1");
+        assertThat(execute("folder", path, "--json")).isEqualTo(1);
+        assertThat(JSON.readTree(out).at("/births/0/problems").size()).isEqualTo(2);
+        assertThat(Files.readAllBytes(first)).isEqualTo(bytes);
     }
 
     @Test

@@ -134,6 +134,14 @@ public final class Primary {
     private final Incarnation self;
     private final Map<String, Copy> others = new TreeMap<>();
     private final Copy own = new Copy();
+
+    /** Whether members share a store, which takes the place of copies while it is prompt (C3). */
+    private boolean hasStore;
+
+    /** Up to which segment the store has the whole chain. */
+    private long stored;
+
+    private boolean storeFailed;
     private final ArrayDeque<Cut> cuts = new ArrayDeque<>();
     private StandbyHead head;
     private int version;
@@ -210,6 +218,43 @@ public final class Primary {
         own.forced = Math.max(own.forced, number);
         own.written = Math.max(own.written, own.forced);
         return advance(nowMillis);
+    }
+
+    /**
+     * Members share a store: a segment counts once that has it, and needs no copies then. Where it
+     * fails, or is late, segments count as without one, and the head says so; with strict rules
+     * they wait for it. Called before anything is cut.
+     */
+    public void sharesStore() {
+        hasStore = true;
+    }
+
+    /** The store has the whole chain up to this segment. */
+    public List<Action> stored(long number, long nowMillis) {
+        if (number <= newest.number()) {
+            stored = Math.max(stored, number);
+            storeFailed = false;
+        }
+        return advance(nowMillis);
+    }
+
+    /** The store failed; it may be mended, which {@link #stored} says. */
+    public List<Action> storeFailed(long nowMillis) {
+        storeFailed = true;
+        return advance(nowMillis);
+    }
+
+    /** Whether segments wait for the store, and for no copies. */
+    private boolean storeCounts(long nowMillis) {
+        if (!hasStore || rules.strict()) {
+            return hasStore;
+        }
+        for (Cut cut : cuts) {
+            if (cut.id().number() > stored) {
+                return !storeFailed && nowMillis - cut.cutMillis() <= rules.lateMillis();
+            }
+        }
+        return !storeFailed;
     }
 
     /** A standby follows, on a new link; what it has it says anew. */
@@ -481,7 +526,8 @@ public final class Primary {
         if (cuts.isEmpty()) {
             return Optional.empty();
         }
-        boolean fast = isPrompt(nowMillis);
+        boolean inStore = storeCounts(nowMillis);
+        boolean fast = isFast(nowMillis);
         int present = 1;
         for (Copy copy : others.values()) {
             present += counts(copy, nowMillis) ? 1 : 0;
@@ -491,11 +537,14 @@ public final class Primary {
         for (Cut cut : cuts) {
             long number = cut.id().number();
             boolean enough =
-                    fast
-                            ? holders(number, false, nowMillis).size() >= Math.max(2, needed)
-                                    && own.written >= number
-                            : holders(number, true, nowMillis).size() >= needed
-                                    && (needed > 1 || own.forced >= number);
+                    inStore
+                            ? stored >= number
+                            : fast
+                                    ? holders(number, false, nowMillis).size()
+                                                    >= Math.max(2, needed)
+                                            && own.written >= number
+                                    : holders(number, true, nowMillis).size() >= needed
+                                            && (needed > 1 || own.forced >= number);
             if (!enough) {
                 break;
             }
@@ -506,7 +555,10 @@ public final class Primary {
         }
         SortedSet<String> by = holders(best.id().number(), true, nowMillis);
         Copies how = Copies.ALONE;
-        if (by.size() >= rules.copies()) {
+        if (inStore) {
+            by.add(member);
+            how = Copies.STORE;
+        } else if (by.size() >= rules.copies()) {
             how = Copies.FORCED;
         } else if (fast) {
             by = holders(best.id().number(), false, nowMillis);
@@ -515,12 +567,22 @@ public final class Primary {
         return Optional.of(head.naming(best.id(), best.turn(), by, how));
     }
 
-    /** The head, where as many members as asked for have forced its segment by now. */
+    /**
+     * The head, where as many members as asked for have forced its segment by now, or the store.
+     */
     private Optional<StandbyHead> moreCopies() {
-        if (head.copies() == Copies.FORCED || head.segment().number() == 0) {
+        long number = head.segment().number();
+        if (number == 0 || (hasStore && head.copies() == Copies.STORE)) {
             return Optional.empty();
         }
-        SortedSet<String> by = holders(head.segment().number(), true, 0);
+        SortedSet<String> by = holders(number, true, 0);
+        if (hasStore && !storeFailed && stored >= number) {
+            by.add(member);
+            return Optional.of(head.naming(head.segment(), head.turn(), by, Copies.STORE));
+        }
+        if (head.copies() == Copies.FORCED) {
+            return Optional.empty();
+        }
         return by.size() < rules.copies()
                 ? Optional.empty()
                 : Optional.of(head.naming(head.segment(), head.turn(), by, Copies.FORCED));
@@ -555,8 +617,15 @@ public final class Primary {
         return true;
     }
 
-    /** Whether what is written counts before it is forced, as a standby is prompt (C15). */
+    /**
+     * Whether what is written may be forced later: a standby is prompt, and takes the disk's place
+     * (C15), or the store does.
+     */
     public boolean isPrompt(long nowMillis) {
+        return isFast(nowMillis) || storeCounts(nowMillis);
+    }
+
+    private boolean isFast(long nowMillis) {
         return rules.fast() && others.values().stream().anyMatch(it -> counts(it, nowMillis));
     }
 

@@ -68,7 +68,7 @@ public record StandbyHead(
                             + MEMBER
                             + "(?:,"
                             + MEMBER
-                            + ")*) copies=(forced|memory|alone)(?: successor=("
+                            + ")*) copies=(forced|memory|alone|store)(?: successor=("
                             + MEMBER
                             + "))?(?: replaces=([0-9a-f]{32})\\."
                             + SEGMENT
@@ -81,7 +81,9 @@ public record StandbyHead(
         /** Two members have written it, and force it soon (C15). */
         MEMORY,
         /** Fewer members than asked for have it, forced. */
-        ALONE
+        ALONE,
+        /** A store that members share has it, with all before it. */
+        STORE
     }
 
     public StandbyHead {

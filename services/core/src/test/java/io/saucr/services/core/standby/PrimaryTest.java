@@ -94,6 +94,91 @@ class PrimaryTest {
         assertThat(primary.newest()).isEqualTo(segment(4));
     }
 
+    // ---- a store that members share (C3)
+
+    private static Primary sharing(boolean strict) {
+        Primary primary = primary(2, strict, false);
+        primary.sharesStore();
+        StandbyHead told = TAKEN.naming(THIRD, 30, new TreeSet<>(List.of(A)), Copies.STORE);
+        assertThat(primary.stored(3, 0)).containsExactly(new Action.Write(told, 7));
+        assertThat(primary.wrote(8, 0)).isEmpty();
+        return primary;
+    }
+
+    @Test
+    void aSegmentIsNamedOnceTheStoreHasItAndNotBefore() {
+        Primary primary = sharing(false);
+        primary.linked(B, 0);
+        assertThat(primary.forced(B, 3, 0)).isEmpty();
+        assertThat(primary.cut(segment(4), 40, 1)).isEmpty();
+        assertThat(primary.isPrompt(1)).isTrue();
+        assertThat(primary.forced(B, 4, 2)).isEmpty();
+        assertThat(primary.forced(4, 2)).isEmpty();
+        assertThat(primary.stored(4, 3))
+                .containsExactly(new Action.Write(naming(4, 40, Copies.STORE, A, B), 8));
+        assertThat(primary.wrote(9, 4)).containsExactly(named(4, 40));
+    }
+
+    @Test
+    void aStoreNeedsNobodysDisk() {
+        Primary primary = sharing(false);
+        assertThat(primary.cut(segment(4), 40, 1)).isEmpty();
+        assertThat(primary.stored(4, 3))
+                .containsExactly(new Action.Write(naming(4, 40, Copies.STORE, A), 8));
+    }
+
+    @Test
+    void withoutAStoreThatIsLateItGoesOnForcedAndSaysSo() {
+        Primary primary = sharing(false);
+        assertThat(primary.cut(segment(4), 40, 1)).isEmpty();
+        assertThat(primary.written(4, 1)).isEmpty();
+        assertThat(primary.tick(1 + LATE)).isEmpty();
+        assertThat(primary.tick(2 + LATE)).isEmpty();
+        assertThat(primary.isPrompt(2 + LATE)).isFalse();
+        assertThat(primary.forced(4, 3 + LATE))
+                .containsExactly(new Action.Write(naming(4, 40, Copies.ALONE, A), 8));
+        assertThat(primary.wrote(9, 4 + LATE)).containsExactly(named(4, 40));
+        // It comes after all.
+        assertThat(primary.stored(4, 5 + LATE))
+                .containsExactly(new Action.Write(naming(4, 40, Copies.STORE, A), 9));
+    }
+
+    @Test
+    void aStoreThatFailedIsNotWaitedForUntilItIsMended() {
+        Primary primary = sharing(false);
+        primary.linked(B, 0);
+        assertThat(primary.forced(B, 3, 0)).isEmpty();
+        assertThat(primary.cut(segment(4), 40, 1)).isEmpty();
+        assertThat(primary.forced(4, 2)).isEmpty();
+        assertThat(primary.forced(B, 4, 2)).isEmpty();
+        assertThat(primary.storeFailed(3))
+                .containsExactly(new Action.Write(naming(4, 40, Copies.FORCED, A, B), 8));
+        assertThat(primary.wrote(9, 4)).containsExactly(named(4, 40));
+        assertThat(primary.isPrompt(4)).isFalse();
+        assertThat(primary.stored(4, 5))
+                .containsExactly(new Action.Write(naming(4, 40, Copies.STORE, A, B), 9));
+        assertThat(primary.isPrompt(5)).isTrue();
+    }
+
+    @Test
+    void strictTurnsWaitForTheStore() {
+        Primary primary = sharing(true);
+        assertThat(primary.cut(segment(4), 40, 1)).isEmpty();
+        assertThat(primary.forced(4, 2)).isEmpty();
+        assertThat(primary.storeFailed(3)).isEmpty();
+        assertThat(primary.tick(2 + LATE)).noneMatch(Action.Write.class::isInstance);
+        // Nobody else could do better.
+        assertThat(primary.waitingMillis(2 + LATE)).isZero();
+    }
+
+    @Test
+    void whatTheStoreSaysOfSegmentsThatAreNotCutIsIgnored() {
+        Primary primary = sharing(false);
+        assertThat(primary.stored(5, 1)).isEmpty();
+        assertThat(primary.cut(segment(4), 40, 1)).isEmpty();
+        assertThat(primary.head().copies()).isEqualTo(Copies.STORE);
+    }
+
     @Test
     void oneWriteIsUnderWayAndTheNextNamesAllThatIsReady() {
         Primary primary = pair(false, false);

@@ -40,6 +40,17 @@ public final class MemberProcess implements AutoCloseable {
      */
     public MemberProcess(String place, Path folder, int copies, boolean fast, long everyMillis)
             throws IOException {
+        this(place, folder, copies, fast, everyMillis, StandbyProgram.MEMBERS);
+    }
+
+    /**
+     * The same with segments in a store.
+     *
+     * @param store as {@link StandbyProgram#STORE} says
+     */
+    public MemberProcess(
+            String place, Path folder, int copies, boolean fast, long everyMillis, String store)
+            throws IOException {
         log = folder.resolveSibling(folder.getFileName() + ".log");
         command =
                 List.of(
@@ -49,6 +60,7 @@ public final class MemberProcess implements AutoCloseable {
                         "-XX:+UseSerialGC",
                         "-XX:-UsePerfData",
                         "-Xshare:auto",
+                        "-D" + StandbyProgram.STORE + "=" + store,
                         "-Dlogback.configurationFile=io/saucr/services/tests/crash/logback.xml",
                         "-cp",
                         System.getProperty("java.class.path"),

@@ -25,6 +25,11 @@ import java.util.Optional;
  */
 public final class StandbyProgram {
 
+    /** The property that says where segments are: members, ensemble, or the path of a folder. */
+    static final String STORE = "saucr.tests.store";
+
+    static final String MEMBERS = "members";
+
     private static final Duration SESSION = Duration.ofSeconds(4);
     private static final int SEGMENT_BYTES = 1 << 20;
 
@@ -103,7 +108,7 @@ public final class StandbyProgram {
 
     static Protection.Standby protection(
             int copies, boolean fast, long everyMillis, Optional<Address> members) {
-        Protection.Standby all = Protection.standby().copies(copies);
+        Protection.Standby all = Protection.standby().copies(copies).store(store());
         if (everyMillis > 0) {
             all = all.every(Duration.ofMillis(everyMillis));
         }
@@ -111,6 +116,15 @@ public final class StandbyProgram {
             all = all.members(members.get());
         }
         return fast ? all.fast() : all;
+    }
+
+    private static Protection.Store store() {
+        String store = System.getProperty(STORE, MEMBERS);
+        return switch (store) {
+            case MEMBERS -> Protection.Store.members();
+            case "ensemble" -> Protection.Store.ensemble();
+            default -> Protection.Store.folder(Path.of(store));
+        };
     }
 
     private static String status(RunningService running) {
