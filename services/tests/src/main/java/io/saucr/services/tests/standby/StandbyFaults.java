@@ -107,9 +107,7 @@ public final class StandbyFaults implements Callable<Integer> {
                     "bases-name-done",
                     "bases-names-done",
                     "bases-delete",
-                    "bases-delete-done",
-                    "segments-delete",
-                    "segments-delete-done");
+                    "bases-delete-done");
 
     /** Those of them that a segment takes. */
     private static final int STEPS_OF_SEGMENT = 4;
