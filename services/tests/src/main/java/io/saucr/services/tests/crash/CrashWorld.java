@@ -70,6 +70,7 @@ final class CrashWorld implements AutoCloseable {
                         Ledger.TELLER,
                         machines,
                         ClientProgram.class,
+                        Member.SMALL_JVM,
                         work.resolve(Ledger.TELLER + ".log"),
                         witness::client);
     }
@@ -80,6 +81,7 @@ final class CrashWorld implements AutoCloseable {
                 name,
                 machines,
                 ServiceProgram.class,
+                Member.SMALL_JVM,
                 work.resolve(name + ".log"),
                 heard -> witness.service(name, heard));
     }

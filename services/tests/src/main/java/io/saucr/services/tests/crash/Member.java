@@ -24,11 +24,12 @@ public final class Member implements HostedProcess, AutoCloseable {
 
     static final Duration PATIENCE = Duration.ofSeconds(60);
 
-    private static final List<String> SMALL_JVM =
+    /** Enough for what tests keep in memory. */
+    public static final List<String> SMALL_JVM =
+            List.of("-Xmx64m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
+
+    private static final List<String> ANY_JVM =
             List.of(
-                    "-Xmx64m",
-                    "-XX:TieredStopAtLevel=1",
-                    "-XX:+UseSerialGC",
                     "-XX:-UsePerfData",
                     "-Xshare:auto",
                     "-Dlogback.configurationFile=io/saucr/services/tests/crash/logback.xml");
@@ -37,6 +38,7 @@ public final class Member implements HostedProcess, AutoCloseable {
     private final String name;
     private final FaultBackend machines;
     private final Class<?> program;
+    private final List<String> jvm;
     private final Path log;
     private final Consumer<String> heard;
     private final List<String> lines = new ArrayList<>(); // Guarded by itself, of this start.
@@ -49,6 +51,7 @@ public final class Member implements HostedProcess, AutoCloseable {
     /**
      * A process that does not run yet.
      *
+     * @param jvm options of its JVM
      * @param log gets what it logs, over all starts
      * @param heard is given each line that it says, before anybody waits for it
      */
@@ -57,12 +60,14 @@ public final class Member implements HostedProcess, AutoCloseable {
             String name,
             FaultBackend machines,
             Class<?> program,
+            List<String> jvm,
             Path log,
             Consumer<String> heard) {
         this.id = id;
         this.name = name;
         this.machines = machines;
         this.program = program;
+        this.jvm = List.copyOf(jvm);
         this.log = log;
         this.heard = heard;
     }
@@ -80,7 +85,8 @@ public final class Member implements HostedProcess, AutoCloseable {
         machines.beforeStart(id);
         List<String> command = new ArrayList<>(machines.commandPrefix(id));
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(SMALL_JVM);
+        command.addAll(jvm);
+        command.addAll(ANY_JVM);
         command.add("-cp");
         command.add(
                 System.getProperty(

@@ -21,6 +21,7 @@ import org.apache.zookeeper.server.NIOServerCnxnFactory;
 import org.apache.zookeeper.server.ZooKeeperServer;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
@@ -40,7 +41,12 @@ public final class FailoverCampaign implements Callable<Integer> {
 
     private static final int TICK_MILLIS = 500;
     private static final int WITH_EACH_REGISTER = 4;
-    private static final long PATIENCE_SECONDS = 60;
+
+    /** While clients go on, standbys apply what the head named a moment before. */
+    private static final long NEARLY = 20;
+
+    /** Who looks on hears so often how far it is. */
+    private static final long TELL_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /** What a loaded machine adds between a reply and who notes it. */
     private static final long NOTED_MILLIS = 200;
@@ -80,6 +86,8 @@ public final class FailoverCampaign implements Callable<Integer> {
                             + " one lease, instead of a linearizable history")
     private long async;
 
+    @Mixin private Filling filling;
+
     @Option(names = "--seed", description = "preset: ${DEFAULT-VALUE}")
     private long seed = 1;
 
@@ -91,6 +99,7 @@ public final class FailoverCampaign implements Callable<Integer> {
 
     @Spec private CommandLine.Model.CommandSpec spec;
 
+    private String place;
     private Outcome<Way> outcome;
     private long leaseMillis;
     private long frozenNanos;
@@ -114,6 +123,7 @@ public final class FailoverCampaign implements Callable<Integer> {
                     "--members is 2 or more, --clients and --failovers are 1 or more, --async is 0"
                             + " or more");
         }
+        filling.check(spec.commandLine());
         try {
             leaseMillis = StandbyProgram.protection(2, fast, async, Optional.empty()).leaseMillis();
         } catch (IllegalArgumentException e) {
@@ -131,31 +141,39 @@ public final class FailoverCampaign implements Callable<Integer> {
                                 "members", members,
                                 "clients", clients,
                                 "fast", fast,
+                                "entries", filling.entries(),
+                                "entryBytes", filling.bytes(),
+                                "jvm", filling.jvm(),
                                 "seed", seed));
         Path data = Files.createDirectories(out.resolve("zookeeper"));
         NIOServerCnxnFactory ensemble = new NIOServerCnxnFactory();
         ensemble.configure(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 500);
         ensemble.startup(new ZooKeeperServer(data.toFile(), data.toFile(), TICK_MILLIS));
-        String place = "127.0.0.1:" + ensemble.getLocalPort() + "/registers";
+        place = "127.0.0.1:" + ensemble.getLocalPort() + "/registers";
+        boolean whole;
         try (RegisterClients asking = new RegisterClients(place, recorder)) {
             Ledger ledger = new Ledger(place, asking::tell);
             for (int i = 0; i < members; i++) {
-                all.add(new MemberProcess(place, out.resolve("member-" + i), 2, fast, async));
+                all.add(
+                        new MemberProcess(
+                                place, out.resolve("member-" + i), 2, fast, async, filling.jvm()));
             }
+            filling.fill(place);
             if (async > 0) {
                 try (ledger) {
                     ledger.begin(clients);
                     run(asking, ledger::answered);
-                    return judge(ledger);
+                    return judge(ledger) && filling.isThere(place) ? 0 : 1;
                 }
             }
             asking.begin(clients, seed);
             run(asking, asking::answered);
+            whole = filling.isThere(place);
         } finally {
             all.forEach(MemberProcess::close);
             ensemble.shutdown();
         }
-        return judge();
+        return outcome.isLinearizable(recorder.history()) && whole ? 0 : 1;
     }
 
     private void run(RegisterClients asking, LongSupplier answered) throws Exception {
@@ -164,6 +182,7 @@ public final class FailoverCampaign implements Callable<Integer> {
         ways.forEach(it -> order.addAll(Collections.nCopies(failovers, it)));
         Collections.shuffle(order, random);
         int done = 0;
+        long told = System.nanoTime();
         for (Way way : order) {
             if (async == 0 && done % WITH_EACH_REGISTER == 0) {
                 asking.nextRegisters();
@@ -173,7 +192,8 @@ public final class FailoverCampaign implements Callable<Integer> {
             Thread.sleep(random.nextInt(100) + 3 * async);
             outcome.waited(way, strike(way, asking));
             asking.check();
-            if (++done % 20 == 0) {
+            if (++done % 20 == 0 || System.nanoTime() - told > TELL_NANOS) {
+                told = System.nanoTime();
                 System.out.println(
                         done
                                 + " of "
@@ -186,23 +206,46 @@ public final class FailoverCampaign implements Callable<Integer> {
         }
     }
 
-    /** The primary and as many standbys as there are other members, each with all segments. */
+    /**
+     * The primary and as many standbys as there are other members, each with all segments, on its
+     * disk and in its state.
+     */
     private void awaitReady() throws Exception {
-        long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-        while (true) {
-            for (MemberProcess each : all) {
-                Map<String, String> status = each.status();
-                if (status.get("role").equals("primary")
-                        && status.get("followers").equals(Integer.toString(members - 1))
-                        && !status.get("copies").equals("alone")) {
-                    return;
-                }
-            }
+        long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(filling.patienceSeconds());
+        while (!isReady()) {
             if (System.nanoTime() > until) {
-                throw new IllegalStateException("no primary with all standbys after a minute");
+                throw new IllegalStateException(
+                        "no primary with all standbys after "
+                                + filling.patienceSeconds()
+                                + " s; see the logs in "
+                                + out);
             }
             Thread.sleep(20);
         }
+    }
+
+    private boolean isReady() throws IOException {
+        Optional<Map<String, String>> primary = Optional.empty();
+        for (MemberProcess each : all) {
+            Map<String, String> status = each.status();
+            if (status.get("role").equals("primary")) {
+                primary = Optional.of(status);
+            }
+        }
+        if (primary.isEmpty()
+                || !primary.get().get("followers").equals(Integer.toString(members - 1))
+                || primary.get().get("copies").equals("alone")) {
+            return false;
+        }
+        long named = Long.parseLong(primary.get().get("segment"));
+        for (MemberProcess each : all) {
+            Map<String, String> status = each.status();
+            if (status.get("role").equals("standby")
+                    && Long.parseLong(status.get("applied")) < named - NEARLY) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private MemberProcess primary() throws IOException {
@@ -242,7 +285,7 @@ public final class FailoverCampaign implements Callable<Integer> {
             }
             default -> throw new IllegalStateException("no way " + way);
         }
-        double waited = next.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        double waited = next.get(filling.patienceSeconds(), TimeUnit.SECONDS);
         switch (way) {
             case KILL -> primary.start();
             case FREEZE -> {
@@ -281,7 +324,7 @@ public final class FailoverCampaign implements Callable<Integer> {
         }
     }
 
-    private int judge(Ledger ledger) throws IOException {
+    private boolean judge(Ledger ledger) throws IOException {
         ledger.stop();
         // What is on its way when a primary stands still comes when that wakes, if at all.
         long longest = leaseMillis + longestFrozenMillis + NOTED_MILLIS;
@@ -301,11 +344,6 @@ public final class FailoverCampaign implements Callable<Integer> {
         outcome.write(
                 verdict,
                 Map.of("async", async, "answered", ledger.answered(), "lost", ledger.lost()));
-        return wrong.isEmpty() ? 0 : 1;
-    }
-
-    private int judge() throws IOException {
-        outcome.print();
-        return outcome.isLinearizable(recorder.history()) ? 0 : 1;
+        return wrong.isEmpty();
     }
 }

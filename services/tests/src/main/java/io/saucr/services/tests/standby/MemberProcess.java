@@ -1,5 +1,6 @@
 package io.saucr.services.tests.standby;
 
+import io.saucr.services.tests.crash.Member;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
@@ -37,10 +38,12 @@ public final class MemberProcess implements AutoCloseable {
      * @param copies members that force each segment
      * @param fast whether a standby takes the place of a disk (C15)
      * @param everyMillis between two checkpoints; 0 where replies wait (C7)
+     * @param jvm options of its JVM
      */
-    public MemberProcess(String place, Path folder, int copies, boolean fast, long everyMillis)
+    public MemberProcess(
+            String place, Path folder, int copies, boolean fast, long everyMillis, List<String> jvm)
             throws IOException {
-        this(place, folder, copies, fast, everyMillis, StandbyProgram.MEMBERS);
+        this(place, folder, copies, fast, everyMillis, StandbyProgram.MEMBERS, jvm);
     }
 
     /**
@@ -51,13 +54,24 @@ public final class MemberProcess implements AutoCloseable {
     public MemberProcess(
             String place, Path folder, int copies, boolean fast, long everyMillis, String store)
             throws IOException {
+        this(place, folder, copies, fast, everyMillis, store, Member.SMALL_JVM);
+    }
+
+    private MemberProcess(
+            String place,
+            Path folder,
+            int copies,
+            boolean fast,
+            long everyMillis,
+            String store,
+            List<String> jvm)
+            throws IOException {
         log = folder.resolveSibling(folder.getFileName() + ".log");
-        command =
+        command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(jvm);
+        command.addAll(
                 List.of(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-Xmx64m",
-                        "-XX:TieredStopAtLevel=1",
-                        "-XX:+UseSerialGC",
                         "-XX:-UsePerfData",
                         "-Xshare:auto",
                         "-D" + StandbyProgram.STORE + "=" + store,
@@ -69,7 +83,7 @@ public final class MemberProcess implements AutoCloseable {
                         folder.toString(),
                         Integer.toString(copies),
                         Boolean.toString(fast),
-                        Long.toString(everyMillis));
+                        Long.toString(everyMillis)));
         start();
     }
 

@@ -14,9 +14,12 @@ import java.util.TreeMap;
  */
 public final class Registers implements Service {
 
+    private static final int KEY_BYTES = 8;
+
     private final MapState<String, String> values;
     private final MapState<String, Long> counts;
     private final ValueState<Long> disorder;
+    private final MapState<Long, String> filling;
 
     /** Answered by {@link Value}, what was there before. */
     public record Write(String key, String value) {}
@@ -50,7 +53,17 @@ public final class Registers implements Service {
      */
     public record Books(Map<String, Long> counts, long disorder) {}
 
+    /** Gives the state some more entries. Answered by {@link Filled}. */
+    public record Fill(long from, int count, int bytes) {}
+
+    /** A query, answered by {@link Filled}. */
+    public record HowMany() {}
+
+    /** How many entries were added by {@link Fill}. */
+    public record Filled(long entries) {}
+
     Registers(State state) {
+        filling = state.map("filling", Long.class, String.class);
         values = state.map("values", String.class, String.class);
         counts = state.map("counts", String.class, Long.class);
         disorder = state.value("disorder", Long.class);
@@ -84,6 +97,18 @@ public final class Registers implements Service {
                     counts.put(count.caller(), next);
                     turn.reply(new Counted(next));
                 });
+        on.message(
+                Fill.class,
+                (fill, turn) -> {
+                    for (long key = fill.from(); key < fill.from() + fill.count(); key++) {
+                        String digits = Long.toString(key);
+                        filling.put(
+                                key,
+                                digits + "-".repeat(fill.bytes() - KEY_BYTES - digits.length()));
+                    }
+                    turn.reply(new Filled(filling.size()));
+                });
+        on.query(HowMany.class, (ask, turn) -> new Filled(filling.size()));
         on.query(Read.class, (read, turn) -> new Value(values.getOrDefault(read.key(), "")));
         on.query(
                 Ask.class,

@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -42,7 +43,7 @@ import picocli.CommandLine.Spec;
 public final class StandbyFaults implements Callable<Integer> {
 
     private static final int WITH_EACH_REGISTER = 4;
-    private static final long PATIENCE_SECONDS = 90;
+    private static final long PATIENCE_SECONDS = 30;
     private static final int LONGEST_PAUSE_MILLIS = 300;
     private static final int LONGEST_FAULT_MILLIS = 2_500;
     private static final Duration SLOW_FORCE = Duration.ofMillis(300);
@@ -118,6 +119,18 @@ public final class StandbyFaults implements Callable<Integer> {
     private static final EnumSet<Fault> NOT_FAST =
             EnumSet.of(Fault.POWER_CUT_TWO, Fault.POWER_CUT_ALL, Fault.UPLOAD_POWER_CUT);
 
+    /** What needs no disk that can be broken. */
+    private static final EnumSet<Fault> WITHOUT_DISKS =
+            EnumSet.of(
+                    Fault.KILL,
+                    Fault.KILL_TWICE,
+                    Fault.FREEZE,
+                    Fault.HANDOVER,
+                    Fault.CUT_LINK,
+                    Fault.CUT_OFF,
+                    Fault.ENSEMBLE_KILL,
+                    Fault.STALE_LEADER);
+
     @Option(names = "--clients", description = "preset: ${DEFAULT-VALUE}")
     private int clients = 4;
 
@@ -132,6 +145,8 @@ public final class StandbyFaults implements Callable<Integer> {
 
     @Option(names = "--fast", description = "with Protection.standby().fast()")
     private boolean fast;
+
+    @Mixin private Filling filling;
 
     @Option(names = "--seed", description = "preset: ${DEFAULT-VALUE}")
     private long seed = 1;
@@ -170,13 +185,32 @@ public final class StandbyFaults implements Callable<Integer> {
         }
         Enclosure.enter();
         Path work = Files.createDirectories(out).toRealPath();
-        outcome = new Outcome<>(work, Map.of("clients", clients, "fast", fast, "seed", seed));
-        try (StandbyMachines machines = new StandbyMachines(work, fast);
+        outcome =
+                new Outcome<>(
+                        work,
+                        Map.of(
+                                "clients",
+                                clients,
+                                "fast",
+                                fast,
+                                "entries",
+                                filling.entries(),
+                                "entryBytes",
+                                filling.bytes(),
+                                "jvm",
+                                filling.jvm(),
+                                "seed",
+                                seed));
+        Optional<Path> folders = filling.entries() > 0 ? Optional.of(work) : Optional.empty();
+        boolean whole;
+        try (StandbyMachines machines = new StandbyMachines(work, fast, filling.jvm(), folders);
                 RegisterClients asking = new RegisterClients(machines.place(), recorder)) {
+            filling.fill(machines.place());
             asking.begin(clients, seed);
             run(machines, asking);
+            whole = filling.isThere(machines.place());
         }
-        return outcome.isLinearizable(recorder.history()) ? 0 : 1;
+        return outcome.isLinearizable(recorder.history()) && whole ? 0 : 1;
     }
 
     private void checkUsage() {
@@ -184,6 +218,14 @@ public final class StandbyFaults implements Callable<Integer> {
         if (obstacle.isPresent()) {
             throw new CommandLine.ParameterException(
                     spec.commandLine(), "machines cannot be made here: " + obstacle.get());
+        }
+        filling.check(spec.commandLine());
+        if (filling.entries() > 0 && !WITHOUT_DISKS.containsAll(faults)) {
+            throw new CommandLine.ParameterException(
+                    spec.commandLine(),
+                    "--entries: machines' disks have no room for many, so members' folders are in"
+                            + " --out, and --faults are some of "
+                            + WITHOUT_DISKS);
         }
         if (clients < 1 || rounds < 1) {
             throw new CommandLine.ParameterException(
@@ -197,6 +239,7 @@ public final class StandbyFaults implements Callable<Integer> {
 
     private void run(StandbyMachines machines, RegisterClients asking) throws Exception {
         Random random = new Random(seed);
+        Duration patience = Duration.ofSeconds(filling.patienceSeconds());
         int done = 0;
         for (int round = 1; round <= rounds; round++) {
             List<Fault> order = new ArrayList<>(faults);
@@ -208,7 +251,7 @@ public final class StandbyFaults implements Callable<Integer> {
                 if (done++ % WITH_EACH_REGISTER == 0) {
                     asking.nextRegisters();
                 }
-                machines.awaitReady();
+                machines.awaitReady(patience);
                 Thread.sleep(random.nextInt(LONGEST_PAUSE_MILLIS));
                 Strike strike = new Strike(machines, asking, random);
                 strike.happen(fault);
@@ -219,7 +262,7 @@ public final class StandbyFaults implements Callable<Integer> {
                     "round " + round + " of " + rounds + ", " + asking.answered() + " calls");
             outcome.print();
         }
-        machines.awaitReady();
+        machines.awaitReady(patience);
     }
 
     /** One fault, until all is mended. */
@@ -243,7 +286,7 @@ public final class StandbyFaults implements Callable<Integer> {
 
         /** From the fault to the first answer to a call that was made after it. */
         double waited() throws Exception {
-            return next.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            return next.get(PATIENCE_SECONDS + filling.patienceSeconds(), TimeUnit.SECONDS);
         }
 
         private void strike(Fault fault, List<Member> whom, Breaking breaking) throws IOException {

@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -30,19 +31,27 @@ final class StandbyMachines implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(90);
     private static final int POLL_MILLIS = 20;
 
+    /** While clients go on, standbys apply what the head named a moment before. */
+    private static final long NEARLY = 20;
+
     private final RootBackend machines;
     private final Ensemble servers;
     private final List<Member> members = new ArrayList<>();
     private final boolean fast;
+    private final Optional<Path> folders;
 
     /**
      * Starts all.
      *
      * @param work for disks and logs
      * @param fast whether a standby takes the place of a disk (C15)
+     * @param jvm options of the members' JVMs
+     * @param folders of the members, where those are not on their machines' disks, which are small
      */
-    StandbyMachines(Path work, boolean fast) throws IOException {
+    StandbyMachines(Path work, boolean fast, List<String> jvm, Optional<Path> folders)
+            throws IOException {
         this.fast = fast;
+        this.folders = folders;
         machines = new RootBackend(work, SERVERS + MEMBERS);
         servers =
                 Ensemble.of(Distribution.stock(), work.resolve("servers"))
@@ -60,6 +69,7 @@ final class StandbyMachines implements AutoCloseable {
                                 "member-" + member,
                                 machines,
                                 StandbyProgram.class,
+                                jvm,
                                 work.resolve("member-" + member + ".log"),
                                 line -> {});
                 members.add(made);
@@ -89,13 +99,18 @@ final class StandbyMachines implements AutoCloseable {
         member.start(
                 List.of(
                         place(),
-                        machines.dataDirectory(member.id()).resolve("member").toString(),
+                        folder(member).toString(),
                         "2",
                         Boolean.toString(fast),
                         "0",
                         address.clientHost(),
                         address.peerHost()));
         String unused = member.await("started");
+    }
+
+    private Path folder(Member member) {
+        return folders.map(it -> it.resolve(member.name()))
+                .orElseGet(() -> machines.dataDirectory(member.id()).resolve("member"));
     }
 
     /** How a member is, by the names of {@link StandbyProgram}. */
@@ -123,17 +138,31 @@ final class StandbyMachines implements AutoCloseable {
         }
     }
 
-    /** Waits until all members have all segments, and the head says so. */
-    void awaitReady() throws InterruptedException {
-        long until = System.nanoTime() + PATIENCE.toNanos();
+    /**
+     * Waits until all members have all segments, on disk and in their state, and the head says so.
+     */
+    void awaitReady(Duration patience) throws InterruptedException {
+        long until = System.nanoTime() + patience.toNanos();
         while (true) {
             Map<String, String> status = status(primary());
             if (status.get("followers").equals(Integer.toString(MEMBERS - 1))
-                    && !status.get("copies").equals("alone")) {
+                    && !status.get("copies").equals("alone")
+                    && areApplied(Long.parseLong(status.get("segment")))) {
                 return;
             }
             throwIfLate(until, "the primary has no two standbys: " + status);
         }
+    }
+
+    private boolean areApplied(long named) {
+        for (Member each : members) {
+            Map<String, String> status = status(each);
+            if ("standby".equals(status.get("role"))
+                    && Long.parseLong(status.get("applied")) < named - NEARLY) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private void throwIfLate(long until, String what) throws InterruptedException {

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.saucr.services.Client;
 import io.saucr.services.Lost;
 import io.saucr.services.Services;
+import io.saucr.services.tests.crash.Member;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
@@ -49,7 +50,9 @@ class AsyncProcessesIT {
         ensemble.startup(new ZooKeeperServer(data.toFile(), data.toFile(), TICK_MILLIS));
         place = "127.0.0.1:" + ensemble.getLocalPort() + "/registers";
         for (String name : List.of("a", "b")) {
-            members.add(new MemberProcess(place, work.resolve(name), 2, false, EVERY_MILLIS));
+            members.add(
+                    new MemberProcess(
+                            place, work.resolve(name), 2, false, EVERY_MILLIS, Member.SMALL_JVM));
         }
     }
 

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.saucr.services.Client;
 import io.saucr.services.Services;
+import io.saucr.services.tests.crash.Member;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -48,7 +49,8 @@ class StandbyProcessesIT {
         ensemble.startup(new ZooKeeperServer(data.toFile(), data.toFile(), TICK_MILLIS));
         String place = "127.0.0.1:" + ensemble.getLocalPort() + "/registers";
         for (String name : List.of("a", "b", "c")) {
-            members.add(new MemberProcess(place, work.resolve(name), 2, false, 0));
+            members.add(
+                    new MemberProcess(place, work.resolve(name), 2, false, 0, Member.SMALL_JVM));
         }
         client = Services.at(place).client("caller");
     }
