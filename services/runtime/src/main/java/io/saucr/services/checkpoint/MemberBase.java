@@ -31,8 +31,9 @@ import java.util.regex.Pattern;
  * @param file where it is
  * @param at the segment as of which it is
  * @param epochs up to that segment, in order
+ * @param bytes of the file
  */
-record MemberBase(Path file, SegmentId at, List<Incarnation> epochs) {
+record MemberBase(Path file, SegmentId at, List<Incarnation> epochs, long bytes) {
 
     static final String SECTION = "checkpoint";
 
@@ -153,7 +154,9 @@ record MemberBase(Path file, SegmentId at, List<Incarnation> epochs) {
         Base.SectionReader each =
                 (name, content) -> {
                     if (found.isEmpty()) {
-                        found.add(checkpoint(path, number, service, birth, name, content));
+                        found.add(
+                                checkpoint(
+                                        path, number, file.size(), service, birth, name, content));
                     } else {
                         sections.section(name, content);
                     }
@@ -172,6 +175,7 @@ record MemberBase(Path file, SegmentId at, List<Incarnation> epochs) {
     private static MemberBase checkpoint(
             Path path,
             long number,
+            long bytes,
             String service,
             Birth birth,
             String section,
@@ -188,7 +192,7 @@ record MemberBase(Path file, SegmentId at, List<Incarnation> epochs) {
                             + ADVICE);
         }
         try {
-            return fields(path, number, service, birth, new DataInputStream(content));
+            return fields(path, number, bytes, service, birth, new DataInputStream(content));
         } catch (IllegalArgumentException | EOFException e) {
             // Its checksums fit: whoever wrote it did not mean it as a base of ours.
             throw new RefusedFolderException(
@@ -197,7 +201,7 @@ record MemberBase(Path file, SegmentId at, List<Incarnation> epochs) {
     }
 
     private static MemberBase fields(
-            Path path, long number, String service, Birth birth, DataInputStream in)
+            Path path, long number, long bytes, String service, Birth birth, DataInputStream in)
             throws IOException {
         int format = in.readInt();
         if (format != FORMAT) {
@@ -234,6 +238,6 @@ record MemberBase(Path file, SegmentId at, List<Incarnation> epochs) {
         for (int left = in.readInt(); left > 0; left--) {
             epochs.add(new Incarnation(birth, in.readLong(), in.readLong()));
         }
-        return new MemberBase(path, at, epochs);
+        return new MemberBase(path, at, epochs, bytes);
     }
 }

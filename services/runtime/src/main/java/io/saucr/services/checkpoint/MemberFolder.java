@@ -86,9 +86,9 @@ public final class MemberFolder implements SegmentStore {
     /** Members that follow read one after the other. */
     private final SegmentLog.Reader reader;
 
-    private long bytesAboveBase;
-
-    // Written under the lock, read anywhere.
+    // Written under the lock, read anywhere: turns, which ask, wait for no disk.
+    private volatile long bytesAboveBase;
+    private volatile long baseBytes;
     private volatile SegmentId last = SegmentId.NONE;
     private volatile long known;
     private volatile IOException dead;
@@ -524,12 +524,12 @@ public final class MemberFolder implements SegmentStore {
 
     /** Bytes of the segments above the newest base, for deciding when to write another. */
     public long bytesAboveBase() {
-        state.lock();
-        try {
-            return bytesAboveBase;
-        } finally {
-            state.unlock();
-        }
+        return bytesAboveBase;
+    }
+
+    /** Bytes of the newest base's file; 0 where there is none. */
+    public long baseBytes() {
+        return baseBytes;
     }
 
     private void countBytes() {
@@ -539,6 +539,7 @@ public final class MemberFolder implements SegmentStore {
             bytes += entry.number() > base ? entry.bytes() : 0;
         }
         bytesAboveBase = bytes;
+        baseBytes = found.isEmpty() ? 0 : found.get(0).bytes();
     }
 
     /** What was found damaged since the folder was opened, and left as it is. */
@@ -624,7 +625,10 @@ public final class MemberFolder implements SegmentStore {
             entries.add(
                     new Entry(
                             segment.id(),
-                            header.previous(),
+                            // The same text: there may be a million of these.
+                            header.previous().equals(last.digest())
+                                    ? last.digest()
+                                    : header.previous(),
                             header.firstTurn(),
                             header.lastTurn(),
                             header.named(),
@@ -632,7 +636,8 @@ public final class MemberFolder implements SegmentStore {
                             at,
                             segment.bytes()));
             end = at + segment.bytes();
-            bytesAboveBase += segment.bytes();
+            long above = bytesAboveBase;
+            bytesAboveBase = above + segment.bytes();
             last = segment.id();
             known = Math.max(known, header.named());
         } finally {
@@ -1052,17 +1057,19 @@ public final class MemberFolder implements SegmentStore {
             throwUnlessBase(at, epochs);
             Path beside = bases.resolve(UNFINISHED);
             boolean written = false;
+            long bytes;
             try (Disk.File file = disk.open(beside)) {
                 file.truncate(0);
                 MemberBase.write(file, identity.service(), at, epochs, sections);
                 file.force();
+                bytes = file.size();
                 written = true;
             } finally {
                 if (!written) {
                     deleteQuietly(beside);
                 }
             }
-            named(beside, at, epochs);
+            named(beside, at, epochs, bytes);
         } finally {
             writingBase.release();
         }
@@ -1099,44 +1106,70 @@ public final class MemberFolder implements SegmentStore {
     }
 
     /** Gives a base that is on disk its name, and lets go what two bases do not need. */
-    private void named(Path beside, SegmentId at, List<Incarnation> epochs) throws IOException {
+    private void named(Path beside, SegmentId at, List<Incarnation> epochs, long bytes)
+            throws IOException {
         Path file = MemberBase.file(bases, at.number());
         disk.rename(beside, file);
         disk.forceFolder(bases);
+        long older;
         state.lock();
         try {
-            found.add(0, new MemberBase(file, at, epochs));
+            found.add(0, new MemberBase(file, at, epochs, bytes));
             known = Math.max(known, at.number());
             if (at.number() > last.number()) {
                 last = at;
             }
             countBytes();
-            if (found.size() >= 2) {
-                dropBefore(found.get(1).at().number());
+            if (found.size() < 2) {
+                return;
             }
+            older = found.get(1).at().number();
+            forgetBefore(older);
         } catch (IOException e) {
-            LOG.warn("Older files in {} could not be deleted: the next base tries again", path, e);
+            LOG.warn("Older files in {} could not be closed: the next base tries again", path, e);
+            return;
         } finally {
             state.unlock();
         }
+        // Nobody waits for that: a file of a gigabyte takes its time.
+        try {
+            deleteBefore(older);
+        } catch (IOException e) {
+            LOG.warn("Older files in {} could not be deleted: the next base tries again", path, e);
+        }
     }
 
-    /** What is below a base, older bases included. */
-    private void dropBefore(long base) throws IOException {
-        for (long number : MemberBase.numbers(disk, bases)) {
-            if (number < base) {
-                disk.delete(MemberBase.file(bases, number));
-            }
-        }
-        found.removeIf(it -> it.at().number() < base);
+    /** What is below a base is not here any more, older bases included. Holds the lock. */
+    private void forgetBefore(long base) throws IOException {
         reader.close();
+        found.removeIf(it -> it.at().number() < base);
         while (logs.size() > 1 && logs.get(1) <= base + 1) {
-            disk.delete(SegmentLog.file(segments, logs.get(0)));
             logs.remove(0);
         }
         if (!logs.isEmpty()) {
             long oldest = logs.get(0);
             entries.removeIf(it -> it.number() < oldest);
+        }
+    }
+
+    /** Deletes what was forgotten, now or before; while no other base is written or received. */
+    private void deleteBefore(long base) throws IOException {
+        for (long number : MemberBase.numbers(disk, bases)) {
+            if (number < base) {
+                disk.delete(MemberBase.file(bases, number));
+            }
+        }
+        long oldest;
+        state.lock();
+        try {
+            oldest = logs.isEmpty() ? 0 : logs.get(0);
+        } finally {
+            state.unlock();
+        }
+        for (long number : SegmentLog.firstNumbers(disk, segments)) {
+            if (number < oldest) {
+                disk.delete(SegmentLog.file(segments, number));
+            }
         }
         for (String name : disk.list(segments)) {
             Path file = segments.resolve(name);
@@ -1144,7 +1177,12 @@ public final class MemberFolder implements SegmentStore {
                 disk.delete(file);
             }
         }
-        damages.removeIf(it -> !hasFile(it));
+        state.lock();
+        try {
+            damages.removeIf(it -> !hasFile(it));
+        } finally {
+            state.unlock();
+        }
     }
 
     private boolean hasFile(Damage damage) {
@@ -1239,7 +1277,7 @@ public final class MemberFolder implements SegmentStore {
                     candidates.add(base);
                 }
             }
-            candidates.add(new MemberBase(path, SegmentId.NONE, List.of()));
+            candidates.add(new MemberBase(path, SegmentId.NONE, List.of(), 0));
             return candidates;
         } finally {
             state.unlock();
@@ -1322,22 +1360,27 @@ public final class MemberFolder implements SegmentStore {
     /** Reads a base, all of it. */
     void sections(long number, Base.SectionReader reader) throws IOException {
         try (Disk.File file = openBase(number)) {
-            MemberBase.whole(
-                    file,
-                    MemberBase.file(bases, number),
-                    number,
-                    identity.service(),
-                    birthOf(number),
-                    reader);
+            whole(file, number, reader);
         }
     }
 
-    /** Opens a base, unless it is deleted meanwhile: then to open it would make an empty file. */
+    private void whole(Disk.File file, long number, Base.SectionReader reader) throws IOException {
+        MemberBase.whole(
+                file,
+                MemberBase.file(bases, number),
+                number,
+                identity.service(),
+                birthOf(number),
+                reader);
+    }
+
+    /** Opens a base, unless it was let go meanwhile: then to open it would make an empty file. */
     private Disk.File openBase(long number) throws IOException {
         Path file = MemberBase.file(bases, number);
         state.lock();
         try {
-            if (!disk.exists(file)) {
+            // Before it is deleted, beside this lock, it is not found any more.
+            if (found.stream().noneMatch(it -> it.at().number() == number) || !disk.exists(file)) {
                 throw MemberBase.gone(file);
             }
             return disk.open(file);
@@ -1358,9 +1401,10 @@ public final class MemberFolder implements SegmentStore {
             Disk.File file = null;
             boolean opened = false;
             try {
-                sections(base.at().number(), (name, content) -> {});
                 file = openBase(base.at().number());
-                ShippedBase shipped = new ShippedBase(base.at(), file);
+                DigestedFile read = new DigestedFile(file);
+                whole(read, base.at().number(), (name, content) -> {});
+                ShippedBase shipped = new ShippedBase(base.at(), file, read.digest());
                 opened = true;
                 return Optional.of(shipped);
             } catch (RefusedFolderException e) {
@@ -1461,7 +1505,7 @@ public final class MemberFolder implements SegmentStore {
             throwUnlessAbove(number);
             // What follows it begins a file of its own, and only the newest may be torn.
             roll();
-            named(beside, base.at(), base.epochs());
+            named(beside, base.at(), base.epochs(), base.bytes());
         } finally {
             appending.unlock();
         }

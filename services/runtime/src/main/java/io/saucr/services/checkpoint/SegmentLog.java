@@ -46,6 +46,10 @@ final class SegmentLog {
         long number() {
             return id.number();
         }
+
+        Entry after(String same) {
+            return new Entry(id, same, firstTurn, lastTurn, named, file, offset, bytes);
+        }
     }
 
     /**
@@ -144,7 +148,8 @@ final class SegmentLog {
                                         + previous.substring(0, 8)
                                         + ". Put back the files of this folder");
                     }
-                    entries.add(entry);
+                    // The same text: there may be a million of these.
+                    entries.add(entry.after(previous));
                     at += entry.bytes();
                 } catch (RefusedSegmentException e) {
                     problem = e;

@@ -104,8 +104,9 @@ final class SegmentName {
     static ShippedBase checkedBase(
             SegmentId at, Disk.File file, Path path, String service, Birth birth)
             throws IOException {
+        DigestedFile read = new DigestedFile(file);
         MemberBase found =
-                MemberBase.whole(file, path, at.number(), service, birth, (name, content) -> {});
+                MemberBase.whole(read, path, at.number(), service, birth, (name, content) -> {});
         if (!found.at().equals(at)) {
             throw new RefusedFolderException(
                     path,
@@ -116,7 +117,7 @@ final class SegmentName {
                             + at
                             + ". It was left as it is; the older base serves instead");
         }
-        return new ShippedBase(at, file);
+        return new ShippedBase(at, file, read.digest());
     }
 
     /**

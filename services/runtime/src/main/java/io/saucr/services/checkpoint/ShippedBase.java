@@ -5,13 +5,9 @@ import io.saucr.services.journal.Disk;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.security.MessageDigest;
-import java.util.HexFormat;
 
 /** The bytes of a base, on their way to another member. One thread. */
 public final class ShippedBase implements Closeable {
-
-    private static final int PART_BYTES = 64 << 10;
 
     private final SegmentId at;
     private final Disk.File file;
@@ -19,16 +15,16 @@ public final class ShippedBase implements Closeable {
     private final String digest;
     private long next;
 
-    ShippedBase(SegmentId at, Disk.File file) throws IOException {
+    /**
+     * A base that was read and checked.
+     *
+     * @param digest SHA-256 of all its bytes: 64 hex digits
+     */
+    ShippedBase(SegmentId at, Disk.File file, String digest) throws IOException {
         this.at = at;
         this.file = file;
         this.length = file.size();
-        MessageDigest sum = Segment.sha256();
-        for (ByteBuffer part = next(PART_BYTES); part.hasRemaining(); part = next(PART_BYTES)) {
-            sum.update(part);
-        }
-        digest = HexFormat.of().formatHex(sum.digest());
-        next = 0;
+        this.digest = digest;
     }
 
     /** The segment as of which it is. */

@@ -161,6 +161,11 @@ public interface Finality extends AutoCloseable {
     /** Bytes of turns behind the newest base, for deciding when to fold. Any thread. */
     long bytesAboveBase();
 
+    /** Bytes of the newest base: the next one is due after as many of turns; 0 where unknown. */
+    default long baseBytes() {
+        return 0;
+    }
+
     /** The files of outboxes, in the state that {@link #recover} found (K13). */
     OutboxFiles outbox();
 

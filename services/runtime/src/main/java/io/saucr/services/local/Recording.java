@@ -130,6 +130,8 @@ final class Recording {
      * @throws IOException where messages in files are not there
      */
     void recovered() throws IOException {
+        // Else each start would write all of a large state first of all.
+        foldAtBytes = Math.max(leastFoldBytes, finality.baseBytes());
         long sent = 0;
         for (Change change : core.snapshot().changes()) {
             if (change instanceof Change.PeerIs it) {

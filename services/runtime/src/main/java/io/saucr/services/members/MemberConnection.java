@@ -205,6 +205,17 @@ final class MemberConnection implements MemberLink, Dialer.Reached {
     }
 
     @Override
+    public void hold(long bytes) {
+        // The next frame that arrives finds them, and ends reading.
+        long unused = untaken.addAndGet(bytes);
+    }
+
+    @Override
+    public void release(long bytes) {
+        taken(bytes);
+    }
+
+    @Override
     public long lastHeardNanos() {
         return paused ? System.nanoTime() : heardNanos;
     }

@@ -37,6 +37,16 @@ public interface MemberLink {
     long unsentBytes();
 
     /**
+     * So many bytes that came stay in memory after the listener returned: with {@link
+     * io.saucr.services.net.NetOptions#untakenBytes} of them nothing is read until some are {@link
+     * #release released}. Any thread.
+     */
+    void hold(long bytes);
+
+    /** So many bytes that were held are not any more. Any thread. */
+    void release(long bytes);
+
+    /**
      * When anything last came from the other member, as {@link System#nanoTime} tells; also a part
      * of a segment. While this side does not read, as its listener has much untaken, silence says
      * nothing, and this is now.

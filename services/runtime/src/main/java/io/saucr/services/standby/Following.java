@@ -45,6 +45,9 @@ final class Following {
     private static final long LOAD_AGAIN_MILLIS = 200;
     private static final long KEPT_SECONDS = 30;
 
+    /** So often a member that reads its state looks whether the office is vacant still. */
+    private static final long COLD_MILLIS = 100;
+
     /** A store that is this much behind is told so by the end of its link. */
     private static final long MOST_ARRIVED_BYTES = 256L << 20;
 
@@ -59,6 +62,9 @@ final class Following {
 
         /** What the head names is to be applied. */
         void apply(SegmentId upTo);
+
+        /** Whether the state is as of this segment, or will be in a moment. */
+        boolean isWarm(SegmentId upTo);
 
         /** This member is in office. */
         void inOffice(StandbyHead head, int version);
@@ -285,6 +291,13 @@ final class Following {
 
     /** What it has is forced before it stands for it. */
     private void take(Standby.Action.Take take) {
+        if (!member.isWarm(take.head().segment())) {
+            // Nobody would be answered before its state is read: until then who is suspected may
+            // go on, and another standby comes first. Then all is looked at again.
+            store.later(
+                    into -> thread.execute(() -> unknown("the state is being read")), COLD_MILLIS);
+            return;
+        }
         store.then(
                 into -> {
                     into.force();
@@ -455,6 +468,9 @@ final class Following {
         if (receiver == null) {
             return;
         }
+        // All of a base does not wait in memory for a slow disk.
+        long bytes = frame instanceof MemberFrame.BasePart it ? it.bytes().remaining() : 0;
+        link.hold(bytes);
         store.then(
                 into -> {
                     boolean done;
@@ -465,6 +481,8 @@ final class Following {
                         receiver.close();
                         link.close("a base is not kept: " + e.getMessage());
                         return;
+                    } finally {
+                        link.release(bytes);
                     }
                     if (done) {
                         thread.execute(() -> hasBase(link));

@@ -26,6 +26,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -98,7 +99,7 @@ final class Member
             Supplier<Birth> births,
             ScheduledExecutorService thread,
             Executor reading,
-            Executor folding,
+            ExecutorService folding,
             Optional<Sharing.Shared> shared) {}
 
     private final Parts parts;
@@ -315,6 +316,11 @@ final class Member
     @Override
     public void apply(SegmentId upTo) {
         life.apply(upTo);
+    }
+
+    @Override
+    public boolean isWarm(SegmentId upTo) {
+        return life != null && life.isWarm(upTo);
     }
 
     @Override

@@ -26,7 +26,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -98,6 +99,11 @@ final class Replicated implements Finality {
     /** So many files of the outbox at most stay open until a base is written. */
     private static final int MOST_DIRTY_FILES = 64;
 
+    /** So much is read in less time than others need to take the office. */
+    private static final long LITTLE_BYTES = 32L << 20;
+
+    private static final long FEW_SEGMENTS = 1_000;
+
     private final String service;
     private final Birth birth;
     private final MemberFolder folder;
@@ -105,7 +111,7 @@ final class Replicated implements Finality {
     private final Batches batches;
     private final Member member;
     private final long leastFoldBytes;
-    private final Executor folding;
+    private final ExecutorService folding;
     private final BlockingQueue<Order> orders = new LinkedBlockingQueue<>();
     private final List<Incarnation> epochs = new ArrayList<>();
     private final CountDownLatch over = new CountDownLatch(1);
@@ -136,7 +142,7 @@ final class Replicated implements Finality {
             Batches batches,
             Member member,
             long leastFoldBytes,
-            Executor folding) {
+            ExecutorService folding) {
         this.service = service;
         this.birth = birth;
         this.folder = folder;
@@ -182,6 +188,15 @@ final class Replicated implements Finality {
     /** Up to which segment the state is applied. Any thread. */
     SegmentId applied() {
         return applied;
+    }
+
+    /**
+     * Whether the state is as of this segment, or will be in a moment: what is not applied is
+     * little, or was just named. Any thread.
+     */
+    boolean isWarm(SegmentId upTo) {
+        long left = applied.number() == 0 ? folder.baseBytes() + folder.bytesAboveBase() : 0;
+        return left < LITTLE_BYTES && upTo.number() - applied.number() < FEW_SEGMENTS;
     }
 
     @Override
@@ -279,6 +294,7 @@ final class Replicated implements Finality {
             // What waits is in base and segments: files of an earlier life are of no use.
             outbox.cut();
             applied = restored.base();
+            foldAtBytes = Math.max(leastFoldBytes, folder.baseBytes());
         }
         while (applied.number() < upTo.number()) {
             apply(folder.read(applied.number() + 1), turns);
@@ -440,6 +456,11 @@ final class Replicated implements Finality {
     }
 
     @Override
+    public long baseBytes() {
+        return folder.baseBytes();
+    }
+
+    @Override
     public OutboxFiles outbox() {
         return outbox;
     }
@@ -464,7 +485,27 @@ final class Replicated implements Finality {
         if (at.equals(SegmentId.NONE)) {
             throw new IOException("no segment ends with turn " + turn);
         }
-        folder.base(at, incarnations(), outbox.inside(files, sections));
+        // Behind one that this member began as a standby.
+        Future<Void> written =
+                folding.submit(
+                        () -> {
+                            folder.base(at, incarnations(), outbox.inside(files, sections));
+                            return null;
+                        });
+        try {
+            written.get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("a base of turn " + turn + " was interrupted");
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof IOException io) {
+                throw io;
+            }
+            if (e.getCause() instanceof RuntimeException failed) {
+                throw failed;
+            }
+            throw new IllegalStateException(e.getCause());
+        }
     }
 
     @Override

@@ -83,6 +83,9 @@ public final class StandbyService implements RunningService {
 
     private static final long FAST_LATE_MILLIS = 100;
 
+    /** Two bases may be on their way, while a third member is given what it lacks. */
+    private static final int READING_THREADS = 3;
+
     /** So long a successor may take. */
     private static final long HANDOVER_SECONDS = 10;
 
@@ -185,11 +188,11 @@ public final class StandbyService implements RunningService {
                                                 + " failed; mend the disk, then start again",
                                         cause));
         opened.push(store);
-        ScheduledExecutorService thread = thread("member " + name);
+        ScheduledExecutorService thread = threads(1, "member " + name);
         opened.push(thread::shutdownNow);
-        ScheduledExecutorService reading = thread("reading " + name);
+        ScheduledExecutorService reading = threads(READING_THREADS, "reading " + name);
         opened.push(reading::shutdownNow);
-        ScheduledExecutorService folding = thread("bases " + name);
+        ScheduledExecutorService folding = threads(1, "bases " + name);
         opened.push(folding::shutdown);
         Optional<Sharing.Shared> shared = shared(disk, office);
         long nonce = random.nextLong();
@@ -249,7 +252,7 @@ public final class StandbyService implements RunningService {
     private Optional<Sharing.Shared> shared(Disk disk, Office.Place office)
             throws IOException, InterruptedException {
         SharedStore.Opener opener;
-        ScheduledExecutorService segments = thread("store " + place.name());
+        ScheduledExecutorService segments = threads(1, "store " + place.name());
         opened.push(segments::shutdownNow);
         if (protection.store() instanceof Protection.Store.Folder it) {
             if (it.path().toAbsolutePath().startsWith(place.folder().toAbsolutePath())) {
@@ -267,7 +270,7 @@ public final class StandbyService implements RunningService {
             return Optional.empty();
         }
         opened.push(opener);
-        ScheduledExecutorService bases = thread("store of bases " + place.name());
+        ScheduledExecutorService bases = threads(1, "store of bases " + place.name());
         opened.push(bases::shutdownNow);
         return Optional.of(new Sharing.Shared(opener, segments, bases, Sharing.RETRY_MILLIS));
     }
@@ -334,10 +337,10 @@ public final class StandbyService implements RunningService {
         }
     }
 
-    private static ScheduledExecutorService thread(String name) {
+    private static ScheduledExecutorService threads(int count, String name) {
         ScheduledThreadPoolExecutor executor =
                 new ScheduledThreadPoolExecutor(
-                        1,
+                        count,
                         task -> {
                             Thread thread = new Thread(task, name);
                             thread.setDaemon(true);

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.standby.SegmentId;
 import io.saucr.services.journal.DeadJournalException;
+import io.saucr.services.journal.ForwardingDisk;
 import io.saucr.services.journal.RefusedFolderException;
 import io.saucr.services.journal.SimulatedDisk;
 import java.io.ByteArrayOutputStream;
@@ -16,6 +17,7 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -119,6 +121,29 @@ class MemberShippingTest {
         try (ShippedBase base = own.ship().orElseThrow()) {
             assertThat(all(base)).isEqualTo(bytes);
         }
+    }
+
+    /** Once to check it, once to send it. */
+    @Test
+    void ofABaseThatIsSentEachByteIsReadTwice() throws Exception {
+        AtomicLong read = new AtomicLong();
+        his.close();
+        his =
+                MemberFolder.open(
+                        new ForwardingDisk(hisDisk) {
+                            @Override
+                            protected void beforeRead(int bytes) {
+                                read.addAndGet(bytes);
+                            }
+                        },
+                        PATH,
+                        Chain.SERVICE,
+                        NAMES,
+                        1600);
+        assertThat(his.baseBytes()).isGreaterThan(200_000);
+        read.set(0);
+        assertThat(shipped()).hasSize((int) his.baseBytes());
+        assertThat(read.get()).isEqualTo(2 * his.baseBytes());
     }
 
     @Test

@@ -31,25 +31,25 @@ class MemberThreadsTest {
 
     private final Chain chain = new Chain();
 
-    /** The local disk, whose writes of files hang while a latch is closed. */
-    private static Disk hanging(AtomicReference<CountDownLatch> latch, CountDownLatch hangs) {
+    /** The local disk, of which one kind of call hangs while a latch is closed. */
+    private static Disk hanging(
+            String which, AtomicReference<CountDownLatch> latch, CountDownLatch hangs) {
+        Intercepting hanging =
+                (call, result) -> {
+                    CountDownLatch closed = latch.get();
+                    if (call.getName().equals(which) && closed != null) {
+                        hangs.countDown();
+                        closed.await();
+                    }
+                    return result.get();
+                };
         return proxy(
                 Disk.class,
                 Disk.local(),
                 (call, result) ->
                         call.getName().equals("open")
-                                ? proxy(
-                                        Disk.File.class,
-                                        (Disk.File) result.get(),
-                                        (write, written) -> {
-                                            CountDownLatch closed = latch.get();
-                                            if (write.getName().equals("write") && closed != null) {
-                                                hangs.countDown();
-                                                closed.await();
-                                            }
-                                            return written.get();
-                                        })
-                                : result.get());
+                                ? proxy(Disk.File.class, (Disk.File) result.get(), hanging)
+                                : hanging.call(call, result));
     }
 
     private interface Intercepting {
@@ -86,7 +86,7 @@ class MemberThreadsTest {
         CountDownLatch hangs = new CountDownLatch(1);
         ExecutorService threads = Executors.newFixedThreadPool(2);
         try (MemberFolder folder =
-                MemberFolder.open(hanging(latch, hangs), path, Chain.SERVICE, NAMES)) {
+                MemberFolder.open(hanging("write", latch, hangs), path, Chain.SERVICE, NAMES)) {
             folder.birth(Chain.BIRTH);
             folder.append(chain.next(200, 0));
             CountDownLatch closed = new CountDownLatch(1);
@@ -106,6 +106,77 @@ class MemberThreadsTest {
             closed.countDown();
             appends.get(60, TimeUnit.SECONDS);
             assertThat(folder.last()).isEqualTo(second.id());
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    /** A file of a gigabyte takes its time: nothing else waits for it. */
+    @Test
+    void nobodyWaitsForAFileThatIsDeleted() throws Exception {
+        AtomicReference<CountDownLatch> latch = new AtomicReference<>();
+        CountDownLatch hangs = new CountDownLatch(1);
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        try (MemberFolder folder =
+                MemberFolder.open(
+                        hanging("delete", latch, hangs), path, Chain.SERVICE, NAMES, 300)) {
+            folder.birth(Chain.BIRTH);
+            for (int i = 0; i < 4; i++) {
+                folder.append(chain.next(200, 0));
+            }
+            base(folder, 1);
+            base(folder, 2);
+            CountDownLatch closed = new CountDownLatch(1);
+            latch.set(closed);
+            Future<?> folds =
+                    threads.submit(
+                            () -> {
+                                base(folder, 3);
+                                return null;
+                            });
+            hangs.await();
+            Segment fifth = chain.next(200, 0);
+            Future<Long> goesOn =
+                    threads.submit(
+                            () -> {
+                                folder.append(fifth);
+                                folder.force();
+                                return folder.read(fifth.id()).id().number()
+                                        + folder.newestBase().number()
+                                        + folder.oldest();
+                            });
+            assertThat(goesOn.get(60, TimeUnit.SECONDS)).isEqualTo(5 + 3 + 3);
+            assertThat(path.resolve("bases").resolve("0000000000000000001.snap")).exists();
+            latch.set(null);
+            closed.countDown();
+            folds.get(60, TimeUnit.SECONDS);
+            assertThat(path.resolve("bases").resolve("0000000000000000001.snap")).doesNotExist();
+            assertThat(path.resolve("segments").resolve("0000000000000000001.log")).doesNotExist();
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    /** Turns ask how much is above the base each time that some of them are final. */
+    @Test
+    void turnsDoNotWaitForASegmentThatIsRead() throws Exception {
+        AtomicReference<CountDownLatch> latch = new AtomicReference<>();
+        CountDownLatch hangs = new CountDownLatch(1);
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        try (MemberFolder folder =
+                MemberFolder.open(hanging("read", latch, hangs), path, Chain.SERVICE, NAMES)) {
+            folder.birth(Chain.BIRTH);
+            Segment first = chain.next(200, 0);
+            folder.append(first);
+            CountDownLatch closed = new CountDownLatch(1);
+            latch.set(closed);
+            Future<Segment> reads = threads.submit(() -> folder.read(1));
+            hangs.await();
+            Future<Long> asks = threads.submit(folder::bytesAboveBase);
+            assertThat(asks.get(60, TimeUnit.SECONDS)).isEqualTo(first.bytes());
+            latch.set(null);
+            closed.countDown();
+            assertThat(reads.get(60, TimeUnit.SECONDS).id()).isEqualTo(first.id());
         } finally {
             threads.shutdownNow();
         }
@@ -169,11 +240,15 @@ class MemberThreadsTest {
     private void base(MemberFolder folder) throws IOException {
         long number = folder.last().number();
         if (number > folder.newestBase().number()) {
-            folder.base(
-                    chain.id(number),
-                    chain.epochs(),
-                    writer -> writer.section("state").write(new byte[100]));
+            base(folder, number);
         }
+    }
+
+    private void base(MemberFolder folder, long number) throws IOException {
+        folder.base(
+                chain.id(number),
+                chain.epochs(),
+                writer -> writer.section("state").write(new byte[100]));
     }
 
     private void read(MemberFolder folder) throws IOException {

@@ -17,6 +17,8 @@ public class ForwardingDisk implements Disk {
 
     protected void beforeForce() {}
 
+    protected void beforeRead(int bytes) {}
+
     @Override
     public void makeFolder(Path folder) throws IOException {
         disk.makeFolder(folder);
@@ -43,6 +45,7 @@ public class ForwardingDisk implements Disk {
 
             @Override
             public void read(ByteBuffer into, long at) throws IOException {
+                beforeRead(into.remaining());
                 opened.read(into, at);
             }
 

@@ -301,6 +301,28 @@ class MemberLinksTest {
         assertThat(one.told).noneMatch(Member.Down.class::isInstance);
     }
 
+    /** As a base whose disk is slow: all of it would wait in memory. */
+    @Test
+    void whileMuchIsHeldNothingIsRead() throws Exception {
+        NetOptions options =
+                options(256 << 20, 4 << 20, Duration.ofSeconds(10), Duration.ofMillis(100));
+        Member one = member(Member.hello("bank", 1), options);
+        Member two = member(Member.hello("bank", 2), options);
+        two.links.dial(one.id(), one.listen());
+        MemberLink up = two.await(Member.Up.class).link();
+        MemberLink there = one.await(Member.Up.class).link();
+        there.hold(5 << 20);
+        MemberFrame.Segment segment = segment(1 << 20, 6);
+        for (int i = 0; i < 64; i++) {
+            up.send(segment);
+        }
+        Awaited.until("it stops to read", () -> isNow(there));
+        assertThat(up.unsentBytes()).isGreaterThan(1 << 20);
+        there.release(5 << 20);
+        Awaited.until("all", () -> one.frames().size() == 64);
+        assertThat(one.told).noneMatch(Member.Down.class::isInstance);
+    }
+
     private static boolean isNow(MemberLink link) {
         long before = System.nanoTime();
         return link.lastHeardNanos() - before >= 0;
