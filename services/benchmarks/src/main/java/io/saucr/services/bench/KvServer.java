@@ -107,7 +107,7 @@ final class KvServer {
         }
     }
 
-    private static Protection.Standby protection(Role role) {
+    static Protection.Standby protection(Role role) {
         return switch (role) {
             case FAST -> Protection.standby().fast();
             case ASYNC -> Protection.standby().every(EVERY);
@@ -116,7 +116,7 @@ final class KvServer {
     }
 
     /** Until it answers clients, or follows who does. */
-    private static void awaitRole(RunningService running) throws InterruptedException {
+    static void awaitRole(RunningService running) throws InterruptedException {
         while (running.address().port() == 0
                 && !running.status().member().role().equals("standby")) {
             TimeUnit.MILLISECONDS.sleep(10);

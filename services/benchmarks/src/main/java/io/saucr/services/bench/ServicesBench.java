@@ -32,7 +32,8 @@ import picocli.CommandLine.Option;
             IndependentSetBench.class,
             DhtBench.class,
             AuctionBench.class,
-            KvBench.class
+            KvBench.class,
+            PauseBench.class
         },
         mixinStandardHelpOptions = true)
 public final class ServicesBench implements Callable<Integer> {

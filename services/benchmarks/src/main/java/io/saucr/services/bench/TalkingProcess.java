@@ -30,7 +30,7 @@ final class TalkingProcess implements AutoCloseable {
      * Starts it.
      *
      * @param log gets what it writes to its error stream
-     * @param flags of its JVM
+     * @param flags of its JVM, the collector among them where it is not the serial one
      * @param program its main class, of this process's class path
      */
     TalkingProcess(Path log, List<String> flags, Class<?> program, String... arguments)
@@ -39,9 +39,11 @@ final class TalkingProcess implements AutoCloseable {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(flags);
+        if (flags.stream().noneMatch(it -> it.startsWith("-XX:+Use"))) {
+            command.add("-XX:+UseSerialGC");
+        }
         command.addAll(
                 List.of(
-                        "-XX:+UseSerialGC",
                         "-Xshare:auto",
                         "-Dlogback.configurationFile=io/saucr/bench/logback.xml",
                         "-cp",
