@@ -93,6 +93,16 @@ public final class Services {
         return new Services(place.withOptions(place.options().with(limits)));
     }
 
+    /**
+     * For tests: values are looked at, to find one that a handler changed in place, which no
+     * standby and no start would know of (C12). Each turn compares those that it saw with what was
+     * stored, and the first turn behind each checkpoint compares the whole state. A turn that finds
+     * one fails and names collection and key. It multiplies the time of a turn.
+     */
+    public Services checkingValues() {
+        return new Services(place.withOptions(place.options().checkingValues()));
+    }
+
     /** How many bytes of turns may lie above the base before the next one is written (K10). */
     public Services foldBytes(long bytes) {
         return new Services(place.withOptions(place.options().foldBytes(bytes)));

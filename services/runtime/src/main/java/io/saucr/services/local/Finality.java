@@ -158,6 +158,14 @@ public interface Finality extends AutoCloseable {
     /** Bytes of turns that are not final: for back pressure. Any thread. */
     long bytesNotFinal();
 
+    /**
+     * Whether a checkpoint was cut since the newest turn, so that the whole state is looked at
+     * where values are (C12). The turn thread.
+     */
+    default boolean beginsCheckpoint() {
+        return false;
+    }
+
     /** Bytes of turns behind the newest base, for deciding when to fold. Any thread. */
     long bytesAboveBase();
 

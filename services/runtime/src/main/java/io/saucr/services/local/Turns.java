@@ -615,6 +615,14 @@ public final class Turns implements Endpoint {
         if (message == null) {
             return;
         }
+        if (finality.beginsCheckpoint()) {
+            try {
+                state.check();
+            } catch (IllegalStateException e) {
+                failed(input, e);
+                return;
+            }
+        }
         OpenTurn turn = open(input, false);
         state.begin();
         Throwable thrown =

@@ -60,8 +60,7 @@ final class Batches {
      * @return whether somebody has to be told that there is something to cut
      */
     synchronized boolean add(Delta delta, Changes changes) {
-        boolean first = all.isEmpty();
-        boolean next = first || closed || all.getLast().bytes >= mostBytes;
+        boolean next = begins();
         if (next) {
             all.add(new Open());
             closed = false;
@@ -73,6 +72,11 @@ final class Batches {
         last.bytes += more;
         bytes += more;
         return next;
+    }
+
+    /** Whether the next turn begins a batch. */
+    synchronized boolean begins() {
+        return all.isEmpty() || closed || all.getLast().bytes >= mostBytes;
     }
 
     /** Whether the oldest turns are a whole batch, to which none is added any more. */

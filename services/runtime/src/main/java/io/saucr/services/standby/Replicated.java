@@ -399,6 +399,11 @@ final class Replicated implements Finality {
     }
 
     @Override
+    public boolean beginsCheckpoint() {
+        return batches.begins();
+    }
+
+    @Override
     public String noEnsemble() {
         // What an ensemble was asked is noted in a folder, which a successor does not have.
         return "has standbys, and no turn of such a service writes to the ensemble yet: let a"

@@ -365,6 +365,17 @@ public final class StateStore implements State {
                         .toList());
     }
 
+    /**
+     * Compares each value with what was stored, where values are checked. Between turns.
+     *
+     * @throws IllegalStateException where one was changed in place: names collection and key (C12)
+     */
+    public void check() {
+        if (checking) {
+            tables.values().forEach(table -> table.throwIfAnyChangedInPlace(table.now()));
+        }
+    }
+
     /** The number of the turn in which a collection is used; refuses use elsewhere. */
     long throwUnlessUsable(Table table) {
         if (phase == Phase.TURN || phase == Phase.QUERY) {

@@ -522,6 +522,14 @@ final class Table {
         }
     }
 
+    /** Does so with all entries of a version. */
+    void throwIfAnyChangedInPlace(Version version) {
+        Iterator<Trie.Entry> entries = version.entries().iterator();
+        while (entries.hasNext()) {
+            throwIfChangedInPlace(entries.next());
+        }
+    }
+
     /**
      * Compares an entry with what was stored.
      *

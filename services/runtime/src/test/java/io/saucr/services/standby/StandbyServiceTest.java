@@ -26,6 +26,8 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -320,6 +322,73 @@ class StandbyServiceTest {
                     .hasMessageContaining("no turn of such a service writes to the ensemble yet");
             assertThat(client.ask(new Put("a", 1), Was.class).get()).isEqualTo(new Was(0));
             assertThat(one.status().outputs()).isZero();
+        }
+    }
+
+    /** Copies what it is given into something that can be changed. */
+    record Open(List<String> list) {
+        Open {
+            list = new ArrayList<>(list);
+        }
+    }
+
+    record Keep(String key) {}
+
+    record Spoil() {}
+
+    /**
+     * Remembers a value beside its state, and changes it in a turn that does not look at the state.
+     */
+    static final class Leaks implements Service {
+
+        private final MapState<String, Open> opens;
+        private final List<Open> leaked = new ArrayList<>();
+
+        Leaks(State state) {
+            opens = state.map("opens", String.class, Open.class);
+        }
+
+        @Override
+        public void handlers(Handlers on) {
+            on.message(
+                    Keep.class,
+                    (keep, turn) -> {
+                        opens.put(keep.key(), new Open(List.of("a")));
+                        leaked.add(opens.get(keep.key()));
+                        turn.reply(new Was(1));
+                    });
+            on.message(
+                    Spoil.class,
+                    (spoil, turn) -> {
+                        leaked.get(0).list().add("b");
+                        turn.reply(new Was(2));
+                    });
+        }
+    }
+
+    /** C12: the first turn behind each checkpoint compares the whole state. */
+    @Test
+    void aValueChangedInPlaceIsFoundByTheNextCheckpointInTests() throws Exception {
+        try (RunningService one =
+                        place("one").checkingValues().run(Leaks::new, Protection.standby());
+                Client client = place("client").client()) {
+            assertThat(client.ask(new Keep("k"), Was.class).get()).isEqualTo(new Was(1));
+            assertThat(client.ask(new Keep("other"), Was.class).get()).isEqualTo(new Was(1));
+            assertThat(client.ask(new Spoil(), Was.class).get()).isEqualTo(new Was(2));
+            assertThatThrownBy(() -> client.ask(new Keep("more"), Was.class).get())
+                    .hasMessageContaining("a value of map opens, key k, was changed in place");
+            assertThat(one.status().member().role()).isEqualTo("primary");
+        }
+    }
+
+    @Test
+    void withoutTheCheckNobodyLooks() throws Exception {
+        try (RunningService one = place("one").run(Leaks::new, Protection.standby());
+                Client client = place("client").client()) {
+            assertThat(client.ask(new Keep("k"), Was.class).get()).isEqualTo(new Was(1));
+            assertThat(client.ask(new Spoil(), Was.class).get()).isEqualTo(new Was(2));
+            assertThat(client.ask(new Keep("more"), Was.class).get()).isEqualTo(new Was(1));
+            assertThat(one.status().member().role()).isEqualTo("primary");
         }
     }
 

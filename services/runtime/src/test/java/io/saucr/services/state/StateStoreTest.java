@@ -409,6 +409,34 @@ class StateStoreTest {
                 .isThrownBy(() -> checking.snapshot().writeTo(new Survivor()));
     }
 
+    /** Also one that no turn has seen since (C12). */
+    @Test
+    void aValueThatNoTurnLooksAtIsFoundInTheWholeState() {
+        for (boolean checked : new boolean[] {true, false}) {
+            StateStore checking = opened(checked);
+            MapState<String, Open> opens = checking.map("opens", String.class, Open.class);
+            checking.begin();
+            for (int i = 0; i < 100; i++) {
+                opens.put("k" + i, new Open(List.of("a")));
+            }
+            Open leaked = opens.get("k42");
+            checking.seal();
+            checking.check();
+            leaked.list().add("b");
+            checking.begin();
+            opens.put("k7", new Open(List.of("c")));
+            checking.seal();
+            if (checked) {
+                assertThatIllegalStateException()
+                        .isThrownBy(checking::check)
+                        .withMessageContaining(
+                                "a value of map opens, key k42, was changed in place");
+            } else {
+                checking.check();
+            }
+        }
+    }
+
     @Test
     void aValueOfAListOrAloneIsCheckedToo() {
         StateStore checking = opened(true);
