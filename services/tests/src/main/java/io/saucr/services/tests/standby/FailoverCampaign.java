@@ -9,7 +9,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
@@ -47,9 +46,6 @@ public final class FailoverCampaign implements Callable<Integer> {
 
     /** Who looks on hears so often how far it is. */
     private static final long TELL_NANOS = TimeUnit.SECONDS.toNanos(30);
-
-    /** What a loaded machine adds between a reply and who notes it. */
-    private static final long NOTED_MILLIS = 200;
 
     /** How the primary goes. */
     enum Way {
@@ -141,6 +137,7 @@ public final class FailoverCampaign implements Callable<Integer> {
                                 "members", members,
                                 "clients", clients,
                                 "fast", fast,
+                                "async", async,
                                 "entries", filling.entries(),
                                 "entryBytes", filling.bytes(),
                                 "jvm", filling.jvm(),
@@ -163,7 +160,8 @@ public final class FailoverCampaign implements Callable<Integer> {
                 try (ledger) {
                     ledger.begin(clients);
                     run(asking, ledger::answered);
-                    return judge(ledger) && filling.isThere(place) ? 0 : 1;
+                    boolean bounded = outcome.isBounded(ledger, leaseMillis + longestFrozenMillis);
+                    return bounded && filling.isThere(place) ? 0 : 1;
                 }
             }
             asking.begin(clients, seed);
@@ -322,28 +320,5 @@ public final class FailoverCampaign implements Callable<Integer> {
         } catch (InterruptedException e) {
             throw new IOException(e);
         }
-    }
-
-    private boolean judge(Ledger ledger) throws IOException {
-        ledger.stop();
-        // What is on its way when a primary stands still comes when that wakes, if at all.
-        long longest = leaseMillis + longestFrozenMillis + NOTED_MILLIS;
-        List<String> wrong = ledger.judge(longest);
-        outcome.print();
-        String verdict =
-                wrong.isEmpty()
-                        ? "each is there or announced as lost, within the lease"
-                        : wrong.size() + " violations";
-        System.out.printf(
-                Locale.ROOT,
-                "%d writes answered, %d of them announced as lost; %s%n",
-                ledger.answered(),
-                ledger.lost(),
-                verdict);
-        wrong.stream().limit(20).forEach(System.out::println);
-        outcome.write(
-                verdict,
-                Map.of("async", async, "answered", ledger.answered(), "lost", ledger.lost()));
-        return wrong.isEmpty();
     }
 }

@@ -22,6 +22,9 @@ import java.util.TreeMap;
  */
 final class Outcome<K extends Enum<K>> {
 
+    /** What a loaded machine adds between a reply and who notes it. */
+    private static final long NOTED_MILLIS = 200;
+
     private final Path out;
     private final Map<String, Object> report;
     private final Map<K, List<Double>> millis = new TreeMap<>();
@@ -73,6 +76,33 @@ final class Outcome<K extends Enum<K>> {
         Files.write(
                 out.resolve("report.json"),
                 new ObjectMapper().writerWithDefaultPrettyPrinter().writeValueAsBytes(report));
+    }
+
+    /**
+     * Stops clients, prints and reports whether each write that was answered is there, or was
+     * announced as lost.
+     *
+     * @param longestMillis between the first and the last reply of one epoch that are lost: the
+     *     lease, and the time for which a primary stood still, as what is on its way then comes
+     *     when it wakes
+     */
+    boolean isBounded(Ledger ledger, long longestMillis) throws IOException {
+        ledger.stop();
+        List<String> wrong = ledger.judge(longestMillis + NOTED_MILLIS);
+        print();
+        String verdict =
+                wrong.isEmpty()
+                        ? "each is there or announced as lost, within the lease"
+                        : wrong.size() + " violations";
+        System.out.printf(
+                Locale.ROOT,
+                "%d writes answered, %d of them announced as lost; %s%n",
+                ledger.answered(),
+                ledger.lost(),
+                verdict);
+        wrong.stream().limit(20).forEach(System.out::println);
+        write(verdict, Map.of("answered", ledger.answered(), "lost", ledger.lost()));
+        return wrong.isEmpty();
     }
 
     /** Keeps a history, prints and reports whether it is linearizable. */

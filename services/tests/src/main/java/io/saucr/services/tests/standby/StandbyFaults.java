@@ -22,6 +22,7 @@ import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -146,6 +147,14 @@ public final class StandbyFaults implements Callable<Integer> {
     @Option(names = "--fast", description = "with Protection.standby().fast()")
     private boolean fast;
 
+    @Option(
+            names = "--async",
+            paramLabel = "MS",
+            description =
+                    "a checkpoint so often, replies before it; then what was lost has to be announced, and be of"
+                            + " one lease, instead of a linearizable history")
+    private long async;
+
     @Mixin private Filling filling;
 
     @Option(names = "--seed", description = "preset: ${DEFAULT-VALUE}")
@@ -158,6 +167,8 @@ public final class StandbyFaults implements Callable<Integer> {
 
     private final String[] arguments;
     private Outcome<Fault> outcome;
+    private long leaseMillis;
+    private long longestStandstillMillis;
     private final Map<Fault, Integer> steps = new EnumMap<>(Fault.class);
     private final HistoryRecorder recorder = new HistoryRecorder();
 
@@ -193,6 +204,8 @@ public final class StandbyFaults implements Callable<Integer> {
                                 clients,
                                 "fast",
                                 fast,
+                                "async",
+                                async,
                                 "entries",
                                 filling.entries(),
                                 "entryBytes",
@@ -202,15 +215,30 @@ public final class StandbyFaults implements Callable<Integer> {
                                 "seed",
                                 seed));
         Optional<Path> folders = filling.entries() > 0 ? Optional.of(work) : Optional.empty();
+        leaseMillis = leaseMillis();
         boolean whole;
-        try (StandbyMachines machines = new StandbyMachines(work, fast, filling.jvm(), folders);
+        try (StandbyMachines machines =
+                        new StandbyMachines(work, fast, async, filling.jvm(), folders);
                 RegisterClients asking = new RegisterClients(machines.place(), recorder)) {
             filling.fill(machines.place());
+            if (async > 0) {
+                try (Ledger ledger = new Ledger(machines.place(), asking::tell)) {
+                    ledger.begin(clients);
+                    run(machines, asking, ledger::answered);
+                    boolean bounded =
+                            outcome.isBounded(ledger, leaseMillis + longestStandstillMillis);
+                    return bounded && filling.isThere(machines.place()) ? 0 : 1;
+                }
+            }
             asking.begin(clients, seed);
-            run(machines, asking);
+            run(machines, asking, asking::answered);
             whole = filling.isThere(machines.place());
         }
         return outcome.isLinearizable(recorder.history()) && whole ? 0 : 1;
+    }
+
+    private long leaseMillis() {
+        return StandbyProgram.protection(2, fast, async, Optional.empty()).leaseMillis();
     }
 
     private void checkUsage() {
@@ -227,9 +255,15 @@ public final class StandbyFaults implements Callable<Integer> {
                             + " --out, and --faults are some of "
                             + WITHOUT_DISKS);
         }
-        if (clients < 1 || rounds < 1) {
+        if (clients < 1 || rounds < 1 || async < 0) {
             throw new CommandLine.ParameterException(
-                    spec.commandLine(), "--clients and --rounds are 1 or more");
+                    spec.commandLine(),
+                    "--clients and --rounds are 1 or more, --async is 0 or more");
+        }
+        try {
+            long unused = leaseMillis();
+        } catch (IllegalArgumentException e) {
+            throw new CommandLine.ParameterException(spec.commandLine(), e.getMessage(), e);
         }
         if (Files.exists(out)) {
             throw new CommandLine.ParameterException(
@@ -237,7 +271,8 @@ public final class StandbyFaults implements Callable<Integer> {
         }
     }
 
-    private void run(StandbyMachines machines, RegisterClients asking) throws Exception {
+    private void run(StandbyMachines machines, RegisterClients asking, LongSupplier answered)
+            throws Exception {
         Random random = new Random(seed);
         Duration patience = Duration.ofSeconds(filling.patienceSeconds());
         int done = 0;
@@ -248,18 +283,18 @@ public final class StandbyFaults implements Callable<Integer> {
             }
             Collections.shuffle(order, random);
             for (Fault fault : order) {
-                if (done++ % WITH_EACH_REGISTER == 0) {
+                if (async == 0 && done++ % WITH_EACH_REGISTER == 0) {
                     asking.nextRegisters();
                 }
                 machines.awaitReady(patience);
-                Thread.sleep(random.nextInt(LONGEST_PAUSE_MILLIS));
+                Thread.sleep(random.nextInt(LONGEST_PAUSE_MILLIS) + 3 * async);
                 Strike strike = new Strike(machines, asking, random);
                 strike.happen(fault);
                 outcome.waited(fault, strike.waited());
                 asking.check();
             }
             System.out.println(
-                    "round " + round + " of " + rounds + ", " + asking.answered() + " calls");
+                    "round " + round + " of " + rounds + ", " + answered.getAsLong() + " calls");
             outcome.print();
         }
         machines.awaitReady(patience);
@@ -305,6 +340,11 @@ public final class StandbyFaults implements Callable<Integer> {
             Thread.sleep(random.nextInt(LONGEST_FAULT_MILLIS));
         }
 
+        private void stoodStill(long sinceNanos) {
+            longestStandstillMillis =
+                    Math.max(longestStandstillMillis, (System.nanoTime() - sinceNanos) / 1_000_000);
+        }
+
         private void startAll() throws IOException {
             for (Member each : machines.members()) {
                 if (!each.isAlive()) {
@@ -328,10 +368,12 @@ public final class StandbyFaults implements Callable<Integer> {
                     startAll();
                 }
                 case FREEZE -> {
+                    long since = System.nanoTime();
                     strike(fault, whom, primary::freeze);
                     awaitAnswer();
                     lasts();
                     primary.thaw();
+                    stoodStill(since);
                 }
                 case HANDOVER -> {
                     next = asking.nextAnswer();
@@ -349,10 +391,12 @@ public final class StandbyFaults implements Callable<Integer> {
                     machines.heal();
                 }
                 case CUT_OFF -> {
+                    long since = System.nanoTime();
                     strike(fault, whom, () -> machines.cutOff(primary, true));
                     awaitAnswer();
                     lasts();
                     machines.cutOff(primary, false);
+                    stoodStill(since);
                 }
                 case POWER_CUT -> {
                     strike(fault, whom, () -> machines.powerCut(whom));

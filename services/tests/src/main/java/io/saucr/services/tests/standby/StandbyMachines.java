@@ -38,6 +38,7 @@ final class StandbyMachines implements AutoCloseable {
     private final Ensemble servers;
     private final List<Member> members = new ArrayList<>();
     private final boolean fast;
+    private final long everyMillis;
     private final Optional<Path> folders;
 
     /**
@@ -45,12 +46,15 @@ final class StandbyMachines implements AutoCloseable {
      *
      * @param work for disks and logs
      * @param fast whether a standby takes the place of a disk (C15)
+     * @param everyMillis between two checkpoints; 0 where replies wait (C7)
      * @param jvm options of the members' JVMs
      * @param folders of the members, where those are not on their machines' disks, which are small
      */
-    StandbyMachines(Path work, boolean fast, List<String> jvm, Optional<Path> folders)
+    StandbyMachines(
+            Path work, boolean fast, long everyMillis, List<String> jvm, Optional<Path> folders)
             throws IOException {
         this.fast = fast;
+        this.everyMillis = everyMillis;
         this.folders = folders;
         machines = new RootBackend(work, SERVERS + MEMBERS);
         servers =
@@ -102,7 +106,7 @@ final class StandbyMachines implements AutoCloseable {
                         folder(member).toString(),
                         "2",
                         Boolean.toString(fast),
-                        "0",
+                        Long.toString(everyMillis),
                         address.clientHost(),
                         address.peerHost()));
         String unused = member.await("started");
