@@ -23,6 +23,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 
@@ -199,7 +201,7 @@ public final class EnsembleStore implements SharedStore {
                         int to = Math.min(bytes.length, from + PART_BYTES);
                         create(name + "." + part, Arrays.copyOfRange(bytes, from, to));
                     }
-                    return create(name, parts(parts, bytes));
+                    return createOf(parts, name, parts(parts, bytes));
                 });
     }
 
@@ -219,17 +221,42 @@ public final class EnsembleStore implements SharedStore {
         try {
             return session.create(znode, bytes, acl, CreateMode.PERSISTENT);
         } catch (KeeperException.NodeExistsException e) {
-            // An attempt of which no answer came, or another member that had it.
-            if (!Arrays.equals(bytes, data(name))) {
-                throw new RefusedSegmentException(
-                        Reason.OUT_OF_PLACE,
-                        0,
-                        "znode "
-                                + znode
-                                + " holds something else. It was left as it is; look up who wrote"
-                                + " it, and delete it");
-            }
+            return same(name, bytes);
+        }
+    }
+
+    /** An attempt of which no answer came, or another member that had it. */
+    private String same(String name, byte[] bytes)
+            throws KeeperException, InterruptedException, IOException {
+        String znode = path + "/" + name;
+        if (!Arrays.equals(bytes, data(name))) {
+            throw new RefusedSegmentException(
+                    Reason.OUT_OF_PLACE,
+                    0,
+                    "znode "
+                            + znode
+                            + " holds something else. It was left as it is; look up who wrote it,"
+                            + " and delete it");
+        }
+        return znode;
+    }
+
+    /** In one step with a look at the parts: a deposed primary may be sweeping. */
+    private String createOf(int parts, String name, byte[] bytes)
+            throws KeeperException, InterruptedException, IOException {
+        String znode = path + "/" + name;
+        List<Op> ops = new ArrayList<>();
+        for (int part = 0; part < parts; part++) {
+            ops.add(Op.check(znode + "." + part, -1));
+        }
+        ops.add(Op.create(znode, bytes, acl, CreateMode.PERSISTENT));
+        try {
+            List<OpResult> unused = session.multi(ops);
             return znode;
+        } catch (KeeperException.NodeExistsException e) {
+            return same(name, bytes);
+        } catch (KeeperException.NoNodeException e) {
+            throw new IOException("parts of " + znode + " were deleted before it was whole", e);
         }
     }
 
@@ -380,9 +407,28 @@ public final class EnsembleStore implements SharedStore {
         for (String name : names) {
             Matcher part = PART.matcher(name);
             if (part.matches() && !names.contains(part.group(1))) {
-                delete(name);
+                deletePart(path + "/" + name, path + "/" + part.group(1));
             }
         }
+    }
+
+    /** In one step with a look at what it is a part of: that must not be there. */
+    private void deletePart(String part, String of) throws IOException {
+        asked(
+                "delete " + part,
+                () -> {
+                    try {
+                        return session.multi(
+                                List.of(
+                                        Op.create(of, new byte[0], acl, CreateMode.PERSISTENT),
+                                        Op.delete(of, -1),
+                                        Op.delete(part, -1)));
+                    } catch (KeeperException.NodeExistsException
+                            | KeeperException.NoNodeException e) {
+                        // It is whole meanwhile, or gone.
+                        return List.of();
+                    }
+                });
     }
 
     /** The session stays open. */

@@ -10,6 +10,8 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Segments and bases in a folder that members share, of this machine or a network's: a file for
@@ -26,18 +28,22 @@ public final class FolderStore implements SharedStore {
     private final Birth birth;
     private final SecureRandom random;
 
+    /** What this process is writing, by all its stores there: no sweep of its own takes it. */
+    private final Set<String> writing;
+
     /**
      * Those of a service, in a folder that is there; each birth has a folder in it.
      *
      * @param random for names of files that are being written
      */
     public static Opener in(Disk disk, Path shared, String service, SecureRandom random) {
+        Set<String> writing = ConcurrentHashMap.newKeySet();
         return new Opener() {
             @Override
             public SharedStore open(Birth birth) throws IOException {
                 throwUnlessThere(disk, shared);
                 return new FolderStore(
-                        disk, shared.resolve(birth.toString()), service, birth, random);
+                        disk, shared.resolve(birth.toString()), service, birth, random, writing);
             }
 
             @Override
@@ -103,11 +109,23 @@ public final class FolderStore implements SharedStore {
      */
     public FolderStore(Disk disk, Path folder, String service, Birth birth, SecureRandom random)
             throws IOException {
+        this(disk, folder, service, birth, random, ConcurrentHashMap.newKeySet());
+    }
+
+    private FolderStore(
+            Disk disk,
+            Path folder,
+            String service,
+            Birth birth,
+            SecureRandom random,
+            Set<String> writing)
+            throws IOException {
         this.disk = disk;
         this.folder = folder;
         this.service = service;
         this.birth = birth;
         this.random = random;
+        this.writing = writing;
         disk.makeFolder(folder);
     }
 
@@ -146,6 +164,8 @@ public final class FolderStore implements SharedStore {
                                 + "."
                                 + HexFormat.of().toHexDigits(random.nextLong())
                                 + UNFINISHED);
+        String name = beside.getFileName().toString();
+        writing.add(name);
         boolean written = false;
         try {
             try (Disk.File opened = disk.open(beside)) {
@@ -158,6 +178,7 @@ public final class FolderStore implements SharedStore {
             if (!written) {
                 deleteQuietly(beside);
             }
+            writing.remove(name);
         }
         disk.forceFolder(folder);
     }
@@ -199,14 +220,21 @@ public final class FolderStore implements SharedStore {
         return SegmentName.checked(id, Segment.decode(content(file)), service, birth);
     }
 
+    /** On disk, also where whoever gave them did not come to force them. */
+    private List<String> names() throws IOException {
+        List<String> names = disk.list(folder);
+        disk.forceFolder(folder);
+        return names;
+    }
+
     @Override
     public List<SegmentId> list() throws IOException {
-        return SegmentName.parse(disk.list(folder));
+        return SegmentName.parse(names());
     }
 
     @Override
     public List<SegmentId> bases() throws IOException {
-        return SegmentName.parseBases(disk.list(folder));
+        return SegmentName.parseBases(names());
     }
 
     @Override
@@ -263,7 +291,7 @@ public final class FolderStore implements SharedStore {
     @Override
     public void sweep() throws IOException {
         for (String name : disk.list(folder)) {
-            if (name.endsWith(UNFINISHED)) {
+            if (name.endsWith(UNFINISHED) && !writing.contains(name)) {
                 disk.delete(folder.resolve(name));
             }
         }

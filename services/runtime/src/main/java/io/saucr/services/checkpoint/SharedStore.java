@@ -79,8 +79,8 @@ public interface SharedStore extends SegmentStore {
     void dropBase(SegmentId at) throws IOException;
 
     /**
-     * Deletes what was left by processes that ended while they wrote; not while this one writes.
-     * Where another does, that fails there, and is tried again.
+     * Deletes what was left by processes that ended while they wrote. What another process is
+     * writing may fail there for it, and is tried again; what is whole is never touched.
      *
      * @throws IOException where it could not be done
      */

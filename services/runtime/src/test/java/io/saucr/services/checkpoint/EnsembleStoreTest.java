@@ -10,8 +10,12 @@ import io.saucr.services.ensemble.TestServer;
 import io.saucr.services.journal.SimulatedDisk;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
@@ -128,6 +132,46 @@ class EnsembleStoreTest {
         store.drop(large.id());
         store.sweep();
         assertThat(session.getChildren(PATH, false)).containsExactly(SegmentName.of(small.id()));
+    }
+
+    /** As by a primary that was deposed and does not know it yet. */
+    @Test
+    void whatIsSweptWhileItIsPutIsNeverTakenForWhole() throws Exception {
+        AtomicBoolean done = new AtomicBoolean();
+        CompletableFuture<Void> sweeping =
+                CompletableFuture.runAsync(
+                        () -> {
+                            try (EnsembleStore other = store(PATH, Chain.SERVICE, Chain.BIRTH)) {
+                                while (!done.get()) {
+                                    other.sweep();
+                                }
+                            } catch (IOException e) {
+                                throw new UncheckedIOException(e);
+                            }
+                        });
+        for (int count = 0; count < 20; count++) {
+            Segment large = chain.next(3 * EnsembleStore.PART_BYTES, 0);
+            boolean put = false;
+            for (int attempt = 0; !put && attempt < 1_000; attempt++) {
+                try {
+                    store.append(large);
+                    put = true;
+                } catch (MissingSegmentException e) {
+                    // A part that was there was swept before it was compared.
+                    assertThat(e.getMessage()).contains(SegmentName.of(large.id()));
+                } catch (IOException e) {
+                    assertThat(e.getMessage()).contains("before it was whole");
+                }
+            }
+            assertThat(put).isTrue();
+            assertThat(store.read(large.id()).id()).isEqualTo(large.id());
+        }
+        done.set(true);
+        sweeping.get(30, TimeUnit.SECONDS);
+        for (SegmentId each : store.list()) {
+            assertThat(store.read(each).id()).isEqualTo(each);
+        }
+        assertThat(store.list()).hasSize(20);
     }
 
     @Test

@@ -10,8 +10,12 @@ import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.RefusedFolderException;
 import io.saucr.services.journal.SimulatedDisk;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -92,6 +96,35 @@ class FolderStoreTest {
             disk.put(FOLDER.resolve("notes.txt"), other);
             assertThat(store.list()).containsExactly(next.id());
         }
+    }
+
+    /** A base may be put by one thread, which sweeps then, and segments by another. */
+    @Test
+    void whatThisProcessIsWritingIsNotSwept() throws Exception {
+        SimulatedDisk disk = new SimulatedDisk(1);
+        disk.makeFolder(FOLDER);
+        SharedStore.Opener opener = FolderStore.in(disk, FOLDER, Chain.SERVICE, NAMES);
+        AtomicBoolean done = new AtomicBoolean();
+        CompletableFuture<Void> sweeping =
+                CompletableFuture.runAsync(
+                        () -> {
+                            try (SharedStore other = opener.open(Chain.BIRTH)) {
+                                while (!done.get()) {
+                                    other.sweep();
+                                }
+                            } catch (IOException e) {
+                                throw new UncheckedIOException(e);
+                            }
+                        });
+        try (SharedStore store = opener.open(Chain.BIRTH)) {
+            for (int count = 1; count <= 200; count++) {
+                store.append(chain.next());
+            }
+            assertThat(store.list()).hasSize(200);
+        } finally {
+            done.set(true);
+        }
+        sweeping.get(30, TimeUnit.SECONDS);
     }
 
     @Test
