@@ -11,6 +11,7 @@ import io.saucr.services.state.Changes;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 
 /**
@@ -58,8 +59,8 @@ final class Unprotected implements Finality {
     }
 
     @Override
-    public Optional<Birth> marker() {
-        return Optional.empty();
+    public Set<Birth> markers() {
+        return Set.of();
     }
 
     @Override

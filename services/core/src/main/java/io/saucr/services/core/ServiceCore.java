@@ -1254,6 +1254,15 @@ public final class ServiceCore {
         }
     }
 
+    /**
+     * A turn that no input led to, for what the runtime changes in the state (K3); empty where the
+     * service must not go on.
+     */
+    public Optional<Delta> note() {
+        expectIdle();
+        return halted ? Optional.empty() : Optional.of(record(List.of()));
+    }
+
     private void sentFinally(String key, long count) {
         Conversation conversation = conversation(key);
         conversation.sentFinal = Math.max(conversation.sentFinal, count);
@@ -2041,6 +2050,16 @@ public final class ServiceCore {
     /** Calls to the world that have not returned (K17). */
     public int openOutputs() {
         return past.outputs.size();
+    }
+
+    /** Whether a call to the world has not returned, or its result has had no turn (K17). */
+    public boolean isOpen(long output) {
+        return past.outputs.containsKey(output);
+    }
+
+    /** Births that were replaced, as far as turns under a later one have said so (K11). */
+    public List<Birth> replaced() {
+        return past.formers.stream().map(Change.Former::birth).toList();
     }
 
     /** Timers that are set. */

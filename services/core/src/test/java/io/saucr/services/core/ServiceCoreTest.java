@@ -592,9 +592,49 @@ class ServiceCoreTest {
         second.toAcceptor();
         second.toDialler();
         assertThat(client.halted).isEmpty();
+        assertThat(client.core.note()).isPresent();
         bank.force();
         second.toDialler();
         assertThat(client.halted).isPresent();
+        assertThat(client.core.note()).isEmpty();
+    }
+
+    /** K3: what is noted of a call is a turn, and a call is open until its result has had one. */
+    @Test
+    void aNoteIsATurnThatNoInputLedTo() {
+        End bank = new End("bank", false);
+        bank.submit("bank", "go");
+        bank.next();
+        bank.commit(
+                new Effects(
+                        List.of(),
+                        List.of(),
+                        List.of(),
+                        List.of(body("call"), body("another")),
+                        List.of(),
+                        0,
+                        false));
+        assertThat(bank.core.isOpen(1)).isTrue();
+        assertThat(bank.core.isOpen(3)).isFalse();
+        bank.force();
+        long before = bank.core.newestTurn();
+
+        bank.written.add(bank.core.note().orElseThrow());
+        assertThat(bank.core.newestTurn()).isEqualTo(before + 1);
+        bank.perform(bank.core.result(1, Optional.of(body("answer"))));
+        bank.perform(bank.core.result(2, Optional.empty()));
+        // One has no turn yet; the other's end is a part of the next turn, whichever that is.
+        assertThat(bank.core.isOpen(1)).isTrue();
+        assertThat(bank.core.isOpen(2)).isFalse();
+        bank.written.add(bank.core.note().orElseThrow());
+
+        bank.start();
+        assertThat(bank.core.isOpen(2)).isFalse();
+        assertThat(bank.calls).hasSize(1);
+        assertThat(bank.core.replaced()).isEmpty();
+        Birth former = bank.birth;
+        bank.bearAnew();
+        assertThat(bank.core.replaced()).containsExactly(former);
     }
 
     /** K15. */

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.function.Supplier;
 
 /**
@@ -65,8 +66,8 @@ public interface Finality extends AutoCloseable {
     /** The head that this birth may replace (K11). */
     Optional<Incarnation> replaces();
 
-    /** The birth whose once client's marker this one may replace (E5). */
-    Optional<Birth> marker();
+    /** Births whose once client's marker this one may replace: an operator's order said so (E5). */
+    Set<Birth> markers();
 
     /**
      * Reads what survived, once (K9). Returns when this start is in office: while another one is,
@@ -98,9 +99,12 @@ public interface Finality extends AutoCloseable {
      */
     void done(Delta delta, Changes changes);
 
-    /** Why turns cannot write to the ensemble, whatever the place; null where they can (E5). */
-    default String noEnsemble() {
-        return null;
+    /**
+     * Whether what is noted of writes to the ensemble is a part of the state, since that is all
+     * that a later start may have (E1); else it lies in a folder within the service's.
+     */
+    default boolean notesWritesInState() {
+        return false;
     }
 
     /** Whether what was read is told only once it is proven (C8). */

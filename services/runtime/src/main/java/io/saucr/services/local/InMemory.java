@@ -10,6 +10,7 @@ import io.saucr.services.state.Changes;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 
 /**
@@ -65,8 +66,8 @@ final class InMemory implements ClientFinality {
     }
 
     @Override
-    public Optional<Birth> marker() {
-        return Optional.empty();
+    public Set<Birth> markers() {
+        return Set.of();
     }
 
     @Override

@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 
 /**
@@ -96,8 +97,8 @@ public final class OwnDisk implements ClientFinality {
     }
 
     @Override
-    public Optional<Birth> marker() {
-        return folder.marker();
+    public Set<Birth> markers() {
+        return folder.marker().map(Set::of).orElse(Set.of());
     }
 
     @Override

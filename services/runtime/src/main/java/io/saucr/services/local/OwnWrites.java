@@ -19,14 +19,19 @@ import org.slf4j.LoggerFactory;
 /**
  * A service's writes to its ensemble: outputs that a once client makes, with the output's id as the
  * key, so that one which is made again by a later start happens once (E10). Its records lie in a
- * folder within the service's. The client is opened by the first write. Turn thread; {@link #close}
- * by any thread, after which nothing is written.
+ * folder within the service's, or in the service's state where standbys go on with it: then a write
+ * is sent once the head covers the turn that noted it (C7), and what a deposed primary still has
+ * under way is fenced as a dead start's (E3, E5). The client is opened by the first write. Turn
+ * thread; {@link #close} by any thread, after which nothing is written.
  */
 final class OwnWrites implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(OwnWrites.class);
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,128}");
+
+    /** As many as the service keeps in memory anyway; a start may find them all. */
+    private static final int OPEN_WRITES = 1_000_000;
 
     private final Place place;
     private final Turns turns;
@@ -79,15 +84,7 @@ final class OwnWrites implements AutoCloseable {
             return;
         }
         if (client == null) {
-            OnceClient.Builder builder =
-                    OnceClient.at(place.ensemble().orElseThrow())
-                            .name(name(place))
-                            .folder(place.folder().resolve(folder(birth)))
-                            .sessionTimeout(place.sessionTimeout())
-                            .acls(place.acls());
-            place.credentials().ifPresent(it -> builder.credentials(it.scheme(), it.secret()));
-            finality.marker().ifPresent(builder::insteadOf);
-            client = builder.open();
+            client = open(birth);
         }
         CompletableFuture<Outcome> outcome;
         try {
@@ -99,6 +96,29 @@ final class OwnWrites implements AutoCloseable {
         CompletableFuture<Outcome> unused =
                 outcome.whenComplete(
                         (result, failure) -> decided(output, operation, result, failure));
+    }
+
+    private OnceClient open(Birth birth) throws IOException {
+        OnceClient.Builder builder =
+                OnceClient.at(place.ensemble().orElseThrow())
+                        .name(name(place))
+                        .sessionTimeout(place.sessionTimeout())
+                        .openOperations(OPEN_WRITES)
+                        .acls(place.acls());
+        place.credentials().ifPresent(it -> builder.credentials(it.scheme(), it.secret()));
+        finality.markers().forEach(builder::insteadOf);
+        if (turns.onceNotes().isEmpty()) {
+            return builder.folder(place.folder().resolve(folder(birth))).open();
+        }
+        // An order replaced each of them, and whoever it left behind may not have written yet.
+        turns.core().replaced().forEach(builder::insteadOf);
+        return builder.notes(turns.onceNotes().get(), turns.noting(), finality.incarnations())
+                .onStop(this::stopped)
+                .open();
+    }
+
+    private void stopped(String reason) {
+        LOG.warn("{}: this member writes no more to the ensemble: {}", place.name(), reason);
     }
 
     /** A new birth's begins empty, as the one before it may be older than what it wrote. */
@@ -117,6 +137,11 @@ final class OwnWrites implements AutoCloseable {
                             outcome.created().orElse("")));
         } else if (failure instanceof GaveUpException) {
             tell(output, new EnsembleOutcome(paths(operation), false, failure.getMessage(), ""));
+        } else if (turns.onceNotes().isPresent()) {
+            LOG.debug(
+                    "{}: a write to the ensemble waits for whoever is in office next: {}",
+                    place.name(),
+                    failure.getMessage());
         } else {
             LOG.error(
                     "{}: a write to the ensemble waits for another start: {}",

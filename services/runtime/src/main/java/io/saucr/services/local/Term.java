@@ -114,7 +114,7 @@ public final class Term {
                             place.name(),
                             constructor,
                             finality,
-                            place.options().noEnsemble(refusal()),
+                            place.options().noEnsemble(OwnWrites.refusal(place)),
                             new Turns.Surroundings(Runs::moment, random, folding, this::post));
             recovered = true;
         } finally {
@@ -324,13 +324,6 @@ public final class Term {
     /** The newest turn that survived; 0 where none did. */
     public long recovered() {
         return turns.recovered();
-    }
-
-    /** Why turns cannot write to the ensemble; null where they can. */
-    private String refusal() {
-        return finality.noEnsemble() == null
-                ? OwnWrites.refusal(place)
-                : place.name() + " " + finality.noEnsemble();
     }
 
     /** How long the handler that runs has taken so far, in ms; 0 where none runs. Any thread. */

@@ -21,6 +21,7 @@ import io.saucr.services.core.Repeat;
 import io.saucr.services.core.ServiceCore;
 import io.saucr.services.core.ServiceCore.Intake;
 import io.saucr.services.http.DoorRequest;
+import io.saucr.services.once.OnceNotes;
 import io.saucr.services.once.Operation;
 import io.saucr.services.state.Changes;
 import io.saucr.services.state.StateStore;
@@ -37,6 +38,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
@@ -68,9 +70,14 @@ public final class Turns implements Endpoint {
     private final MessageTypes types;
     private final HandlerTable handlers;
     private final RequestKeys keys;
+    private final Optional<OnceNotes> onceNotes;
     private final DoorRequests requests;
     private final long recovered;
     private final TreeMap<Long, List<Runnable>> whenFinal = new TreeMap<>();
+    private final Consumer<Runnable> between;
+
+    /** What the next turn is to change in the state before any input runs. */
+    private final List<Note> notes = new ArrayList<>();
 
     /** Whether replies to clients may leave before their turn is final (C7). */
     private final boolean early;
@@ -107,6 +114,8 @@ public final class Turns implements Endpoint {
 
     private record Begun(long turn, long nanos) {}
 
+    private record Note(Consumer<Predicate<String>> change, Runnable isFinal) {}
+
     private Turns(
             String name,
             Function<State, ? extends Service> constructor,
@@ -119,6 +128,7 @@ public final class Turns implements Endpoint {
         this.options = options;
         this.clock = surroundings.clock();
         this.random = surroundings.random();
+        this.between = surroundings.between();
         this.core = new ServiceCore(name, options.limits());
         if (finality.provesReads()) {
             core.proveReads();
@@ -134,6 +144,10 @@ public final class Turns implements Endpoint {
         // Half of the first birth: who chooses keys does not know it, and it stays the same.
         state = new StateStore(name, finality.first().low(), options.checksValues());
         keys = state.reserve(it -> RequestKeys.of(it, options.limits().outsideSilenceMillis()));
+        onceNotes =
+                finality.notesWritesInState()
+                        ? Optional.of(state.reserve(OnceNotes::of))
+                        : Optional.empty();
         Service service = constructor.apply(state);
         FieldCheck.check(service);
         types = new RecordMessages(state.codec());
@@ -299,6 +313,16 @@ public final class Turns implements Endpoint {
                 : Optional.empty();
     }
 
+    /** What is noted of writes to the ensemble, where that is a part of the state. Any thread. */
+    Optional<OnceNotes> onceNotes() {
+        return onceNotes;
+    }
+
+    /** How a once client notes that. Any thread. */
+    OnceNotes.Turns noting() {
+        return new ByOwnTurns();
+    }
+
     /** What the service is told of a write to the ensemble, where it wants to know. Any thread. */
     public Optional<Body> told(EnsembleOutcome outcome) {
         if (handlers.message(types.name(EnsembleOutcome.class)).isPresent()) {
@@ -462,6 +486,7 @@ public final class Turns implements Endpoint {
         Moment at = clock.get();
         requests.tidy();
         recording.perform(core.tick(at));
+        boolean noted = note();
         long notFinal = finality.bytesNotFinal();
         core.take(
                 noRoom || held
@@ -477,7 +502,31 @@ public final class Turns implements Endpoint {
         if (next.isPresent()) {
             measured(next.get());
         }
-        return next.isPresent();
+        return next.isPresent() || noted;
+    }
+
+    /** All that is to be noted, by one turn; while turns are held it waits as inputs do. */
+    private boolean note() {
+        if (held || notes.isEmpty()) {
+            return false;
+        }
+        List<Note> all = List.copyOf(notes);
+        notes.clear();
+        state.begin();
+        all.forEach(it -> it.change().accept(this::isOpenWrite));
+        Changes changes = state.seal();
+        Optional<Delta> delta = core.note();
+        delta.ifPresent(
+                it -> {
+                    recording.append(it, changes);
+                    all.forEach(each -> whenFinal(it.turn(), each.isFinal()));
+                });
+        return delta.isPresent();
+    }
+
+    /** Whether the write with this id may be made again (K17). */
+    private boolean isOpenWrite(String id) {
+        return core.isOpen(Long.parseLong(id.substring(id.lastIndexOf('-') + 1)));
     }
 
     @Override
@@ -783,6 +832,25 @@ public final class Turns implements Endpoint {
         // It is kept and sent: whoever wants all of it looks into the log.
         String reason = whole.substring(0, Math.min(whole.length(), LONGEST_REASON));
         recording.perform(core.failed(reason, clock.get()));
+    }
+
+    /** Notes come by turns that no input led to. */
+    private final class ByOwnTurns implements OnceNotes.Turns {
+
+        @Override
+        public void look(Runnable look) {
+            state.beginQuery();
+            try {
+                look.run();
+            } finally {
+                state.rollback();
+            }
+        }
+
+        @Override
+        public void note(Consumer<Predicate<String>> change, Runnable isFinal) {
+            between.accept(() -> notes.add(new Note(change, isFinal)));
+        }
     }
 
     /** What turns ask of those before. */

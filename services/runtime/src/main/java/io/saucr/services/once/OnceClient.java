@@ -9,18 +9,16 @@ import io.saucr.services.core.once.MarkerChain;
 import io.saucr.services.core.once.Reading;
 import io.saucr.services.core.once.Step;
 import io.saucr.services.journal.DeadJournalException;
-import io.saucr.services.journal.ForceMode;
-import io.saucr.services.journal.Journal;
 import io.saucr.services.journal.JournalListener;
-import io.saucr.services.journal.JournalOptions;
-import io.saucr.services.journal.Recovered;
 import io.saucr.services.journal.RefusedFolderException;
-import io.saucr.services.journal.ServiceFolder;
 import io.saucr.services.local.TurnGuard;
 import io.saucr.services.once.OnceRecords.Accepted;
 import io.saucr.services.once.OnceRecords.Decided;
+import io.saucr.services.once.OnceRecords.Declared;
+import io.saucr.services.once.OnceRecords.Entry;
+import io.saucr.services.once.OnceRecords.MarkerMade;
+import io.saucr.services.once.OnceRecords.Withdrawn;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -29,9 +27,11 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -44,7 +44,6 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Op;
@@ -82,8 +81,6 @@ public final class OnceClient implements AutoCloseable {
     private static final int EVENTS_TOGETHER = 256;
 
     private static final int LONGEST_KEY = 1024;
-    private static final int SEGMENT_BYTES = 1 << 20;
-    private static final long FOLD_BYTES = 16 << 20;
 
     private final Builder settings;
     private final BlockingQueue<Runnable> events = new LinkedBlockingQueue<>();
@@ -91,7 +88,7 @@ public final class OnceClient implements AutoCloseable {
     private final int mostBytes;
 
     /** Of the thread. */
-    private final OnceRecords records = new OnceRecords();
+    private final OnceRecords records;
 
     private final Map<Long, CompletableFuture<Outcome>> futures = new HashMap<>();
     private final Map<String, Long> openKeys = new HashMap<>();
@@ -99,13 +96,13 @@ public final class OnceClient implements AutoCloseable {
     private final Ensemble ensemble;
     private final Ephemerals ephemerals;
     private final MarkerChain chain;
-    private final ServiceFolder folder;
-    private final Recovered recovered;
+
+    /** Where records are written; null where they last as long as this process. */
+    private final OnceLog log;
 
     /** For how many more operations there is room. */
     private final Semaphore room;
 
-    private Journal journal;
     private long appended;
 
     /** What waits until a record is forced, in the order of the records. */
@@ -113,7 +110,7 @@ public final class OnceClient implements AutoCloseable {
 
     private record Waiting(long record, Runnable then) {}
 
-    /** Without a folder: what follows the event that runs. */
+    /** Without a log: what follows the event that runs. */
     private final Deque<Runnable> next = new ArrayDeque<>();
 
     /** The newest operation that is forced, and the one of which the chain knows so. */
@@ -123,14 +120,6 @@ public final class OnceClient implements AutoCloseable {
 
     /** The thread that waits for the ensemble. */
     private final ExecutorService looks;
-
-    /** The thread that writes bases. */
-    private final ExecutorService bases;
-
-    /** A base that waits until its records are forced. */
-    private Fold fold;
-
-    private boolean folding;
 
     /** Whether the ensemble may know of this start. */
     private boolean written;
@@ -145,9 +134,15 @@ public final class OnceClient implements AutoCloseable {
         this.mostBytes = Integer.getInteger("jute.maxbuffer", 0xfffff) - SHARE_BYTES;
         SecureRandom random = new SecureRandom();
         List<Incarnation> known;
-        if (settings.folder == null) {
-            folder = null;
-            recovered = null;
+        if (settings.state != null) {
+            log = settings.state;
+        } else if (settings.folder != null) {
+            log = FolderLog.open(settings.folder, settings.name, random);
+        } else {
+            log = null;
+        }
+        if (log == null) {
+            records = new OnceRecords();
             known =
                     List.of(
                             new Incarnation(
@@ -155,21 +150,8 @@ public final class OnceClient implements AutoCloseable {
                                     1,
                                     random.nextLong()));
         } else {
-            folder = ServiceFolder.open(settings.folder, settings.name, random);
-            boolean ready = false;
-            try {
-                recovered =
-                        folder.recover(new JournalOptions(new ForceMode.Always(), SEGMENT_BYTES));
-                recovered.sections((name, content) -> records.decode(content.readAllBytes()));
-                recovered.turns((turn, delta) -> records.take(delta));
-                ready = true;
-            } finally {
-                if (!ready) {
-                    folder.withdraw();
-                    folder.close();
-                }
-            }
-            known = folder.incarnations();
+            records = log.records();
+            known = log.starts();
         }
         chain =
                 new MarkerChain(
@@ -195,8 +177,7 @@ public final class OnceClient implements AutoCloseable {
                         ensemble, events::add, () -> act(chain.disturbed()), settings.onEphemeral);
         // More may have been left by an earlier start, which had another limit.
         room = new Semaphore(settings.openOperations - records.open.size());
-        looks = oneThread("looks");
-        bases = oneThread("bases");
+        looks = oneThread(settings.name, "looks");
         thread = new Thread(this::run, "once client " + settings.name);
         thread.setDaemon(true);
     }
@@ -217,9 +198,10 @@ public final class OnceClient implements AutoCloseable {
         private final String chroot;
         private String name;
         private Path folder;
+        private StateLog state;
         private Duration sessionTimeout = Duration.ofSeconds(15);
         private Optional<Credentials> credentials = Optional.empty();
-        private Optional<Birth> instead = Optional.empty();
+        private final Set<Birth> instead = new HashSet<>();
         private List<ACL> acls = ZooDefs.Ids.OPEN_ACL_UNSAFE;
         private MarkerChain.Limits limits = MarkerChain.Limits.usual();
         private int openOperations = 10_000;
@@ -266,6 +248,21 @@ public final class OnceClient implements AutoCloseable {
             return this;
         }
 
+        /**
+         * Operations are noted in a service's state by its turns, before they are sent, instead of
+         * in a folder: so that they survive wherever the service goes on. To be opened on the
+         * thread of turns, between two of them, as the first client of this start. It declares no
+         * ephemerals; {@link #close} does not wait for its end.
+         *
+         * @param notes what is noted
+         * @param turns of the service
+         * @param starts of the service that are known, in order, this one the last (E5)
+         */
+        public Builder notes(OnceNotes notes, OnceNotes.Turns turns, List<Incarnation> starts) {
+            this.state = new StateLog(notes, turns, starts);
+            return this;
+        }
+
         /** Preset 15 s. */
         public Builder sessionTimeout(Duration timeout) {
             if (timeout.toMillis() < 1 || timeout.compareTo(Duration.ofHours(1)) > 0) {
@@ -297,10 +294,10 @@ public final class OnceClient implements AutoCloseable {
         /**
          * An operator gave up a folder of this name, of this birth: its marker is replaced by a
          * fresh one. Whether what it had open happened is not known any more; nothing of it can
-         * happen behind that (E5, E9).
+         * happen behind that (E5, E9). May be said of several.
          */
         public Builder insteadOf(Birth birth) {
-            this.instead = Optional.of(birth);
+            instead.add(birth);
             return this;
         }
 
@@ -348,9 +345,9 @@ public final class OnceClient implements AutoCloseable {
          */
         public OnceClient open() throws IOException {
             if (name == null) {
-                if (folder != null) {
+                if (folder != null || state != null) {
                     throw new IllegalArgumentException(
-                            "a client with a folder has a name, always the same");
+                            "a client that survives has a name, always the same");
                 }
                 name =
                         "c-"
@@ -371,25 +368,18 @@ public final class OnceClient implements AutoCloseable {
                 openKeys.put(each.key(), each.number());
             }
         }
-        if (recovered != null) {
-            appended = recovered.lastTurn();
-            journal =
-                    recovered.journal(
+        if (log != null) {
+            appended =
+                    log.begin(
                             new JournalListener() {
                                 @Override
-                                public void forced(long turn) {
-                                    events.add(() -> afterForce(turn));
+                                public void forced(long record) {
+                                    events.add(() -> afterForce(record));
                                 }
 
                                 @Override
                                 public void failed(IOException cause) {
-                                    events.add(
-                                            () ->
-                                                    stop(
-                                                            "the disk of "
-                                                                    + settings.folder
-                                                                    + " failed: "
-                                                                    + cause));
+                                    events.add(() -> stop(log + " failed: " + cause));
                                 }
                             });
         }
@@ -599,8 +589,9 @@ public final class OnceClient implements AutoCloseable {
                 events.add(() -> end("the client was closed", false));
             }
         }
-        if (Thread.currentThread() == thread) {
-            // Called by what a future told: the thread ends when that has returned.
+        if (Thread.currentThread() == thread || settings.state != null) {
+            // Called by what a future told: the thread ends when that has returned. Or nothing of
+            // this machine has to be left to another start.
             return;
         }
         try {
@@ -644,9 +635,9 @@ public final class OnceClient implements AutoCloseable {
                 }
                 if (!isStopped()) {
                     tellForced();
-                    if (journal != null) {
+                    if (log != null) {
                         // One force for all that these events wrote.
-                        journal.forceBeside();
+                        log.force();
                     }
                     ephemerals.keep(chain.parentVersion());
                 }
@@ -654,7 +645,7 @@ public final class OnceClient implements AutoCloseable {
         } catch (InterruptedException e) {
             end("the client was interrupted", false);
         } catch (DeadJournalException e) {
-            stop("the disk of " + settings.folder + " failed: " + e.getMessage());
+            stop(log + " failed: " + e.getMessage());
         } catch (RuntimeException | Error e) {
             LOG.error("once client {}: a defect", settings.name, e);
             stop("a defect: " + e);
@@ -663,22 +654,8 @@ public final class OnceClient implements AutoCloseable {
             looks.shutdownNow();
             awaitEnd(looks);
             ensemble.close();
-            // Before the folder is another's.
-            bases.shutdown();
-            awaitEnd(bases);
-            if (journal != null) {
-                journal.close();
-            }
-            try {
-                if (folder != null && !written) {
-                    // A client that is refused again and again does not grow.
-                    folder.withdraw();
-                }
-                if (folder != null) {
-                    folder.close();
-                }
-            } catch (IOException e) {
-                LOG.warn("{}: {}", settings.folder, e.getMessage());
+            if (log != null) {
+                log.close(written);
             }
         }
     }
@@ -699,10 +676,11 @@ public final class OnceClient implements AutoCloseable {
         }
     }
 
-    private ExecutorService oneThread(String what) {
+    /** A thread that works for a client, named after it. */
+    static ExecutorService oneThread(String client, String what) {
         return Executors.newSingleThreadExecutor(
                 work -> {
-                    Thread working = new Thread(work, "once client " + settings.name + ", " + what);
+                    Thread working = new Thread(work, "once client " + client + ", " + what);
                     working.setDaemon(true);
                     return working;
                 });
@@ -712,7 +690,7 @@ public final class OnceClient implements AutoCloseable {
      * However long it takes: what still runs would write into a folder that another start has
      * opened.
      */
-    private static void awaitEnd(ExecutorService threads) {
+    static void awaitEnd(ExecutorService threads) {
         boolean interrupted = false;
         boolean ended = false;
         while (!ended) {
@@ -764,14 +742,14 @@ public final class OnceClient implements AutoCloseable {
             openKeys.put(key, accepted.number());
         }
         long number = accepted.number();
-        append(() -> OnceRecords.accepted(accepted), () -> forcedUpTo = number);
+        append(accepted, () -> forcedUpTo = number);
         act(chain.submitted(number, isSequential(accepted), operation.bytes()));
     }
 
     private void accept(Ephemeral ephemeral, CompletableFuture<Void> held) {
         ephemerals.expect(held);
         records.take(ephemeral);
-        append(() -> OnceRecords.declared(ephemeral), () -> ephemerals.declare(ephemeral, held));
+        append(new Declared(ephemeral), () -> ephemerals.declare(ephemeral, held));
     }
 
     private void acceptWithdrawal(String path, CompletableFuture<Void> gone) {
@@ -781,64 +759,26 @@ public final class OnceClient implements AutoCloseable {
             return;
         }
         ephemerals.expect(gone);
-        append(() -> OnceRecords.withdrawn(path), () -> ephemerals.withdraw(path, gone));
+        append(new Withdrawn(path), () -> ephemerals.withdraw(path, gone));
     }
 
     /** Writes a record; what follows it runs once it is forced. */
-    private void append(Supplier<ByteBuffer> record, Runnable then) {
-        if (journal == null) {
+    private void append(Entry record, Runnable then) {
+        if (log == null) {
             next.add(then);
             return;
         }
         appended++;
         waiting.add(new Waiting(appended, then));
-        journal.write(appended, record.get());
+        log.write(appended, record);
     }
 
     private void afterForce(long record) {
         while (!waiting.isEmpty() && waiting.peek().record() <= record && !isStopped()) {
             waiting.remove().then().run();
         }
-        fold(record);
-    }
-
-    /** Writes a base where the journal has grown, as soon as all that it says is forced. */
-    private void fold(long forced) {
-        if (folding || isStopped()) {
-            return;
-        }
-        if (fold == null && journal.bytesAboveBase() >= FOLD_BYTES) {
-            fold = new Fold(appended, records.encode());
-        }
-        if (fold == null || forced < fold.record) {
-            return;
-        }
-        Fold now = fold;
-        fold = null;
-        folding = true;
-        // It waits for the disk.
-        bases.execute(
-                () -> {
-                    try {
-                        recovered
-                                .base()
-                                .write(now.record, writer -> writer.section("once").write(now.all));
-                        journal.folded(now.record);
-                    } catch (IOException e) {
-                        LOG.warn("{}: no base was written: {}", settings.folder, e.getMessage());
-                    }
-                    events.add(() -> folding = false);
-                });
-    }
-
-    /** What a base is to say, and the record up to which it says it. */
-    private static final class Fold {
-        final long record;
-        final byte[] all;
-
-        Fold(long record, byte[] all) {
-            this.record = record;
-            this.all = all;
+        if (!isStopped()) {
+            log.forced(record, appended, records);
         }
     }
 
@@ -901,14 +841,14 @@ public final class OnceClient implements AutoCloseable {
         if (!records.markerMade && reading.markers().stream().anyMatch(this::isOwn)) {
             // Nothing is sent before the folder knows that there is a marker to be missed (E9).
             records.markerMade = true;
-            append(() -> OnceRecords.markerMade(), () -> act(chain.read(reading)));
+            append(new MarkerMade(), () -> act(chain.read(reading)));
         } else {
             act(chain.read(reading));
         }
     }
 
     private boolean isOwn(Reading.Marker marker) {
-        return !settings.instead.equals(Optional.of(marker.content().holder().birth()));
+        return !settings.instead.contains(marker.content().holder().birth());
     }
 
     private void send(Step.Send send) {
@@ -969,7 +909,7 @@ public final class OnceClient implements AutoCloseable {
         // Who submits when it is told has room.
         room.release();
         complete(futures.remove(number), operation, decided, own);
-        append(() -> OnceRecords.decided(decided), () -> act(chain.confirmed(number)));
+        append(decided, () -> act(chain.confirmed(number)));
     }
 
     private List<OpResult> resultsOf(Step.Outcome.Done done, long number) {

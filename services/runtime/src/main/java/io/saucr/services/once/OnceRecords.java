@@ -29,12 +29,15 @@ final class OnceRecords {
     /** Outcomes by key that are remembered; older ones are forgotten. */
     private static final int REMEMBERED = 100_000;
 
+    /** What is written, one after the other. */
+    sealed interface Entry {}
+
     /**
      * An operation that was accepted.
      *
      * @param key that its user gave, or empty
      */
-    record Accepted(long number, String key, Operation operation) {}
+    record Accepted(long number, String key, Operation operation) implements Entry {}
 
     /**
      * What became of an operation.
@@ -42,7 +45,16 @@ final class OnceRecords {
      * @param code 0 where it happened, else of the error
      * @param created path of the child of a sequential create, or empty
      */
-    record Decided(long number, int code, String created) {}
+    record Decided(long number, int code, String created) implements Entry {}
+
+    /** There is a marker, which may be missed from now on (E9). */
+    record MarkerMade() implements Entry {}
+
+    /** An ephemeral was declared (E7). */
+    record Declared(Ephemeral ephemeral) implements Entry {}
+
+    /** The ephemeral of that path is none any more (E7). */
+    record Withdrawn(String path) implements Entry {}
 
     /** Not decided yet, by number. */
     final Map<Long, Accepted> open = new TreeMap<>();
@@ -58,48 +70,34 @@ final class OnceRecords {
     long lastNumber;
     long highestDecided;
 
-    static ByteBuffer accepted(Accepted accepted) {
-        return record(
-                OPERATION,
-                out -> {
-                    out.writeLong(accepted.number);
-                    out.writeUTF(accepted.key);
-                    out.writeInt(accepted.operation.encoded().length);
-                    out.write(accepted.operation.encoded());
-                });
-    }
-
-    static ByteBuffer decided(Decided decided) {
-        return record(
-                DECIDED,
-                out -> {
-                    out.writeLong(decided.number);
-                    out.writeInt(decided.code);
-                    out.writeUTF(decided.created);
-                });
-    }
-
-    static ByteBuffer markerMade() {
+    static ByteBuffer encode(Entry entry) {
+        if (entry instanceof Accepted it) {
+            return record(
+                    OPERATION,
+                    out -> {
+                        out.writeLong(it.number);
+                        out.writeUTF(it.key);
+                        bytes(out, it.operation.encoded());
+                    });
+        } else if (entry instanceof Decided it) {
+            return record(
+                    DECIDED,
+                    out -> {
+                        out.writeLong(it.number);
+                        out.writeInt(it.code);
+                        out.writeUTF(it.created);
+                    });
+        } else if (entry instanceof Declared it) {
+            return record(DECLARED, out -> bytes(out, it.ephemeral.encoded()));
+        } else if (entry instanceof Withdrawn it) {
+            return record(WITHDRAWN, out -> bytes(out, it.path.getBytes(UTF_8)));
+        }
         return record(MARKER_MADE, out -> {});
     }
 
-    static ByteBuffer declared(Ephemeral ephemeral) {
-        return record(
-                DECLARED,
-                out -> {
-                    out.writeInt(ephemeral.encoded().length);
-                    out.write(ephemeral.encoded());
-                });
-    }
-
-    static ByteBuffer withdrawn(String path) {
-        return record(
-                WITHDRAWN,
-                out -> {
-                    byte[] bytes = path.getBytes(UTF_8);
-                    out.writeInt(bytes.length);
-                    out.write(bytes);
-                });
+    private static void bytes(DataOutputStream out, byte[] bytes) throws IOException {
+        out.writeInt(bytes.length);
+        out.write(bytes);
     }
 
     private interface Body {

@@ -19,9 +19,11 @@ import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -114,6 +116,10 @@ final class Replicated implements Finality {
     private final ExecutorService folding;
     private final BlockingQueue<Order> orders = new LinkedBlockingQueue<>();
     private final List<Incarnation> epochs = new ArrayList<>();
+
+    /** Of base and segments. */
+    private final Set<Birth> births = new HashSet<>();
+
     private final CountDownLatch over = new CountDownLatch(1);
     private final AtomicBoolean writingBase = new AtomicBoolean();
     private volatile SegmentId applied = SegmentId.NONE;
@@ -247,8 +253,12 @@ final class Replicated implements Finality {
     }
 
     @Override
-    public Optional<Birth> marker() {
-        return Optional.empty();
+    public Set<Birth> markers() {
+        // An order replaced all but the last one (C17).
+        Set<Birth> former = new HashSet<>(births);
+        head.replaces().map(Replaced::birth).ifPresent(former::add);
+        former.remove(birth);
+        return former;
     }
 
     @Override
@@ -290,6 +300,7 @@ final class Replicated implements Finality {
         if (applied.number() == 0) {
             Restored restored = folder.restore(upTo);
             epochs.addAll(restored.epochs());
+            restored.epochs().forEach(it -> births.add(it.birth()));
             restored.sections(outbox.beside(base));
             // What waits is in base and segments: files of an earlier life are of no use.
             outbox.cut();
@@ -311,6 +322,7 @@ final class Replicated implements Finality {
     private void apply(Segment segment, Recovered.TurnReader turns) throws IOException {
         SegmentHeader header = segment.header();
         Incarnation by = header.by();
+        births.add(by.birth());
         if (!epochs.isEmpty() && !epochs.get(0).birth().equals(by.birth())) {
             // A base is of one birth (C17).
             epochs.clear();
@@ -404,10 +416,8 @@ final class Replicated implements Finality {
     }
 
     @Override
-    public String noEnsemble() {
-        // What an ensemble was asked is noted in a folder, which a successor does not have.
-        return "has standbys, and no turn of such a service writes to the ensemble yet: let a"
-                + " service with Protection.local() do it, by a message";
+    public boolean notesWritesInState() {
+        return true;
     }
 
     @Override

@@ -188,8 +188,8 @@ final class MemoryDisk {
         }
 
         @Override
-        public Optional<Birth> marker() {
-            return Optional.empty();
+        public Set<Birth> markers() {
+            return Set.of();
         }
 
         @Override

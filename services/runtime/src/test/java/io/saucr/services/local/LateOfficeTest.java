@@ -30,6 +30,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
@@ -187,8 +188,8 @@ class LateOfficeTest {
         }
 
         @Override
-        public Optional<Birth> marker() {
-            return Optional.empty();
+        public Set<Birth> markers() {
+            return Set.of();
         }
 
         @Override

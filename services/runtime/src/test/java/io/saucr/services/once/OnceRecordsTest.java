@@ -6,9 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.saucr.services.once.OnceRecords.Accepted;
 import io.saucr.services.once.OnceRecords.Decided;
+import io.saucr.services.once.OnceRecords.Declared;
+import io.saucr.services.once.OnceRecords.MarkerMade;
+import io.saucr.services.once.OnceRecords.Withdrawn;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.stream.Stream;
 import org.apache.zookeeper.ZooDefs;
 import org.junit.jupiter.api.Test;
 
@@ -22,15 +26,17 @@ class OnceRecordsTest {
     }
 
     private static List<ByteBuffer> journal() {
-        return List.of(
-                OnceRecords.markerMade(),
-                OnceRecords.accepted(new Accepted(1, "key", Operation.create("/n", DATA))),
-                OnceRecords.declared(ephemeral("/at", "old")),
-                OnceRecords.declared(ephemeral("/gone-\u00fc", "x")),
-                OnceRecords.accepted(new Accepted(2, "", Operation.delete("/n", 3))),
-                OnceRecords.declared(ephemeral("/at", "new")),
-                OnceRecords.withdrawn("/gone-\u00fc"),
-                OnceRecords.decided(new Decided(1, -110, "")));
+        return Stream.of(
+                        new MarkerMade(),
+                        new Accepted(1, "key", Operation.create("/n", DATA)),
+                        new Declared(ephemeral("/at", "old")),
+                        new Declared(ephemeral("/gone-\u00fc", "x")),
+                        new Accepted(2, "", Operation.delete("/n", 3)),
+                        new Declared(ephemeral("/at", "new")),
+                        new Withdrawn("/gone-\u00fc"),
+                        new Decided(1, -110, ""))
+                .map(OnceRecords::encode)
+                .toList();
     }
 
     private static void assertWhole(OnceRecords records) {

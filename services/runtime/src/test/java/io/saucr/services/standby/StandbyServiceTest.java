@@ -46,8 +46,6 @@ class StandbyServiceTest {
 
     record Now(long value) {}
 
-    record Outside() {}
-
     static final class Numbers implements Service {
 
         private final MapState<String, Long> numbers;
@@ -65,7 +63,6 @@ class StandbyServiceTest {
                         numbers.put(put.key(), put.value());
                         turn.reply(new Was(was));
                     });
-            on.message(Outside.class, (outside, turn) -> turn.ensemble().delete("/x", -1));
             on.query(Get.class, (get, turn) -> new Now(numbers.getOrDefault(get.key(), 0L)));
         }
     }
@@ -312,17 +309,6 @@ class StandbyServiceTest {
         assertThat(each.every(Duration.ofSeconds(3)).leaseMillis()).isEqualTo(6_000);
         assertThat(each.lease(Duration.ofSeconds(2)).leaseMillis()).isEqualTo(2_000);
         assertThat(standby.leaseMillis()).isZero();
-    }
-
-    @Test
-    void aTurnThatWritesToTheEnsembleIsRefusedAndChangesNothing() throws Exception {
-        try (RunningService one = place("one").run(Numbers::new, Protection.standby());
-                Client client = place("client").client()) {
-            assertThatThrownBy(() -> client.ask(new Outside(), Now.class).get())
-                    .hasMessageContaining("no turn of such a service writes to the ensemble yet");
-            assertThat(client.ask(new Put("a", 1), Was.class).get()).isEqualTo(new Was(0));
-            assertThat(one.status().outputs()).isZero();
-        }
     }
 
     /** Copies what it is given into something that can be changed. */

@@ -9,7 +9,6 @@ import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.SortedMap;
@@ -105,23 +104,23 @@ public class MarkerChain {
      * @param confirmed the highest number of which an earlier start is known to have seen that it
      *     happened or was refused; 0 for none
      * @param journaled the highest number in the journal, 0 for none
-     * @param instead the birth whose marker this one replaces, by an operator's order alone (E5,
-     *     E9)
+     * @param instead births whose marker this one replaces, by an operator's order alone (E5, E9)
      */
     public record Past(
             List<Incarnation> known,
             boolean markerMade,
             long confirmed,
             long journaled,
-            Optional<Birth> instead) {
+            Set<Birth> instead) {
 
         /** Of a client that replaces no other. */
         public Past(List<Incarnation> known, boolean markerMade, long confirmed, long journaled) {
-            this(known, markerMade, confirmed, journaled, Optional.empty());
+            this(known, markerMade, confirmed, journaled, Set.of());
         }
 
         public Past {
             known = List.copyOf(known);
+            instead = Set.copyOf(instead);
             if (known.isEmpty() || confirmed < 0 || journaled < confirmed) {
                 throw new IllegalArgumentException(
                         "a start is known, and confirmed "
@@ -231,7 +230,7 @@ public class MarkerChain {
         this.markerMade = past.markerMade();
         this.confirmedBefore = past.confirmed();
         this.sentUpTo = past.journaled();
-        this.replaced = past.instead().map(Set::of).orElse(Set.of());
+        this.replaced = past.instead();
         this.limits = limits;
     }
 
