@@ -1,5 +1,8 @@
 package io.saucr.services.tests.standby;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.saucr.services.EnsembleOutcome;
 import io.saucr.services.Handlers;
 import io.saucr.services.MapState;
 import io.saucr.services.Service;
@@ -9,17 +12,20 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Registers, which are written, compared and read, and a count for each caller, which notices
- * whatever comes twice, late or never.
+ * Registers, which are written, compared and read, a count for each caller, which notices whatever
+ * comes twice, late or never, and marks in the ensemble, whose outcomes are counted.
  */
 public final class Registers implements Service {
 
     private static final int KEY_BYTES = 8;
+    private static final String HAPPENED = "happened";
+    private static final String REFUSED = "refused";
 
     private final MapState<String, String> values;
     private final MapState<String, Long> counts;
     private final ValueState<Long> disorder;
     private final MapState<Long, String> filling;
+    private final MapState<String, Long> outcomes;
 
     /** Answered by {@link Value}, what was there before. */
     public record Write(String key, String value) {}
@@ -62,11 +68,36 @@ public final class Registers implements Service {
     /** How many entries were added by {@link Fill}. */
     public record Filled(long entries) {}
 
+    /** The same as {@link Count}, and three writes to the ensemble, at {@link #MARKS}. */
+    public record Mark(String caller, long number) {}
+
+    /** A query, answered by {@link Marked}. */
+    public record AskMarks() {}
+
+    /** How many outcomes of writes to the ensemble were told. */
+    public record Marked(long happened, long refused) {}
+
+    /**
+     * Each mark sets this node's data, and gives it two children, one with a number of the
+     * ensemble's: so the node's version says how many marks were made.
+     */
+    public static final String MARKS = "/marks";
+
     Registers(State state) {
         filling = state.map("filling", Long.class, String.class);
         values = state.map("values", String.class, String.class);
         counts = state.map("counts", String.class, Long.class);
         disorder = state.value("disorder", Long.class);
+        outcomes = state.map("outcomes", String.class, Long.class);
+    }
+
+    private Counted counted(String caller, long number) {
+        long next = counts.getOrDefault(caller, 0L) + 1;
+        if (next != number) {
+            disorder.update(disorder.orElse(0L) + 1);
+        }
+        counts.put(caller, next);
+        return new Counted(next);
     }
 
     @Override
@@ -88,14 +119,15 @@ public final class Registers implements Service {
                     turn.reply(new Swapped(done, done ? swap.value() : before));
                 });
         on.message(
-                Count.class,
-                (count, turn) -> {
-                    long next = counts.getOrDefault(count.caller(), 0L) + 1;
-                    if (next != count.number()) {
-                        disorder.update(disorder.orElse(0L) + 1);
-                    }
-                    counts.put(count.caller(), next);
-                    turn.reply(new Counted(next));
+                Count.class, (count, turn) -> turn.reply(counted(count.caller(), count.number())));
+        on.message(
+                Mark.class,
+                (mark, turn) -> {
+                    turn.reply(counted(mark.caller(), mark.number()));
+                    byte[] number = Long.toString(mark.number()).getBytes(UTF_8);
+                    turn.ensemble().setData(MARKS, number, -1);
+                    turn.ensemble().createSequential(MARKS + "/m-", number);
+                    turn.ensemble().create(MARKS + "/n-" + mark.number(), number);
                 });
         on.message(
                 Fill.class,
@@ -109,6 +141,19 @@ public final class Registers implements Service {
                     turn.reply(new Filled(filling.size()));
                 });
         on.query(HowMany.class, (ask, turn) -> new Filled(filling.size()));
+        on.message(
+                EnsembleOutcome.class,
+                (outcome, turn) ->
+                        outcomes.merge(
+                                outcome.happened() ? HAPPENED : REFUSED,
+                                1L,
+                                (one, other) -> one + other));
+        on.query(
+                AskMarks.class,
+                (ask, turn) ->
+                        new Marked(
+                                outcomes.getOrDefault(HAPPENED, 0L),
+                                outcomes.getOrDefault(REFUSED, 0L)));
         on.query(Read.class, (read, turn) -> new Value(values.getOrDefault(read.key(), "")));
         on.query(
                 Ask.class,
