@@ -42,8 +42,13 @@ final class RegisterClients implements AutoCloseable {
 
     /** The first answer to a call that was made after this was made. */
     private static final class FirstAnswer {
+        final long fromNanos;
         final long sinceNanos = System.nanoTime();
         final CompletableFuture<Long> nanos = new CompletableFuture<>();
+
+        FirstAnswer(long fromNanos) {
+            this.fromNanos = fromNanos;
+        }
     }
 
     RegisterClients(String place, HistoryRecorder history) {
@@ -87,7 +92,17 @@ final class RegisterClients implements AutoCloseable {
 
     /** How long it takes from now until a call is answered that was made after now, in ms. */
     CompletableFuture<Double> nextAnswer() {
-        FirstAnswer first = new FirstAnswer();
+        return nextAnswer(System.nanoTime());
+    }
+
+    /**
+     * The same, from a moment before: what takes long, such as taking a network away, has its
+     * effect before it is done.
+     *
+     * @param fromNanos of {@link System#nanoTime}
+     */
+    CompletableFuture<Double> nextAnswer(long fromNanos) {
+        FirstAnswer first = new FirstAnswer(fromNanos);
         waiting = first;
         return first.nanos.thenApply(it -> it / 1e6);
     }
@@ -128,7 +143,7 @@ final class RegisterClients implements AutoCloseable {
     void tell(long from) {
         FirstAnswer first = waiting;
         if (first != null && from >= first.sinceNanos) {
-            first.nanos.complete(System.nanoTime() - first.sinceNanos);
+            first.nanos.complete(System.nanoTime() - first.fromNanos);
         }
     }
 

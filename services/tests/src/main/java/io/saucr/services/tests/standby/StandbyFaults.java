@@ -325,11 +325,12 @@ public final class StandbyFaults implements Callable<Integer> {
         }
 
         private void strike(Fault fault, List<Member> whom, Breaking breaking) throws IOException {
+            long from = System.nanoTime();
             recorder.nemesis(
                     fault.name().toLowerCase(Locale.ROOT),
                     whom.stream().map(Member::id).toList(),
                     breaking::happen);
-            next = asking.nextAnswer();
+            next = asking.nextAnswer(from);
         }
 
         private void awaitAnswer() throws Exception {

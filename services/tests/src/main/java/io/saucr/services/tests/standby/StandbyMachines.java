@@ -133,10 +133,19 @@ final class StandbyMachines implements AutoCloseable {
     Member primary() throws InterruptedException {
         long until = System.nanoTime() + PATIENCE.toNanos();
         while (true) {
+            // One that was cut off learns of its successor once it is asked to commit.
+            Member newest = null;
+            long epoch = 0;
             for (Member each : members) {
-                if (each.isAlive() && status(each).get("role").equals("primary")) {
-                    return each;
+                Map<String, String> status = each.isAlive() ? status(each) : Map.of();
+                if ("primary".equals(status.get("role"))
+                        && Long.parseLong(status.get("epoch")) > epoch) {
+                    newest = each;
+                    epoch = Long.parseLong(status.get("epoch"));
                 }
+            }
+            if (newest != null) {
+                return newest;
             }
             throwIfLate(until, "no member is in office");
         }
