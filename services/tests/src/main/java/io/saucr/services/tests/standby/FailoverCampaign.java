@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -40,9 +41,6 @@ public final class FailoverCampaign implements Callable<Integer> {
 
     private static final int TICK_MILLIS = 500;
     private static final int WITH_EACH_REGISTER = 4;
-
-    /** While clients go on, standbys apply what the head named a moment before. */
-    private static final long NEARLY = 20;
 
     /** Who looks on hears so often how far it is. */
     private static final long TELL_NANOS = TimeUnit.SECONDS.toNanos(30);
@@ -223,36 +221,20 @@ public final class FailoverCampaign implements Callable<Integer> {
     }
 
     private boolean isReady() throws IOException {
-        Optional<Map<String, String>> primary = Optional.empty();
+        return Statuses.areReady(statuses(), members - 1);
+    }
+
+    private Map<MemberProcess, Map<String, String>> statuses() throws IOException {
+        Map<MemberProcess, Map<String, String>> statuses = new HashMap<>();
         for (MemberProcess each : all) {
-            Map<String, String> status = each.status();
-            if (status.get("role").equals("primary")) {
-                primary = Optional.of(status);
-            }
+            statuses.put(each, each.status());
         }
-        if (primary.isEmpty()
-                || !primary.get().get("followers").equals(Integer.toString(members - 1))
-                || primary.get().get("copies").equals("alone")) {
-            return false;
-        }
-        long named = Long.parseLong(primary.get().get("segment"));
-        for (MemberProcess each : all) {
-            Map<String, String> status = each.status();
-            if (status.get("role").equals("standby")
-                    && Long.parseLong(status.get("applied")) < named - NEARLY) {
-                return false;
-            }
-        }
-        return true;
+        return statuses;
     }
 
     private MemberProcess primary() throws IOException {
-        for (MemberProcess each : all) {
-            if (each.isPrimary()) {
-                return each;
-            }
-        }
-        throw new IllegalStateException("no member is in office");
+        return Statuses.inOffice(statuses())
+                .orElseThrow(() -> new IllegalStateException("no member is in office"));
     }
 
     private double strike(Way way, RegisterClients asking) throws Exception {

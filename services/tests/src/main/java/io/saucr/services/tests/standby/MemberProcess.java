@@ -10,7 +10,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -170,12 +169,7 @@ public final class MemberProcess implements AutoCloseable {
     /** How it is, by the names of {@link StandbyProgram}. */
     public Map<String, String> status() throws IOException {
         order("status");
-        Map<String, String> status = new HashMap<>();
-        for (String word : await("status ").split(" ")) {
-            int is = word.indexOf('=');
-            status.put(word.substring(0, is), word.substring(is + 1));
-        }
-        return status;
+        return Statuses.parse(await("status "));
     }
 
     /** Whether it is in office. */

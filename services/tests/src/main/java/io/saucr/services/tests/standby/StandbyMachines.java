@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +17,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 /**
  * Three servers of an ensemble and three members of {@link Registers}, each on a machine that can
@@ -30,9 +30,6 @@ final class StandbyMachines implements AutoCloseable {
     private static final int SERVERS = 3;
     private static final Duration PATIENCE = Duration.ofSeconds(90);
     private static final int POLL_MILLIS = 20;
-
-    /** While clients go on, standbys apply what the head named a moment before. */
-    private static final long NEARLY = 20;
 
     private final RootBackend machines;
     private final Ensemble servers;
@@ -117,35 +114,23 @@ final class StandbyMachines implements AutoCloseable {
                 .orElseGet(() -> machines.dataDirectory(member.id()).resolve("member"));
     }
 
-    /** How a member is, by the names of {@link StandbyProgram}. */
-    static Map<String, String> status(Member member) {
-        Map<String, String> status = new HashMap<>();
-        for (String word : member.ask("status", "status ").split(" ")) {
-            int is = word.indexOf('=');
-            if (is > 0) {
-                status.put(word.substring(0, is), word.substring(is + 1));
-            }
-        }
-        return status;
+    private static Map<String, String> status(Member member) {
+        return Statuses.parse(member.ask("status", "status "));
+    }
+
+    private Map<Member, Map<String, String>> statuses() {
+        return members.stream()
+                .filter(Member::isAlive)
+                .collect(Collectors.toMap(each -> each, StandbyMachines::status));
     }
 
     /** The member in office; waits for one. */
     Member primary() throws InterruptedException {
         long until = System.nanoTime() + PATIENCE.toNanos();
         while (true) {
-            // One that was cut off learns of its successor once it is asked to commit.
-            Member newest = null;
-            long epoch = 0;
-            for (Member each : members) {
-                Map<String, String> status = each.isAlive() ? status(each) : Map.of();
-                if ("primary".equals(status.get("role"))
-                        && Long.parseLong(status.get("epoch")) > epoch) {
-                    newest = each;
-                    epoch = Long.parseLong(status.get("epoch"));
-                }
-            }
-            if (newest != null) {
-                return newest;
+            Optional<Member> primary = Statuses.inOffice(statuses());
+            if (primary.isPresent()) {
+                return primary.get();
             }
             throwIfLate(until, "no member is in office");
         }
@@ -156,26 +141,9 @@ final class StandbyMachines implements AutoCloseable {
      */
     void awaitReady(Duration patience) throws InterruptedException {
         long until = System.nanoTime() + patience.toNanos();
-        while (true) {
-            Map<String, String> status = status(primary());
-            if (status.get("followers").equals(Integer.toString(MEMBERS - 1))
-                    && !status.get("copies").equals("alone")
-                    && areApplied(Long.parseLong(status.get("segment")))) {
-                return;
-            }
-            throwIfLate(until, "the primary has no two standbys: " + status);
+        while (!Statuses.areReady(statuses(), MEMBERS - 1)) {
+            throwIfLate(until, "no primary has two standbys");
         }
-    }
-
-    private boolean areApplied(long named) {
-        for (Member each : members) {
-            Map<String, String> status = status(each);
-            if ("standby".equals(status.get("role"))
-                    && Long.parseLong(status.get("applied")) < named - NEARLY) {
-                return false;
-            }
-        }
-        return true;
     }
 
     private void throwIfLate(long until, String what) throws InterruptedException {
