@@ -169,6 +169,7 @@ public final class FailoverCampaign implements Callable<Integer> {
             all.forEach(MemberProcess::close);
             ensemble.shutdown();
         }
+        outcome.print();
         return outcome.isLinearizable(recorder.history()) && whole ? 0 : 1;
     }
 
