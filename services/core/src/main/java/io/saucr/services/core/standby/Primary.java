@@ -109,6 +109,12 @@ public final class Primary {
      */
     private static final long LOOK_MILLIS = 1_000;
 
+    /**
+     * For so long after a cut a read waits for the write of the head that is to come, which proves
+     * it as well: a check would hold that up, and costs the ensemble as much.
+     */
+    private static final long COMING_MILLIS = 10;
+
     private enum Flight {
         NONE,
         WRITE,
@@ -494,13 +500,19 @@ public final class Primary {
             requestMillis = nowMillis;
             writing = next.get();
             out.add(new Action.Write(writing, version));
-        } else if (asked > proven || nowMillis - confirmedMillis >= rules.lookMillis()) {
+        } else if ((asked > proven && !isComing(nowMillis))
+                || nowMillis - confirmedMillis >= rules.lookMillis()) {
             flight = Flight.CHECK;
             covered = asked;
             requestMillis = nowMillis;
             out.add(new Action.Check(version));
         }
         return out;
+    }
+
+    /** Whether a write of the head is to be expected soon, as its segment was cut just now. */
+    private boolean isComing(long nowMillis) {
+        return !cuts.isEmpty() && nowMillis - cuts.element().cutMillis() < COMING_MILLIS;
     }
 
     private Optional<StandbyHead> handing(long nowMillis, List<Action> out) {
@@ -688,6 +700,9 @@ public final class Primary {
         if (cuts.isEmpty() && handTo.isEmpty()) {
             return Math.max(1, rules.lookMillis() - Math.max(0, nowMillis - confirmedMillis));
         }
-        return Math.min(rules.silentMillis(), 50);
+        long most = Math.min(rules.silentMillis(), 50);
+        return asked > proven && isComing(nowMillis)
+                ? Math.min(most, cuts.element().cutMillis() + COMING_MILLIS - nowMillis)
+                : most;
     }
 }

@@ -572,8 +572,8 @@ class PrimaryTest {
     @Test
     void aCommitProvesTheReadsBeforeIt() {
         Primary primary = pair(false, false);
-        assertThat(primary.cut(segment(4), 40, 1)).isEmpty();
         assertThat(primary.prove(1, 1)).containsExactly(new Action.Check(7));
+        assertThat(primary.cut(segment(4), 40, 1)).isEmpty();
         assertThat(primary.prove(2, 2)).isEmpty();
         assertThat(primary.forced(4, 2)).isEmpty();
         assertThat(primary.forced(B, 4, 2)).isEmpty();
@@ -584,6 +584,34 @@ class PrimaryTest {
         assertThat(primary.prove(3, 4)).isEmpty();
         assertThat(primary.wrote(8, 5))
                 .containsExactly(named(4, 40), new Action.Proven(2), new Action.Check(8));
+    }
+
+    /** A check would hold up the write, which proves the same. */
+    @Test
+    void aReadWaitsForTheCommitThatIsToCome() {
+        Primary primary = pair(false, false);
+        assertThat(primary.cut(segment(4), 40, 1)).isEmpty();
+        assertThat(primary.prove(1, 2)).isEmpty();
+        assertThat(primary.forced(4, 3)).isEmpty();
+        assertThat(primary.forced(B, 4, 4))
+                .containsExactly(new Action.Write(naming(4, 40, Copies.FORCED, A, B), 7));
+        assertThat(primary.cut(segment(5), 50, 5)).isEmpty();
+        assertThat(primary.prove(2, 5)).isEmpty();
+        assertThat(primary.wrote(8, 6)).containsExactly(named(4, 40), new Action.Proven(1));
+    }
+
+    /** A disk may hang, or no standby be there: nothing that a read saw waits for that. */
+    @Test
+    void aReadDoesNotWaitLongForACommit() {
+        Primary primary = pair(false, false);
+        assertThat(primary.cut(segment(4), 40, 1)).isEmpty();
+        assertThat(primary.prove(1, 2)).isEmpty();
+        assertThat(primary.waitMillis(2)).isEqualTo(9);
+        assertThat(primary.tick(10)).isEmpty();
+        assertThat(primary.tick(11)).containsExactly(new Action.Check(7));
+        assertThat(primary.prove(2, 12)).isEmpty();
+        assertThat(primary.checked(13)).containsExactly(new Action.Proven(1), new Action.Check(7));
+        assertThat(primary.checked(14)).containsExactly(new Action.Proven(2));
     }
 
     @Test
