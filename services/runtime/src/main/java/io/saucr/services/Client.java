@@ -8,6 +8,11 @@ import java.util.concurrent.CompletableFuture;
  * once, also across the service's crashes, without one at most once. Any thread, but not within a
  * turn of a service, where a call throws {@link IllegalStateException}: a service sends by {@link
  * Turn#send}.
+ *
+ * <p>What follows an answer ({@link CompletableFuture#thenAccept} and the like) runs on one of a
+ * few threads that all clients of the process share, at least eight. There it may wait for other
+ * futures, also for answers of the same client; what blocks for long otherwise belongs on an
+ * executor of its own ({@link CompletableFuture#thenAcceptAsync}).
  */
 public interface Client extends AutoCloseable {
 

@@ -17,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,6 +26,17 @@ import org.slf4j.LoggerFactory;
 final class PlainClient implements Client {
 
     private static final Logger LOG = LoggerFactory.getLogger(PlainClient.class);
+
+    /**
+     * What hears of answers runs here: with two processors the common pool is not used, but a
+     * thread is made for each answer. Who waits here for a future holds up nobody.
+     */
+    private static final ForkJoinPool CALLBACKS =
+            new ForkJoinPool(
+                    Math.max(8, Runtime.getRuntime().availableProcessors()),
+                    ForkJoinPool.defaultForkJoinWorkerThreadFactory,
+                    null,
+                    true);
 
     private final Place place;
     private final ClientMessages messages = new ClientMessages();
@@ -63,10 +75,7 @@ final class PlainClient implements Client {
         names = follow(place, (address, head) -> asking.dial(address));
     }
 
-    /**
-     * Tells it on a thread that nothing waits for: whoever hears an answer may wait for another one
-     * of the same client.
-     */
+    /** Tells it where whoever hears an answer may wait for another one of the same client. */
     static <T, A> CompletableFuture<A> told(CompletableFuture<T> call, Function<T, A> answer) {
         return call.handleAsync(
                 (given, failure) -> {
@@ -76,7 +85,8 @@ final class PlainClient implements Client {
                     throw failure instanceof RuntimeException known
                             ? known
                             : new CompletionException(failure);
-                });
+                },
+                CALLBACKS);
     }
 
     /** Hears where a service answers, and which head it holds, where that was seen. */
