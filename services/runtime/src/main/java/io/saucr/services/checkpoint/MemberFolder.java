@@ -527,6 +527,26 @@ public final class MemberFolder implements SegmentStore {
         return bytesAboveBase;
     }
 
+    /** Bytes of the segments above one and up to another, as far as they are held. */
+    public long bytesBetween(long above, long upTo) {
+        state.lock();
+        try {
+            if (entries.isEmpty()) {
+                return 0;
+            }
+            long first = entries.get(0).number();
+            long from = Math.max(above + 1, first);
+            long to = Math.min(upTo, entries.get(entries.size() - 1).number());
+            long bytes = 0;
+            for (long number = from; number <= to; number++) {
+                bytes += entries.get((int) (number - first)).bytes();
+            }
+            return bytes;
+        } finally {
+            state.unlock();
+        }
+    }
+
     /** Bytes of the newest base's file; 0 where there is none. */
     public long baseBytes() {
         return baseBytes;

@@ -105,6 +105,21 @@ class MemberFolderTest {
     }
 
     @Test
+    void itSaysHowManyBytesAreBetweenTwoSegments() throws Exception {
+        try (MemberFolder folder = opened()) {
+            assertThat(folder.bytesBetween(0, 3)).isZero();
+            append(folder, 7);
+            long all = folder.bytesAboveBase();
+            assertThat(folder.bytesBetween(0, 7)).isEqualTo(all);
+            assertThat(folder.bytesBetween(0, Long.MAX_VALUE)).isEqualTo(all);
+            assertThat(folder.bytesBetween(2, 4))
+                    .isEqualTo(chain.get(3).bytes() + chain.get(4).bytes());
+            assertThat(folder.bytesBetween(4, 4)).isZero();
+            assertThat(folder.bytesBetween(7, 9)).isZero();
+        }
+    }
+
+    @Test
     void whatWasForcedIsThereAgain() throws Exception {
         try (MemberFolder folder = opened()) {
             append(folder, 4);
