@@ -6,6 +6,7 @@ import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.RefusedFolderException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.HexFormat;
@@ -174,6 +175,10 @@ public final class FolderStore implements SharedStore {
             }
             disk.rename(beside, file);
             written = true;
+        } catch (FileSystemException e) {
+            // By the name that it is to have: the other one is new each time.
+            String why = e.getReason() == null ? e.getClass().getSimpleName() : e.getReason();
+            throw (IOException) new FileSystemException(file.toString(), null, why).initCause(e);
         } finally {
             if (!written) {
                 deleteQuietly(beside);

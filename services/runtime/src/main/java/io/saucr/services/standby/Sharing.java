@@ -72,6 +72,9 @@ final class Sharing {
     // Of the thread that puts segments; empty before all that was named is there.
     private Optional<SharedStore> store = Optional.empty();
 
+    /** The segment that {@link #stored} numbers; the folder may have let it go since. */
+    private SegmentId storedAs = SegmentId.NONE;
+
     /** Up to which segment the store has the chain. */
     private volatile long stored;
 
@@ -152,8 +155,9 @@ final class Sharing {
                 store = Optional.of(opened);
             }
             for (long next = next(); !over && next > 0; next = next()) {
-                store.orElseThrow().append(segment(next));
-                isStored(next);
+                Segment segment = segment(next);
+                store.orElseThrow().append(segment);
+                isStored(segment.id());
             }
             lookAtBase();
         } catch (IOException | RuntimeException e) {
@@ -178,14 +182,19 @@ final class Sharing {
         return here != null ? here : folder.read(number);
     }
 
-    private void isStored(long number) {
+    private void isStored(SegmentId segment) {
+        long number = segment.number();
+        boolean takes;
         synchronized (this) {
+            // A store that is full is opened and looked at: that alone mends nothing.
+            takes = number > stored || number >= newest;
             stored = number;
+            storedAs = segment;
             while (!waiting.isEmpty() && waiting.firstKey() <= number) {
                 waitingBytes -= waiting.pollFirstEntry().getValue().bytes();
             }
         }
-        if (!problem.isEmpty()) {
+        if (takes && !problem.isEmpty()) {
             LOG.info(
                     "{}: the store {} takes segments again, up to {}",
                     service,
@@ -224,12 +233,16 @@ final class Sharing {
         throwIfOther(segments, bases);
         SegmentId from = start(into, bases, upTo);
         newestBase = from.number();
+        SegmentId end = from;
         for (long number = from.number() + 1; number <= upTo && !over; number++) {
-            if (!segments.contains(held(number))) {
+            end = held(number);
+            if (!segments.contains(end)) {
                 into.append(folder.read(number));
             }
         }
-        isStored(upTo);
+        if (!over) {
+            isStored(end);
+        }
     }
 
     private SegmentId held(long number) throws IOException {
@@ -241,22 +254,28 @@ final class Sharing {
     /** A store that is not mounted is an empty folder: it must not pass for one that is new. */
     private void throwIfOther(Set<SegmentId> segments, List<SegmentId> bases) throws IOException {
         boolean told = taken.copies() == StandbyHead.Copies.STORE;
-        long number = Math.max(stored, told ? taken.segment().number() : 0);
+        SegmentId newestTold =
+                told && taken.segment().number() > stored ? taken.segment() : storedAs;
+        long number = newestTold.number();
         if (number == 0
-                || segments.contains(held(number))
+                || segments.contains(newestTold)
                 || bases.stream().anyMatch(it -> it.number() >= number)) {
             return;
         }
         throw new IOException(
                 "segment "
-                        + held(number)
+                        + newestTold
                         + " was stored there, and is not: this is another folder, is not mounted, or"
                         + " was emptied. Mount it. If what was there is lost, hand the office over:"
                         + " the store is filled from members' disks by the first primary whose head"
                         + " does not say copies=store");
     }
 
-    /** From where the chain of the store begins: its newest base that fits, or one that is put. */
+    /**
+     * From where the chain of the store begins: its newest base that fits, or one that is put. That
+     * one may lie above what was stored, where the store failed until the folder let go what
+     * follows that.
+     */
     private SegmentId start(SharedStore into, List<SegmentId> bases, long upTo) throws IOException {
         long floor = floor();
         SegmentId best = SegmentId.NONE;
@@ -268,10 +287,10 @@ final class Sharing {
             }
         }
         boolean fromFirst = floor == 0 && folder.oldest() == 1;
-        if (best.number() > 0 || fromFirst || upTo == 0) {
+        if (best.number() > 0 || fromFirst) {
             return best;
         }
-        try (ShippedBase own = newestOfFolder(floor, upTo)) {
+        try (ShippedBase own = newestOfFolder(floor, Long.MAX_VALUE)) {
             into.putBase(own);
             return own.at();
         }

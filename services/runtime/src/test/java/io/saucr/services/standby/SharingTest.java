@@ -72,12 +72,16 @@ class SharingTest {
     }
 
     private static Segment next(MemberFolder folder) {
+        return next(folder, 3);
+    }
+
+    private static Segment next(MemberFolder folder, int bytes) {
         long number = folder.last().number() + 1;
         Segment segment =
                 Segment.of(
                         new SegmentHeader(
                                 "bank", SELF, number, number, number, folder.last().digest(), 0),
-                        new byte[] {1, 2, 3});
+                        new byte[bytes]);
         folder.append(segment);
         return segment;
     }
@@ -200,6 +204,43 @@ class SharingTest {
             await().until(() -> stored.get() == 8);
             assertThat(loaded(opener.open(BIRTH), own.last())).isEqualTo(own.last());
             sharing.end();
+        }
+    }
+
+    /** The folder lets go what two bases do not need, also while the store could not take it. */
+    @Test
+    void aStoreThatFailedForLongIsFilledFromABase() throws Exception {
+        for (int before = 0; before <= 2; before++) {
+            SimulatedDisk disk = new SimulatedDisk(before);
+            disk.makeFolder(SHARED);
+            SharedStore.Opener opener = FolderStore.in(disk, SHARED, "bank", RANDOM);
+            stored.set(0);
+            failures.set(0);
+            try (MemberFolder own = folder("own")) {
+                Sharing sharing = sharing(opener, own, head(SegmentId.NONE, Copies.ALONE));
+                sharing.begin();
+                for (int count = 0; count < before; count++) {
+                    sharing.cut(next(own));
+                }
+                long first = before;
+                await().until(() -> stored.get() == first);
+                disk.limit(0);
+                for (int count = 0; own.oldest() <= before + 1; count++) {
+                    assertThat(count).isLessThan(10);
+                    // So large that each begins a log file of its own.
+                    sharing.cut(next(own, 9 << 20));
+                    own.base(own.last(), List.of(SELF), to -> to.section("state").write(1));
+                }
+                await().until(() -> failures.get() > 3);
+                assertThat(sharing.problem()).isNotEmpty();
+                disk.limit(Long.MAX_VALUE);
+                await().until(() -> stored.get() == own.last().number());
+                sharing.cut(next(own));
+                await().until(() -> stored.get() == own.last().number());
+                assertThat(sharing.problem()).isEmpty();
+                assertThat(loaded(opener.open(BIRTH), own.last())).isEqualTo(own.last());
+                sharing.end();
+            }
         }
     }
 
