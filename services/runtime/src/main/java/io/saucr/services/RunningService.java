@@ -68,8 +68,9 @@ public interface RunningService extends AutoCloseable {
 
     /**
      * Has another member take over from this one, without a request lost or repeated: turns are
-     * held until all that was done is named, then the head names the successor. For a rolling
-     * restart; {@link #close} does it by itself.
+     * held until all that was done is named, then the head names the successor. Who still reads its
+     * state is waited for before that, up to 5 s. For a rolling restart; {@link #close} does it by
+     * itself.
      *
      * @param member 16 hexadecimal digits; empty for any that is ready
      * @throws IllegalArgumentException where that one is not ready; says which are

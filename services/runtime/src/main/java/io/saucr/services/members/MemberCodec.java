@@ -39,7 +39,7 @@ import java.util.zip.CRC32C;
  * BASE_PART  bytes
  * BASE_END
  * COMMITTED  segment
- * HEARTBEAT  waiting ms, 8 | committed, 8
+ * HEARTBEAT  waiting ms, 8 | state, 8
  * WRITTEN    number, 8
  * STORED     number, 8
  * FETCH      from, 8 | to, 8
@@ -144,7 +144,7 @@ final class MemberCodec {
             return end(out);
         } else if (frame instanceof MemberFrame.Heartbeat heartbeat) {
             ByteBuf out = begin(HEARTBEAT, 16, alloc);
-            return end(out.writeLong(heartbeat.waitingMillis()).writeLong(heartbeat.committed()));
+            return end(out.writeLong(heartbeat.waitingMillis()).writeLong(heartbeat.state()));
         } else if (frame instanceof MemberFrame.Written written) {
             return end(begin(WRITTEN, 8, alloc).writeLong(written.number()));
         } else if (frame instanceof MemberFrame.Stored stored) {

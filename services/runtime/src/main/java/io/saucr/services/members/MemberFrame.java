@@ -126,14 +126,14 @@ public sealed interface MemberFrame {
      *
      * @param waitingMillis how long the sender's oldest output has waited for the head; 0 where
      *     none waits
-     * @param committed number of the newest segment of which the sender knows that the head names
-     *     it
+     * @param state number of the newest segment that was named as of which the sender's state is,
+     *     or will be in a moment; 0 while it has still to be read
      */
-    record Heartbeat(long waitingMillis, long committed) implements MemberFrame {
+    record Heartbeat(long waitingMillis, long state) implements MemberFrame {
 
         public Heartbeat {
             notNegative("wait", waitingMillis);
-            notNegative("committed segment", committed);
+            notNegative("segment of a state", state);
         }
     }
 

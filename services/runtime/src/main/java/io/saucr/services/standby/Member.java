@@ -112,6 +112,10 @@ final class Member
     private volatile Serving serving;
     private volatile Replicated life;
     private volatile Batches batches;
+
+    /** As of which segment the state is, or will be in a moment; heartbeats wait for no disk. */
+    private volatile long warmUpTo;
+
     private Optional<Birth> birth = Optional.empty();
     private boolean over;
     private volatile String refusal = "";
@@ -205,6 +209,8 @@ final class Member
         }
         if (following != null) {
             following.tick();
+            Replicated filled = life;
+            warmUpTo = filled == null ? 0 : filled.warmUpTo();
         }
         Serving now = serving;
         if (now != null) {
@@ -542,7 +548,7 @@ final class Member
     MemberFrame.Heartbeat heartbeat() {
         Serving now = serving;
         return now == null
-                ? new MemberFrame.Heartbeat(0, parts.folder().known())
+                ? new MemberFrame.Heartbeat(0, warmUpTo)
                 : new MemberFrame.Heartbeat(
                         Math.max(now.waitingMillis(), stuckMillis()), now.named().number());
     }
@@ -629,36 +635,52 @@ final class Member
     // ---- orders and questions
 
     /**
+     * Finds who takes over from this member; turns go on. Any thread.
+     *
+     * @param wanted the only one that will do; empty for any
+     * @return fails with IllegalArgumentException where nobody is ready, or soon
+     */
+    CompletableFuture<String> successor(Optional<String> wanted) {
+        CompletableFuture<String> found = new CompletableFuture<>();
+        run(
+                () -> {
+                    Serving now = serving;
+                    if (now == null) {
+                        found.completeExceptionally(notInOffice());
+                    } else {
+                        now.seek(wanted, found);
+                    }
+                });
+        return found;
+    }
+
+    /**
      * Hands the office over; turns are held already. Any thread.
      *
      * @return fails with IllegalArgumentException where that is not possible; done once the order
      *     is under way
      */
-    CompletableFuture<Void> handOver(Optional<String> to) {
+    CompletableFuture<Void> handOver(String to) {
         CompletableFuture<Void> done = new CompletableFuture<>();
         run(
                 () -> {
                     Serving now = serving;
                     if (now == null) {
-                        done.completeExceptionally(
-                                new IllegalArgumentException(
-                                        "member " + parts.name() + " is not in office"));
+                        done.completeExceptionally(notInOffice());
                         return;
                     }
                     try {
-                        now.handOver(
-                                to.or(() -> now.core().ready().stream().findFirst())
-                                        .orElseThrow(
-                                                () ->
-                                                        new IllegalArgumentException(
-                                                                "no member is ready to take"
-                                                                        + " over")));
+                        now.handOver(to);
                         done.complete(null);
                     } catch (IllegalArgumentException e) {
                         done.completeExceptionally(e);
                     }
                 });
         return done;
+    }
+
+    private IllegalArgumentException notInOffice() {
+        return new IllegalArgumentException("member " + parts.name() + " is not in office");
     }
 
     /** Clients are told this address from the next head on. Any thread. */

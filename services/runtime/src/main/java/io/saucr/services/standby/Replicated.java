@@ -127,6 +127,10 @@ final class Replicated implements Finality {
     private final CountDownLatch over = new CountDownLatch(1);
     private final AtomicBoolean writingBase = new AtomicBoolean();
     private volatile SegmentId applied = SegmentId.NONE;
+
+    /** The newest that was told to be named. */
+    private volatile SegmentId told = SegmentId.NONE;
+
     private volatile long foldAtBytes;
     private volatile Listener listener;
     private StandbyHead head;
@@ -166,6 +170,7 @@ final class Replicated implements Finality {
 
     /** The head names this segment, which the folder holds. */
     void apply(SegmentId upTo) {
+        told = upTo;
         orders.add(new Order.Apply(upTo));
     }
 
@@ -217,6 +222,15 @@ final class Replicated implements Finality {
                         ? folder.baseBytes() + folder.bytesAboveBase()
                         : folder.bytesBetween(from, upTo.number());
         return left < LITTLE_BYTES;
+    }
+
+    /**
+     * The newest segment that was named, where the state is as of it, or will be in a moment; else
+     * 0. Any thread.
+     */
+    long warmUpTo() {
+        SegmentId upTo = told;
+        return isWarm(upTo) ? upTo.number() : 0;
     }
 
     @Override

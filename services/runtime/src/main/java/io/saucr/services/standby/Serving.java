@@ -49,6 +49,9 @@ final class Serving {
     /** So many bytes are under way to a standby that catches up. */
     private static final long AHEAD_BYTES = 8L << 20;
 
+    /** So long a successor may still read its state, while turns go on. */
+    private static final long READING_MILLIS = 5_000;
+
     /** What the office asks of its member, on the member's thread. */
     interface Member {
 
@@ -72,6 +75,10 @@ final class Serving {
             this.next = next;
         }
     }
+
+    /** A successor that is sought. */
+    private record Sought(
+            Optional<String> wanted, long untilMillis, CompletableFuture<String> found) {}
 
     private record Recent(Segment segment, long cutNanos) {}
 
@@ -115,6 +122,7 @@ final class Serving {
     /** What puts segments into the store that members share, where they do. */
     private final Optional<Sharing> sharing;
 
+    private Optional<Sought> sought = Optional.empty();
     private Optional<String> handTo = Optional.empty();
 
     // Of the store's thread.
@@ -409,6 +417,7 @@ final class Serving {
         if (starts != null) {
             starts.completeExceptionally(cause);
         }
+        sought.ifPresent(it -> it.found().completeExceptionally(cause));
         followers.values().forEach(it -> it.link.close(reason));
         followers.clear();
     }
@@ -475,7 +484,12 @@ final class Serving {
         if (over) {
             return;
         }
-        followers.forEach((name, it) -> core.heard(name, it.link.lastHeardNanos() / 1_000_000));
+        followers.forEach(
+                (name, it) -> {
+                    core.heard(name, it.link.lastHeardNanos() / 1_000_000);
+                    it.link.lastHeartbeat().ifPresent(beat -> core.hasState(name, beat.state()));
+                });
+        sought.ifPresent(this::seek);
         look();
         perform(core.tick(now()));
         followers.values().forEach(this::feed);
@@ -619,14 +633,41 @@ final class Serving {
     // ---- handing over
 
     /**
+     * Finds who takes over, for whom it is waited a while where he only reads his state still:
+     * nobody would be answered meanwhile, and here all are.
+     *
+     * @param found fails with IllegalArgumentException where nobody is ready
+     */
+    void seek(Optional<String> wanted, CompletableFuture<String> found) {
+        seek(new Sought(wanted, now() + READING_MILLIS, found));
+    }
+
+    private void seek(Sought asked) {
+        sought = Optional.empty();
+        try {
+            Optional<String> found = core.successor(asked.wanted(), now() < asked.untilMillis());
+            if (found.isPresent()) {
+                asked.found().complete(found.get());
+            } else {
+                sought = Optional.of(asked);
+            }
+        } catch (IllegalArgumentException e) {
+            asked.found().completeExceptionally(e);
+        }
+    }
+
+    /**
      * Hands over once all turns are named; turns are held meanwhile.
      *
-     * @throws IllegalArgumentException where that member is not ready
+     * @throws IllegalArgumentException where that member is not ready any more
      */
     void handOver(String to) {
         if (!core.ready().contains(to)) {
             throw new IllegalArgumentException(
-                    "member " + to + " is not ready to take over; ready are " + core.ready());
+                    "member "
+                            + to
+                            + " is not ready to take over any more; ready are "
+                            + core.ready());
         }
         handTo = Optional.of(to);
         cutAtOnce();

@@ -559,8 +559,11 @@ public final class StandbyService implements RunningService {
         handing = done;
         boolean handed = false;
         try {
+            // Turns go on until somebody could answer in this member's place.
+            String successor =
+                    member.successor(to).orTimeout(HANDOVER_SECONDS, TimeUnit.SECONDS).join();
             now.hold(true);
-            member.handOver(to).join();
+            member.handOver(successor).join();
             done.orTimeout(HANDOVER_SECONDS, TimeUnit.SECONDS).join();
             handed = true;
         } catch (CompletionException e) {

@@ -37,7 +37,7 @@ final class Member implements MemberListener, AutoCloseable {
     final List<Told> told = new CopyOnWriteArrayList<>();
     final ExecutorService turns = Executors.newSingleThreadExecutor();
 
-    /** What its heartbeats say is committed: one more each time. */
+    /** As of which segment its heartbeats say its state is: one more each time. */
     final AtomicLong beats = new AtomicLong();
 
     Member(Transport transport, NetOptions options, MemberFrame.Hello self) throws IOException {

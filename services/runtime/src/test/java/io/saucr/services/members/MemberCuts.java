@@ -242,7 +242,7 @@ public final class MemberCuts {
             if (receiver == null) {
                 wrong(frame + " on a link that is not up");
             } else if (frame instanceof MemberFrame.Heartbeat beat) {
-                if (beat.committed() == Long.parseLong(self.member())) {
+                if (beat.state() == Long.parseLong(self.member())) {
                     wrong("its own heartbeat came back");
                 }
             } else {

@@ -261,7 +261,7 @@ class MemberLinksTest {
             sent++;
             up.send(large);
             while (one.frames().size() < sent) {
-                long beat = there.lastHeartbeat().map(MemberFrame.Heartbeat::committed).orElse(0L);
+                long beat = there.lastHeartbeat().map(MemberFrame.Heartbeat::state).orElse(0L);
                 if (beat != newest && up.unsentBytes() > 0) {
                     newest = beat;
                     during++;
@@ -292,8 +292,8 @@ class MemberLinksTest {
         long stuck = up.unsentBytes();
         assertThat(stuck).isGreaterThan(1 << 20);
         // Longer than the silence for which a member is given up, by what the other one says.
-        long beats = up.lastHeartbeat().map(MemberFrame.Heartbeat::committed).orElse(0L);
-        Awaited.until("beats", () -> up.lastHeartbeat().get().committed() > beats + 5);
+        long beats = up.lastHeartbeat().map(MemberFrame.Heartbeat::state).orElse(0L);
+        Awaited.until("beats", () -> up.lastHeartbeat().get().state() > beats + 5);
         assertThat(one.frames()).isEmpty();
         hold.countDown();
         Awaited.until("all", () -> one.frames().size() == 64);

@@ -1,6 +1,7 @@
 package io.saucr.services.standby;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.saucr.services.Address;
@@ -95,6 +96,59 @@ class ColdStandbyTest {
 
     @TempDir private Path work;
 
+    private Services place(String server, String folder) {
+        return Services.at(server + "/large")
+                .folder(work.resolve(folder))
+                .listen(new Address("127.0.0.1", 0));
+    }
+
+    /** Nobody would be answered by it: all are answered by the primary until its state is read. */
+    @Test
+    void aHandoverWaitsForAStandbyThatReadsItsState() throws Exception {
+        Gate reading = new Gate();
+        try (TestServer server = new TestServer(Files.createDirectories(work.resolve("server")));
+                RunningService one =
+                        place(server.connect(), "one").run(Large::new, Protection.standby());
+                Client client = Services.at(server.connect() + "/large").client("asker")) {
+            for (int key = 0; key < ENTRIES; key++) {
+                assertThat(get(put(client, key, ENTRY_BYTES)).entries()).isEqualTo(key + 1);
+            }
+            VALUES.set(reading);
+            RunningService two =
+                    place(server.connect(), "two").run(Large::new, Protection.standby());
+            try {
+                assertThat(reading.entered.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+                VALUES.set(null);
+                String member = two.status().member().member();
+                await().atMost(PATIENCE)
+                        .until(
+                                () ->
+                                        one.status().member().followers().getOrDefault(member, 0L)
+                                                >= ENTRIES);
+                // Said by name, where it does not come to an end.
+                assertThatThrownBy(() -> one.handOver(Optional.of(member)))
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessageContaining(
+                                "member "
+                                        + member
+                                        + " is not ready to take over: it reads its state still");
+                CompletableFuture<Void> handed =
+                        CompletableFuture.runAsync(() -> one.handOver(Optional.empty()));
+                assertThat(get(put(client, ENTRIES, 1))).isEqualTo(new Done(ENTRIES + 1));
+                assertThat(handed).isNotDone();
+                assertThat(one.status().member().role()).isEqualTo("primary");
+                reading.open.countDown();
+                assertThat(get(handed)).isNull();
+                assertThat(get(put(client, ENTRIES + 1, 1))).isEqualTo(new Done(ENTRIES + 2));
+                assertThat(two.status().member().role()).isEqualTo("primary");
+            } finally {
+                VALUES.set(null);
+                reading.open.countDown();
+                two.close();
+            }
+        }
+    }
+
     /**
      * It could write the head, and would let all wait until its state is read; until then whoever
      * is suspected may go on.
@@ -129,10 +183,7 @@ class ColdStandbyTest {
                 }
                 VALUES.set(reading);
                 try (RunningService two =
-                        Services.at(place)
-                                .folder(work.resolve("two"))
-                                .listen(new Address("127.0.0.1", 0))
-                                .run(Large::new, Protection.standby())) {
+                        place(server.connect(), "two").run(Large::new, Protection.standby())) {
                     await().atMost(PATIENCE).until(() -> two.status().member().stored() >= ENTRIES);
                     assertThat(reading.entered.await(PATIENCE.toSeconds(), TimeUnit.SECONDS))
                             .isTrue();

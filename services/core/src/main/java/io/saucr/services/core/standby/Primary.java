@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -133,6 +134,16 @@ public final class Primary {
 
         /** Whether it has had the newest segment that was named, since it was linked. */
         boolean caughtUp;
+
+        /** Number of that segment. */
+        long caughtUpAt;
+
+        /** As of which segment its state is, or will be in a moment. */
+        long state;
+
+        boolean isWarm() {
+            return state >= caughtUpAt;
+        }
     }
 
     private final Rules rules;
@@ -285,13 +296,27 @@ public final class Primary {
         }
     }
 
+    /**
+     * A standby's state is as of this segment, or will be in a moment; 0 while it has still to be
+     * read.
+     */
+    public void hasState(String other, long number) {
+        Copy copy = others.get(other);
+        if (copy != null) {
+            copy.state = number;
+        }
+    }
+
     /** A standby wrote all segments up to this one, which may be lost with its power. */
     public List<Action> written(String other, long number, long nowMillis) {
         Copy copy = others.get(other);
         if (copy != null && number <= newest.number()) {
             copy.heardMillis = nowMillis;
             copy.written = Math.max(copy.written, number);
-            copy.caughtUp |= copy.written >= head.segment().number();
+            if (!copy.caughtUp && copy.written >= head.segment().number()) {
+                copy.caughtUp = true;
+                copy.caughtUpAt = head.segment().number();
+            }
         }
         return advance(nowMillis);
     }
@@ -321,19 +346,66 @@ public final class Primary {
     }
 
     /**
+     * Who would take over at once.
+     *
+     * @param wanted the only one that will do; empty for any
+     * @param waits whether a member that only has to read its state is waited for
+     * @return empty where a member is to be waited for
+     * @throws IllegalArgumentException where nobody would: says of whom it could be why not
+     */
+    public Optional<String> successor(Optional<String> wanted, boolean waits) {
+        Set<String> ready = ready();
+        Optional<String> now =
+                wanted.isPresent() ? wanted.filter(ready::contains) : ready.stream().findFirst();
+        if (now.isPresent()) {
+            return now;
+        }
+        boolean reads =
+                wanted.isPresent()
+                        ? reads(others.get(wanted.get()))
+                        : others.values().stream().anyMatch(Primary::reads);
+        if (reads && waits) {
+            return Optional.empty();
+        }
+        List<String> why = new ArrayList<>();
+        if (wanted.isEmpty()) {
+            others.keySet().forEach(it -> why.add(notReady(it)));
+        }
+        throw new IllegalArgumentException(
+                wanted.isPresent()
+                        ? notReady(wanted.get()) + "; ready are " + ready
+                        : "no member is ready to take over"
+                                + (why.isEmpty() ? "" : ": " + String.join("; ", why)));
+    }
+
+    private static boolean reads(Copy copy) {
+        return copy != null && copy.caughtUp && !copy.isWarm();
+    }
+
+    private String notReady(String other) {
+        Copy copy = others.get(other);
+        String why;
+        if (copy == null) {
+            why = "it is not linked";
+        } else if (!reads(copy)) {
+            why = "it has not all segments yet";
+        } else {
+            why = "it reads its state still";
+        }
+        return "member " + other + " is not ready to take over: " + why;
+    }
+
+    /**
      * Hands the office over once all that was cut is named; nothing may be cut from now on.
      *
-     * @throws IllegalArgumentException where that member is not linked, or has not all segments yet
+     * @throws IllegalArgumentException where that member is not linked, has not all segments yet,
+     *     or reads its state still
      */
     public List<Action> handOver(String to, long nowMillis) {
         Copy copy = others.get(to);
-        if (copy == null || !copy.caughtUp) {
-            throw new IllegalArgumentException(
-                    "member "
-                            + to
-                            + (copy == null ? " is not linked" : " has not all segments yet")
-                            + "; ready are "
-                            + ready());
+        // Of what was cut last it may have nothing yet.
+        if (copy == null || !copy.caughtUp || !copy.isWarm()) {
+            throw new IllegalArgumentException(notReady(to) + "; ready are " + ready());
         }
         handTo = Optional.of(to);
         handMillis = Long.MAX_VALUE;
@@ -641,12 +713,16 @@ public final class Primary {
         return rules.fast() && others.values().stream().anyMatch(it -> counts(it, nowMillis));
     }
 
-    /** Members that have all that is named, and may be handed the office once it is forced. */
+    /**
+     * Members that have all that is named, and their state read: they may be handed the office once
+     * it is forced.
+     */
     public SortedSet<String> ready() {
         SortedSet<String> all = new TreeSet<>();
         others.forEach(
                 (name, copy) -> {
-                    if (copy.linked && copy.caughtUp && copy.written >= head.segment().number()) {
+                    boolean has = copy.caughtUp && copy.written >= head.segment().number();
+                    if (copy.linked && has && copy.isWarm()) {
                         all.add(name);
                     }
                 });

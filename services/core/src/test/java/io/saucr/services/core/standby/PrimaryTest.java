@@ -48,11 +48,12 @@ class PrimaryTest {
         return new Primary(new Primary.Rules(copies, strict, fast, SILENT, LATE), TAKEN, 7);
     }
 
-    /** With B linked, which has all. */
+    /** With B linked, which has all, and its state read. */
     private static Primary pair(boolean strict, boolean fast) {
         Primary primary = primary(2, strict, fast);
         primary.linked(B, 0);
         assertThat(primary.forced(B, 3, 0)).isEmpty();
+        primary.hasState(B, 3);
         return primary;
     }
 
@@ -736,9 +737,76 @@ class PrimaryTest {
         primary.linked(C, 0);
         assertThat(primary.ready()).containsExactly(B);
         assertThatThrownBy(() -> primary.handOver(C, 1))
-                .hasMessage("member " + C + " has not all segments yet; ready are [" + B + "]");
+                .hasMessage(
+                        "member "
+                                + C
+                                + " is not ready to take over: it has not all segments yet; ready"
+                                + " are ["
+                                + B
+                                + "]");
         assertThatThrownBy(() -> primary.handOver("000000000000000d", 1))
-                .hasMessageContaining("is not linked; ready are [" + B + "]");
+                .hasMessageContaining("it is not linked; ready are [" + B + "]");
+    }
+
+    /** It has all, and would let everybody wait until that is read. */
+    @Test
+    void whoReadsItsStateStillIsWaitedForAndNoSuccessor() {
+        Primary primary = primary(2, false, false);
+        primary.linked(B, 0);
+        // What it said of an older segment before it had all.
+        primary.hasState(B, 2);
+        assertThat(primary.forced(B, 3, 0)).isEmpty();
+        assertThat(primary.ready()).isEmpty();
+        assertThatThrownBy(() -> primary.handOver(B, 1))
+                .hasMessage(
+                        "member "
+                                + B
+                                + " is not ready to take over: it reads its state still; ready are"
+                                + " []");
+        assertThat(primary.successor(Optional.of(B), true)).isEmpty();
+        assertThat(primary.successor(Optional.empty(), true)).isEmpty();
+        assertThatThrownBy(() -> primary.successor(Optional.of(B), false))
+                .hasMessageContaining("it reads its state still; ready are []");
+        assertThatThrownBy(() -> primary.successor(Optional.empty(), false))
+                .hasMessage(
+                        "no member is ready to take over: member "
+                                + B
+                                + " is not ready to take over: it reads its state still");
+        primary.hasState(B, 3);
+        assertThat(primary.successor(Optional.of(B), true)).contains(B);
+        assertThat(primary.successor(Optional.empty(), false)).contains(B);
+        // A later segment makes it no colder, unless it says so.
+        assertThat(primary.cut(segment(4), 40, 1)).isEmpty();
+        assertThat(primary.forced(4, 2)).isEmpty();
+        assertThat(primary.forced(B, 4, 2)).hasSize(1);
+        assertThat(primary.wrote(8, 3)).hasSize(1);
+        assertThat(primary.ready()).containsExactly(B);
+        primary.hasState(B, 0);
+        assertThat(primary.ready()).isEmpty();
+        primary.hasState(B, 4);
+        assertThat(primary.handOver(B, 4)).hasSize(1);
+    }
+
+    @Test
+    void nobodyIsWaitedForWhoHasMoreThanItsStateToRead() {
+        Primary primary = primary(2, false, false);
+        assertThatThrownBy(() -> primary.successor(Optional.empty(), true))
+                .hasMessage("no member is ready to take over");
+        assertThatThrownBy(() -> primary.successor(Optional.of(B), true))
+                .hasMessageContaining("it is not linked; ready are []");
+        primary.linked(B, 0);
+        assertThatThrownBy(() -> primary.successor(Optional.empty(), true))
+                .hasMessageContaining("it has not all segments yet");
+        // One is ready, and whoever is not does not matter, unless it is the one.
+        primary.linked(C, 0);
+        assertThat(primary.forced(B, 3, 0)).isEmpty();
+        assertThat(primary.forced(C, 3, 0)).isEmpty();
+        primary.hasState(C, 3);
+        assertThat(primary.successor(Optional.empty(), true)).contains(C);
+        assertThat(primary.successor(Optional.of(B), true)).isEmpty();
+        // Of one that is gone nothing is known.
+        primary.hasState("000000000000000d", 3);
+        assertThat(primary.ready()).containsExactly(C);
     }
 
     // ---- figures

@@ -96,6 +96,10 @@ final class StandbyWorld {
     private static final int LATE_MILLIS = 150;
     private static final int LINK_TIMEOUT_MILLIS = 1_000;
     private static final int BEAT_MILLIS = 50;
+
+    /** So long a member that starts reads its state. */
+    private static final int READS_MILLIS = 200;
+
     private static final int MOST_CUTS = 4;
     private static final int LATEST_REQUEST_MILLIS = 2_000;
 
@@ -528,6 +532,10 @@ final class StandbyWorld {
         long dialled;
         long fetching;
         long verified;
+
+        /** Until then it reads its state. */
+        long readMillis;
+
         SegmentId committed;
         boolean sawNoHead;
         final ArrayDeque<Runnable> deferred = new ArrayDeque<>();
@@ -574,6 +582,7 @@ final class StandbyWorld {
             }
             up = true;
             life++;
+            readMillis = now + READS_MILLIS;
             paused = false;
             deferred.clear();
             halted = null;
@@ -1527,7 +1536,10 @@ final class StandbyWorld {
                 return;
             }
             switch (message.kind()) {
-                case BEAT -> primary.heard(other, time);
+                case BEAT -> {
+                    primary.heard(other, time);
+                    primary.hasState(other, message.number());
+                }
                 case WRITTEN -> member.act(this, primary.written(other, message.number(), time));
                 case STORED -> member.act(this, primary.forced(other, message.number(), time));
                 case FETCH -> stream(conn, message.number());
@@ -1830,11 +1842,14 @@ final class StandbyWorld {
                     close(member);
                     continue;
                 }
-                long waiting =
-                        side == 1 && primary.office != null
-                                ? primary.office.primary.waitingMillis(primary.time())
-                                : 0;
-                send(member, Message.of(Kind.BEAT, waiting));
+                // A primary says how long the head lets it wait, a standby how far its state is.
+                long says = 0;
+                if (side == 0) {
+                    says = now < member.readMillis ? 0 : member.verified;
+                } else if (primary.office != null) {
+                    says = primary.office.primary.waitingMillis(primary.time());
+                }
+                send(member, Message.of(Kind.BEAT, says));
             }
             after(BEAT_MILLIS, this::beat);
         }
