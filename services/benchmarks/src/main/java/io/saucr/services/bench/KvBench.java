@@ -5,6 +5,7 @@ import io.saucr.services.bench.KvServer.Mark;
 import io.saucr.services.bench.KvServer.Role;
 import io.saucr.services.bench.Rounds.Measurement;
 import io.saucr.services.bench.RoundsReport.Figure;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -166,7 +167,9 @@ final class KvBench implements Callable<Integer> {
             names = "--warm-up",
             paramLabel = "SECONDS",
             defaultValue = "5",
-            description = "Before what counts (default: ${DEFAULT-VALUE}).")
+            description =
+                    "Before what counts, of the first workload and in it; of each other a tenth"
+                            + " (default: ${DEFAULT-VALUE}).")
     private double warmUp;
 
     @Option(
@@ -260,9 +263,12 @@ final class KvBench implements Callable<Integer> {
         Map<String, Double> figures = new LinkedHashMap<>();
         Map<Part, Window> windows = new LinkedHashMap<>();
         Optional<Path> segments;
-        try (KvCluster cluster = store.open(folder)) {
+        try (KvCluster cluster = store.open(folder);
+                TalkingProcess load = load(cluster, folder)) {
+            double before = warmUp;
             for (Part part : parts) {
-                windows.put(part, run(cluster, folder, part, figures));
+                windows.put(part, run(cluster, load, part, before, figures));
+                before = warmUp / 10;
             }
             segments = cluster.segments();
         }
@@ -272,39 +278,42 @@ final class KvBench implements Callable<Integer> {
         return figures;
     }
 
-    private Window run(KvCluster cluster, Path folder, Part part, Map<String, Double> figures)
-            throws Exception {
+    private TalkingProcess load(KvCluster cluster, Path folder) throws IOException {
         List<String> arguments = new ArrayList<>(cluster.forClients());
-        arguments.add(Integer.toString(part.clients));
-        arguments.add(Double.toString(part.workload.puts / 100.0));
         arguments.add(Integer.toString(keys));
         arguments.add(Integer.toString(valueBytes));
-        arguments.add(Double.toString(warmUp));
-        arguments.add(Double.toString(seconds));
-        try (TalkingProcess load =
-                new TalkingProcess(
-                        folder.resolve("log-of-clients"),
-                        List.of("-Xms256m", "-Xmx512m"),
-                        KvLoad.class,
-                        arguments.toArray(String[]::new))) {
-            String unused = load.next(KvLoad.WARM);
-            Mark from = cluster.mark();
-            double answering = cluster.answering().toNanos();
-            double all = cluster.all().toNanos();
-            load.tell();
-            KvLoad.Result result = new ObjectMapper().readValue(load.next(), KvLoad.Result.class);
-            answering = cluster.answering().toNanos() - answering;
-            all = cluster.all().toNanos() - all;
-            Mark to = cluster.mark();
-            double operations = result.operations();
-            figures.put(part.in(OPERATIONS), operations / result.seconds());
-            figures.put(part.in(MEDIAN), result.p50Micros());
-            figures.put(part.in(TAIL), result.p99Micros());
-            figures.put(part.in(ANSWERING), answering / 1e3 / operations);
-            figures.put(part.in(ALL), all / 1e3 / operations);
-            figures.put(part.in(MEMORY), cluster.mostMemory() / 1e6);
-            return new Window(from, to, result.puts(), result.seconds());
-        }
+        return new TalkingProcess(
+                folder.resolve("log-of-clients"),
+                List.of("-Xms256m", "-Xmx512m"),
+                KvLoad.class,
+                arguments.toArray(String[]::new));
+    }
+
+    private Window run(
+            KvCluster cluster,
+            TalkingProcess load,
+            Part part,
+            double before,
+            Map<String, Double> figures)
+            throws Exception {
+        load.tell(part.clients + " " + part.workload.puts / 100.0 + " " + before);
+        String unused = load.next(KvLoad.WARM);
+        Mark from = cluster.mark();
+        double answering = cluster.answering().toNanos();
+        double all = cluster.all().toNanos();
+        load.tell(Double.toString(seconds));
+        KvLoad.Result result = new ObjectMapper().readValue(load.next(), KvLoad.Result.class);
+        answering = cluster.answering().toNanos() - answering;
+        all = cluster.all().toNanos() - all;
+        Mark to = cluster.mark();
+        double operations = result.operations();
+        figures.put(part.in(OPERATIONS), operations / result.seconds());
+        figures.put(part.in(MEDIAN), result.p50Micros());
+        figures.put(part.in(TAIL), result.p99Micros());
+        figures.put(part.in(ANSWERING), answering / 1e3 / operations);
+        figures.put(part.in(ALL), all / 1e3 / operations);
+        figures.put(part.in(MEMORY), cluster.mostMemory() / 1e6);
+        return new Window(from, to, result.puts(), result.seconds());
     }
 
     private static void checkpoints(

@@ -28,13 +28,16 @@ import org.HdrHistogram.Histogram;
  * The process of the clients, as an application has them: many that each wait for their answer, on
  * one connection of the store's own client. They get and put keys one after the other, by the
  * store's asynchronous calls, so that no thread of a client costs more than the store does. All
- * keys are put before. It says {@code warm} and goes on; what follows the line that it is sent then
- * counts.
+ * keys are put before. Each line that it is sent is one load: clients, the share of puts, seconds
+ * that do not count. It says {@code warm} and goes on; what follows the next line, the seconds that
+ * count, is measured. One process for all loads of a store: what counts is not the compiling of a
+ * client.
  */
 final class KvLoad {
 
     static final String WARM = "warm";
     private static final double YCSB_SKEW = 0.99;
+    private static final int AT_ONCE = 20;
 
     /** Longest time that counts, in microseconds. */
     private static final long MOST_MICROS = 60_000_000;
@@ -66,35 +69,40 @@ final class KvLoad {
     private final int keys;
     private final byte[] value;
     private final double[] upTo;
-    private final Histogram answered = new ConcurrentHistogram(MOST_MICROS, 3);
-    private final LongAdder puts = new LongAdder();
-    private volatile boolean counting;
-    private volatile boolean over;
-    private final AtomicReference<Throwable> failure = new AtomicReference<>();
+    private final Store store;
 
-    private KvLoad(int keys, int valueBytes) {
+    private KvLoad(Store store, int keys, int valueBytes) {
+        this.store = store;
         this.keys = keys;
         value = new byte[valueBytes];
         upTo = popularity(keys);
     }
 
     /**
-     * Loads.
+     * Loads until its input ends.
      *
-     * @param arguments {@code services} or {@code hazelcast}; addresses; clients; share of puts;
-     *     keys; bytes of a value; seconds before that do not count; seconds that do
+     * @param arguments {@code services} or {@code hazelcast}; addresses; keys; bytes of a value
      */
     public static void main(String[] arguments) throws Exception {
-        int clients = Integer.parseInt(arguments[2]);
-        KvLoad load = new KvLoad(Integer.parseInt(arguments[4]), Integer.parseInt(arguments[5]));
-        Result result =
-                load.run(
+        KvLoad load =
+                new KvLoad(
                         store(arguments[0], arguments[1]),
-                        clients,
-                        Double.parseDouble(arguments[3]),
-                        Double.parseDouble(arguments[6]),
-                        Double.parseDouble(arguments[7]));
-        System.out.println(new ObjectMapper().writeValueAsString(result));
+                        Integer.parseInt(arguments[2]),
+                        Integer.parseInt(arguments[3]));
+        load.putAll();
+        BufferedReader in =
+                new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        ObjectMapper mapper = new ObjectMapper();
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            String[] each = line.split(" ");
+            Running running =
+                    load.new Running(Integer.parseInt(each[0]), Double.parseDouble(each[1]));
+            running.begin();
+            Thread.sleep(Math.round(Double.parseDouble(each[2]) * 1_000));
+            System.out.println(WARM);
+            double seconds = Double.parseDouble(in.readLine());
+            System.out.println(mapper.writeValueAsString(running.count(seconds)));
+        }
         Runtime.getRuntime().halt(0);
     }
 
@@ -154,57 +162,71 @@ final class KvLoad {
         }
     }
 
-    private Result run(Store store, int clients, double putShare, double warmUp, double seconds)
-            throws Exception {
-        for (int key = 0; key < keys; key += clients) {
+    private void putAll() {
+        for (int key = 0; key < keys; key += AT_ONCE) {
             CompletableFuture.allOf(
-                            IntStream.range(key, Math.min(keys, key + clients))
+                            IntStream.range(key, Math.min(keys, key + AT_ONCE))
                                     .mapToObj(
                                             it -> store.put(name(it), value).toCompletableFuture())
                                     .toArray(CompletableFuture[]::new))
                     .join();
         }
-        List<Asker> askers =
-                IntStream.range(0, clients)
-                        .mapToObj(client -> new Asker(store, client, putShare))
-                        .toList();
-        askers.forEach(Asker::ask);
-        Thread.sleep(Math.round(warmUp * 1_000));
-        System.out.println(WARM);
-        BufferedReader in =
-                new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        String unused = in.readLine();
-        long begun = System.nanoTime();
-        counting = true;
-        Thread.sleep(Math.round(seconds * 1_000));
-        over = true;
-        double took = (System.nanoTime() - begun) / 1e9;
-        for (Asker asker : askers) {
-            asker.ended.join();
+    }
+
+    /** One load. */
+    private final class Running {
+
+        private final Histogram answered = new ConcurrentHistogram(MOST_MICROS, 3);
+        private final LongAdder puts = new LongAdder();
+        private final AtomicReference<Throwable> failure = new AtomicReference<>();
+        private final List<Asker> askers;
+        private volatile boolean counting;
+        private volatile boolean over;
+
+        Running(int clients, double putShare) {
+            askers =
+                    IntStream.range(0, clients)
+                            .mapToObj(client -> new Asker(this, client, putShare))
+                            .toList();
         }
-        if (failure.get() != null) {
-            throw new IOException("a client failed: " + failure.get(), failure.get());
+
+        void begin() {
+            askers.forEach(Asker::ask);
         }
-        return new Result(
-                answered.getTotalCount(),
-                puts.sum(),
-                took,
-                answered.getValueAtPercentile(50),
-                answered.getValueAtPercentile(99),
-                answered.getMaxValue());
+
+        Result count(double seconds) throws Exception {
+            long begun = System.nanoTime();
+            counting = true;
+            Thread.sleep(Math.round(seconds * 1_000));
+            over = true;
+            double took = (System.nanoTime() - begun) / 1e9;
+            for (Asker asker : askers) {
+                asker.ended.join();
+            }
+            if (failure.get() != null) {
+                throw new IOException("a client failed: " + failure.get(), failure.get());
+            }
+            return new Result(
+                    answered.getTotalCount(),
+                    puts.sum(),
+                    took,
+                    answered.getValueAtPercentile(50),
+                    answered.getValueAtPercentile(99),
+                    answered.getMaxValue());
+        }
     }
 
     /** One client. Its calls follow one another, each on the thread that tells of the last one. */
     private final class Asker {
 
-        private final Store store;
+        private final Running running;
         private final double putShare;
         private final SplittableRandom random;
         private final byte[] written = value.clone();
         final CompletableFuture<Void> ended = new CompletableFuture<>();
 
-        Asker(Store store, int client, double putShare) {
-            this.store = store;
+        Asker(Running running, int client, double putShare) {
+            this.running = running;
             this.putShare = putShare;
             random = new SplittableRandom(client);
         }
@@ -212,7 +234,7 @@ final class KvLoad {
         void ask() {
             String key = name(choose(random));
             boolean put = random.nextDouble() < putShare;
-            boolean counts = counting;
+            boolean counts = running.counting;
             long begun = System.nanoTime();
             CompletionStage<?> answer;
             if (put) {
@@ -225,15 +247,15 @@ final class KvLoad {
                     answer.whenComplete(
                             (done, failed) -> {
                                 if (failed != null) {
-                                    failure.compareAndSet(null, failed);
-                                } else if (counts && !over) {
-                                    answered.recordValue(
+                                    running.failure.compareAndSet(null, failed);
+                                } else if (counts && !running.over) {
+                                    running.answered.recordValue(
                                             Math.min(
                                                     MOST_MICROS,
                                                     (System.nanoTime() - begun) / 1_000));
-                                    puts.add(put ? 1 : 0);
+                                    running.puts.add(put ? 1 : 0);
                                 }
-                                if (over || failure.get() != null) {
+                                if (running.over || running.failure.get() != null) {
                                     ended.complete(null);
                                 } else {
                                     ask();

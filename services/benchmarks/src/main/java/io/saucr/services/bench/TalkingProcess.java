@@ -7,6 +7,7 @@ import java.io.InputStreamReader;
 import java.io.OutputStreamWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,9 +16,13 @@ import java.util.Locale;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /** A JVM that is told and answers line by line. Used by one thread. */
 final class TalkingProcess implements AutoCloseable {
+
+    /** In which Linux counts a thread's time. */
+    private static final int TICKS_PER_SECOND = 100;
 
     private static final long PATIENCE_SECONDS = 180;
 
@@ -109,13 +114,50 @@ final class TalkingProcess implements AutoCloseable {
 
     /** Sends an empty line. */
     void tell() throws IOException {
+        tell("");
+    }
+
+    /** Sends a line. */
+    void tell(String line) throws IOException {
+        in.write(line);
         in.newLine();
         in.flush();
     }
 
-    /** How long it has run on processors, of all its threads. */
-    Duration processorTime() {
-        return process.info().totalCpuDuration().orElse(Duration.ZERO);
+    /**
+     * How long it has run on processors, of all its threads but those that compile, where the
+     * system tells them apart (Linux): what they do comes to an end.
+     */
+    Duration processorTime() throws IOException {
+        return process.info().totalCpuDuration().orElse(Duration.ZERO).minus(compiling());
+    }
+
+    private Duration compiling() throws IOException {
+        Path tasks = Path.of("/proc", Long.toString(process.pid()), "task");
+        if (!Files.exists(tasks)) {
+            return Duration.ZERO;
+        }
+        long ticks = 0;
+        try (Stream<Path> all = Files.list(tasks)) {
+            for (Path task : all.toList()) {
+                try {
+                    ticks += ticksIfCompiles(Files.readString(task.resolve("stat")));
+                } catch (NoSuchFileException e) {
+                    // That thread has ended.
+                }
+            }
+        }
+        return Duration.ofMillis(ticks * 1_000 / TICKS_PER_SECOND);
+    }
+
+    /** Of one thread: {@code tid (name) state ...}, of which fields 14 and 15 are its times. */
+    private static long ticksIfCompiles(String stat) {
+        String name = stat.substring(stat.indexOf('(') + 1, stat.lastIndexOf(')'));
+        if (!name.startsWith("C1 Compiler") && !name.startsWith("C2 Compiler")) {
+            return 0;
+        }
+        String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+        return Long.parseLong(fields[11]) + Long.parseLong(fields[12]);
     }
 
     /** What it holds in memory at most, in bytes; 0 where the system does not say. */
