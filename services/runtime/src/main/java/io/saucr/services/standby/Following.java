@@ -252,7 +252,7 @@ final class Following {
                 into -> {
                     boolean keeps = false;
                     try {
-                        keeps = !over && keep(segment, into);
+                        keeps = !over && isKept(keep(segment, into));
                     } finally {
                         kept.complete(keeps);
                     }
@@ -267,20 +267,34 @@ final class Following {
         }
     }
 
-    private boolean keep(Segment segment, MemberFolder into) throws IOException {
-        SegmentId id = segment.id();
-        switch (core.arrived(id, segment.header().previous())) {
-            case KNOWN -> {
-                return true;
+    private Standby.Arrival keep(Segment segment, MemberFolder into) throws IOException {
+        return put(core.arrived(segment.id(), segment.header().previous()), segment, into);
+    }
+
+    /**
+     * Keeps a segment as was decided.
+     *
+     * @return what became of it: where a base from the store came in between, the segment does not
+     *     follow any more, and nothing was changed
+     */
+    static Standby.Arrival put(Standby.Arrival arrival, Segment segment, MemberFolder into)
+            throws IOException {
+        try {
+            if (arrival == Standby.Arrival.REPLACE) {
+                into.dropAfter(segment.id().number() - 1);
             }
-            case REPLACE -> into.dropAfter(id.number() - 1);
-            case APPEND -> {}
-            case GAP, REFUSE -> {
-                return false;
+            if (isKept(arrival) && arrival != Standby.Arrival.KNOWN) {
+                into.append(segment);
             }
+            return arrival;
+        } catch (IllegalArgumentException e) {
+            LOG.info("segment {} comes too late: {}", segment.id(), e.getMessage());
+            return Standby.Arrival.GAP;
         }
-        into.append(segment);
-        return true;
+    }
+
+    private static boolean isKept(Standby.Arrival arrival) {
+        return arrival != Standby.Arrival.GAP && arrival != Standby.Arrival.REFUSE;
     }
 
     /** What it lacks to take over, and why; empty text where it could. */
@@ -517,24 +531,15 @@ final class Following {
                 return false;
             }
             SegmentId id = segment.id();
-            Standby.Arrival arrival = core.arrived(id, segment.header().previous());
-            switch (arrival) {
-                case KNOWN -> {
-                    return true;
-                }
-                case REPLACE -> into.dropAfter(id.number() - 1);
-                case APPEND -> {}
-                case GAP, REFUSE -> {
-                    LOG.warn("{}: segment {} from {}: {}", service, id, link.remote(), arrival);
-                    link.close(
-                            arrival == Standby.Arrival.GAP
-                                    ? "segments before " + id + " are missing"
-                                    : "segment " + id + " contradicts " + into.last());
-                    return false;
-                }
+            Standby.Arrival arrival = keep(segment, into);
+            if (!isKept(arrival)) {
+                LOG.warn("{}: segment {} from {}: {}", service, id, link.remote(), arrival);
+                link.close(
+                        arrival == Standby.Arrival.GAP
+                                ? "segments before " + id + " are missing"
+                                : "segment " + id + " contradicts " + into.last());
             }
-            into.append(segment);
-            return true;
+            return isKept(arrival);
         }
 
         @Override
