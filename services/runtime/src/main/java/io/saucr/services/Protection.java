@@ -64,7 +64,16 @@ public sealed interface Protection {
          *
          * @param path where each member finds it
          */
-        record Folder(Path path) implements Store {}
+        record Folder(Path path) implements Store {
+
+            public Folder {
+                if (path == null || path.toString().isEmpty()) {
+                    throw new IllegalArgumentException(
+                            "Store.folder(path) takes the path of a folder that all members share,"
+                                    + (path == null ? " not null" : " not an empty one"));
+                }
+            }
+        }
 
         /** The ensemble. */
         record Ensemble() implements Store {}
@@ -99,6 +108,15 @@ public sealed interface Protection {
         private static final Duration SHORTEST_PRESET_LEASE = Duration.ofSeconds(1);
 
         public Standby {
+            if (members == null || every == null || lasts == null) {
+                throw new IllegalArgumentException(
+                        "members, every and lease are an Optional each, not null");
+            }
+            if (store == null) {
+                throw new IllegalArgumentException(
+                        "store(...) takes Store.members(), Store.folder(path) or Store.ensemble(),"
+                                + " not null");
+            }
             if (copies < 1 || copies > MOST_COPIES) {
                 throw new IllegalArgumentException(
                         "copies are from 1 to " + MOST_COPIES + ", not " + copies);
@@ -217,6 +235,11 @@ public sealed interface Protection {
 
         /** The same, reached by other members at this address. */
         public Standby members(Address at) {
+            if (at == null) {
+                throw new IllegalArgumentException(
+                        "members(...) takes the address where other members reach this one, not"
+                                + " null");
+            }
             return new Standby(copies, stalls, inMemory, Optional.of(at), every, lasts, store);
         }
 

@@ -55,7 +55,11 @@ final class LocalDisk implements Disk {
             Files.createDirectory(absolute);
         } catch (FileAlreadyExistsException e) {
             if (!Files.isDirectory(absolute)) {
-                throw e;
+                throw new IOException(
+                        absolute
+                                + " is no folder, and one is to be there: move it away, or name"
+                                + " another folder",
+                        e);
             }
             // Somebody else made it meanwhile, as folders beside each other are often made at once.
         }
