@@ -45,6 +45,9 @@ final class Batches {
     private boolean closed;
     private long bytes;
 
+    /** Of how many turns whoever cuts wants to be told, from 1. */
+    private int enough = 1;
+
     /**
      * None yet.
      *
@@ -71,7 +74,22 @@ final class Batches {
         long more = bytes(delta) + changes.bytes();
         last.bytes += more;
         bytes += more;
-        return next;
+        return last.deltas.size() == enough || (next && all.size() > 1);
+    }
+
+    /**
+     * From now on somebody has to be told once that many turns are there, or a whole batch.
+     *
+     * @return whether they are there already; of those nobody is told any more
+     */
+    synchronized boolean tellAt(int turns) {
+        enough = turns;
+        return isEnough();
+    }
+
+    /** Whether that many turns are there, or a whole batch. */
+    synchronized boolean isEnough() {
+        return isFull() || (!all.isEmpty() && all.getFirst().deltas.size() >= enough);
     }
 
     /** Whether the next turn begins a batch. */

@@ -231,7 +231,7 @@ final class Serving {
             return;
         }
         CompletableFuture<Void> starts = start;
-        if (starts == null && waits()) {
+        if (starts == null && (waits() || isFewer())) {
             return;
         }
         Segment segment;
@@ -246,6 +246,9 @@ final class Serving {
             Optional<Batches.Batch> batch = batches.take();
             if (batch.isEmpty()) {
                 notNamed.decrementAndGet();
+                if (batches.tellAt(1)) {
+                    wake();
+                }
                 if (atOnce) {
                     thread.execute(this::handOverIfDone);
                 }
@@ -254,6 +257,8 @@ final class Serving {
             cutNanos = from;
             if (everyMillis == 0) {
                 from = batch.get().addedNanos();
+                // What is there already is looked at below.
+                boolean unused = batches.tellAt(batch.get().deltas().size());
             }
             segment = segment(batch.get().firstTurn(), batch.get().lastTurn(), body(batch.get()));
         }
@@ -281,6 +286,16 @@ final class Serving {
             force(into);
         }
         wake();
+    }
+
+    /**
+     * Whether a segment is under way and what came since is less than it holds: that waits for
+     * more, or until nothing is under way. So clients that wait for their answers come together in
+     * one segment, where each would cost disks, links and the ensemble as much as one of all; and
+     * where turns come evenly, two segments of the same size are under way.
+     */
+    private boolean isFewer() {
+        return notNamed.get() > 0 && !atOnce && !batches.isEnough();
     }
 
     /** Whether the next cut has to wait for its time; it comes by itself then. */
@@ -397,6 +412,10 @@ final class Serving {
             lastCommitMicros = (System.nanoTime() - each.cutNanos()) / 1_000;
         }
         named = id;
+        if (notNamed.get() == 0) {
+            // Whatever is there is looked at below.
+            boolean unused = batches.tellAt(1);
+        }
         oldestNotNamedNanos = oldest();
         life.named(turn);
         MemberFrame committed = new MemberFrame.Committed(id);
