@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.zookeeper.CreateMode;
@@ -36,8 +37,8 @@ import org.slf4j.LoggerFactory;
  * members/ID  ephemeral, host:port where that member's process is reached by others
  * </pre>
  *
- * <p>Each request is answered by one call of the {@link Listener}. All methods but {@link #close},
- * and all calls of the listener, run on the executor given, one at a time.
+ * <p>Each request is answered by one call of the {@link Listener}, but a check. All methods but
+ * {@link #close}, and all calls of the listener, run on the executor given, one at a time.
  */
 public final class HeadNode implements AutoCloseable {
 
@@ -73,10 +74,7 @@ public final class HeadNode implements AutoCloseable {
         /** The head was written, or made, and has this version now. */
         void wrote(int version);
 
-        /** The head has the version that was asked for. */
-        void checked();
-
-        /** A write, creation or check was refused, or nobody knows what came of it (C13). */
+        /** A write, creation or read was refused, or nobody knows what came of it (C13). */
         void unknown(String why);
 
         /** The challenge was written. */
@@ -397,11 +395,16 @@ public final class HeadNode implements AutoCloseable {
         }
     }
 
-    /** Asks whether the head has a version still, as a write would (C8). */
-    public void check(int version) {
+    /**
+     * Asks whether the head has a version still, as a write would (C8).
+     *
+     * @param answer hears it, instead of the listener: false where not, or where nobody knows. It
+     *     is of whoever asked, as one who comes later may ask the same
+     */
+    public void check(int version, Consumer<Boolean> answer) {
         ZooKeeper asked = session();
         if (asked == null) {
-            listener.unknown("no session");
+            answer.accept(false);
             return;
         }
         asked.multi(
@@ -411,9 +414,11 @@ public final class HeadNode implements AutoCloseable {
                                 () -> {
                                     if (code == KeeperException.Code.OK.intValue()) {
                                         answered();
-                                        listener.checked();
+                                        answer.accept(true);
                                     } else {
-                                        outcome(KeeperException.Code.get(code));
+                                        outcome(
+                                                KeeperException.Code.get(code),
+                                                why -> answer.accept(false));
                                     }
                                 }),
                 null);
@@ -521,15 +526,19 @@ public final class HeadNode implements AutoCloseable {
     }
 
     private void outcome(KeeperException.Code code) {
+        outcome(code, listener::unknown);
+    }
+
+    private void outcome(KeeperException.Code code, Consumer<String> unknown) {
         if (UNKNOWN.contains(code)) {
             lost(code);
-            listener.unknown(code.name());
+            unknown.accept(code.name());
         } else if (code == KeeperException.Code.BADVERSION
                 || code == KeeperException.Code.NONODE
                 || code == KeeperException.Code.NODEEXISTS
                 || code == KeeperException.Code.RUNTIMEINCONSISTENCY) {
             answered();
-            listener.unknown(code.name());
+            unknown.accept(code.name());
         } else {
             refuse(code);
         }

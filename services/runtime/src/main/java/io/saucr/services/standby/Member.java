@@ -449,17 +449,6 @@ final class Member
     }
 
     @Override
-    public void checked() {
-        guarded(
-                        () -> {
-                            if (serving != null) {
-                                serving.checked();
-                            }
-                        })
-                .run();
-    }
-
-    @Override
     public void unknown(String why) {
         guarded(
                         () -> {

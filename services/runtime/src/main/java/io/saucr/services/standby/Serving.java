@@ -384,7 +384,7 @@ final class Serving {
             if (action instanceof Primary.Action.Write it) {
                 node.write(it.head(), it.version(), true);
             } else if (action instanceof Primary.Action.Check it) {
-                node.check(it.version());
+                node.check(it.version(), holds -> thread.execute(() -> checked(holds)));
             } else if (action instanceof Primary.Action.Read) {
                 node.read();
             } else if (action instanceof Primary.Action.Named it) {
@@ -456,9 +456,9 @@ final class Serving {
         }
     }
 
-    void checked() {
+    private void checked(boolean holds) {
         if (!over) {
-            List<Primary.Action> actions = core.checked(now());
+            List<Primary.Action> actions = holds ? core.checked(now()) : core.unchecked();
             lookAtOffice();
             perform(actions);
         }

@@ -51,9 +51,8 @@ class HeadNodeTest {
             all.add("wrote " + version);
         }
 
-        @Override
-        public void checked() {
-            all.add("checked");
+        void checked(boolean holds) {
+            all.add(holds ? "checked" : "not checked");
         }
 
         @Override
@@ -145,14 +144,14 @@ class HeadNodeTest {
             // Who read the head under its first name has a version that is there again.
             thread.execute(() -> b.write(head(B, 3), 0, false));
             assertThat(toldB.next()).startsWith("unknown");
-            thread.execute(() -> b.check(0));
-            assertThat(toldB.next()).startsWith("unknown");
+            thread.execute(() -> b.check(0, toldB::checked));
+            assertThat(toldB.next()).isEqualTo("not checked");
             thread.execute(b::read);
             assertThat(toldB.next()).isEqualTo("read 2 at 0");
             thread.execute(() -> b.write(head(B, 3), 0, false));
             assertThat(toldB.next()).isEqualTo("wrote 1");
-            thread.execute(() -> a.check(0));
-            assertThat(toldA.next()).startsWith("unknown");
+            thread.execute(() -> a.check(0, toldA::checked));
+            assertThat(toldA.next()).isEqualTo("not checked");
         }
     }
 
@@ -212,7 +211,7 @@ class HeadNodeTest {
             assertThat(toldB.next()).isEqualTo("challenge written");
             assertThat(toldA.next()).isEqualTo("challenged");
             // Every answer of the ensemble to A comes after what came of the challenges.
-            thread.execute(() -> a.check(0));
+            thread.execute(() -> a.check(0, toldA::checked));
             assertThat(toldA.next()).isEqualTo("checked");
         }
     }

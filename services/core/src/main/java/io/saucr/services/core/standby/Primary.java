@@ -19,8 +19,9 @@ import java.util.TreeSet;
  * a copy, when it goes on alone, and when it was deposed. No I/O, no threads, no clock: the
  * member's thread drives it, and so do simulator and model.
  *
- * <p>One request to the head is under way at any time: a write, a check or a read. Whatever returns
- * actions: do them at once, in their order; nothing follows {@link Action.Over}.
+ * <p>One write or read of the head is under way at any time, and a check may be, which a write does
+ * not wait for: it changes nothing. Whatever returns actions: do them at once, in their order;
+ * nothing follows {@link Action.Over}.
  */
 public final class Primary {
 
@@ -119,9 +120,16 @@ public final class Primary {
     private enum Flight {
         NONE,
         WRITE,
-        CHECK,
         READ
     }
+
+    /**
+     * A request that proves the office if it is done.
+     *
+     * @param covers reads up to this one came in before it began
+     * @param sinceMillis when that was
+     */
+    private record Proof(long covers, long sinceMillis) {}
 
     private record Cut(SegmentId id, long turn, long cutMillis) {}
 
@@ -166,16 +174,22 @@ public final class Primary {
     private StandbyHead writing;
     private SegmentId newest;
 
-    /** Reads that were taken before the request under way began. */
+    /** Reads up to this one came in before an office that was proven since, at that time. */
     private long covered;
+
+    private long coveredMillis;
+
+    /** What the write under way proves. */
+    private Proof byWrite = new Proof(0, 0);
+
+    /** The check that is under way. */
+    private Optional<Proof> check = Optional.empty();
 
     private long asked;
     private long proven;
 
     /** Since when the oldest read that is not proven waits, at most. */
     private long askedMillis;
-
-    private long requestMillis;
 
     /** When it was in office for the last time that it knows of. */
     private long confirmedMillis = Long.MAX_VALUE;
@@ -420,9 +434,8 @@ public final class Primary {
     /** The write under way was done: the head has this version now. */
     public List<Action> wrote(int newVersion, long nowMillis) {
         expect(Flight.WRITE);
-        confirmedMillis = nowMillis;
-        officeMillis = OptionalLong.of(requestMillis);
         List<Action> out = new ArrayList<>();
+        proves(byWrite, nowMillis);
         if (!over) {
             became(writing, newVersion, out);
             out.addAll(advance(nowMillis));
@@ -432,18 +445,30 @@ public final class Primary {
 
     /** The check under way found the version that it asked for. */
     public List<Action> checked(long nowMillis) {
-        expect(Flight.CHECK);
-        confirmedMillis = nowMillis;
-        officeMillis = OptionalLong.of(requestMillis);
+        Proof done = takeCheck();
         List<Action> out = new ArrayList<>();
+        proves(done, nowMillis);
         if (!over) {
-            proves(out);
+            tellProven(out);
             out.addAll(advance(nowMillis));
         }
         return out;
     }
 
-    /** The request under way was refused, or nobody knows what came of it (C13). */
+    /** The check under way was refused, or nobody knows what came of it. */
+    public List<Action> unchecked() {
+        Proof unused = takeCheck();
+        // A write on the same version, or a read, says what a check would have said.
+        return over || flight != Flight.NONE ? List.of() : read();
+    }
+
+    private Proof takeCheck() {
+        Proof done = check.orElseThrow(() -> new IllegalStateException("no check is under way"));
+        check = Optional.empty();
+        return done;
+    }
+
+    /** The write or read under way was refused, or nobody knows what came of it (C13). */
     public List<Action> unknown() {
         flight = Flight.NONE;
         return over ? List.of() : read();
@@ -496,6 +521,7 @@ public final class Primary {
                     true);
         }
         if (seenVersion != version) {
+            covers(byWrite);
             became(seen.get(), seenVersion, out);
         }
         // What was under way may still come: the same version is written again, and one of the two
@@ -534,22 +560,37 @@ public final class Primary {
         if (moved) {
             out.add(new Action.Named(now.segment(), now.turn()));
         }
-        proves(out);
+        tellProven(out);
         if (now.successor().isPresent()) {
             over = true;
             out.add(new Action.HandedOver(now.successor().get()));
         }
     }
 
-    private void proves(List<Action> out) {
+    private void proves(Proof done, long nowMillis) {
+        confirmedMillis = nowMillis;
+        if (done.sinceMillis() >= officeMillis.orElse(Long.MIN_VALUE)) {
+            officeMillis = OptionalLong.of(done.sinceMillis());
+        }
+        covers(done);
+    }
+
+    private void covers(Proof done) {
+        if (done.covers() > covered) {
+            covered = done.covers();
+            coveredMillis = done.sinceMillis();
+        }
+    }
+
+    private void tellProven(List<Action> out) {
         if (covered > proven) {
             proven = covered;
-            askedMillis = requestMillis;
+            askedMillis = coveredMillis;
             out.add(new Action.Proven(proven));
         }
     }
 
-    /** One request at a time: a pipelined one would match a successor's version (C5). */
+    /** One write at a time: a pipelined one would match a successor's version (C5). */
     private List<Action> advance(long nowMillis) {
         confirmedMillis = Math.min(confirmedMillis, nowMillis);
         if (over || flight != Flight.NONE) {
@@ -568,15 +609,13 @@ public final class Primary {
         }
         if (next.isPresent()) {
             flight = Flight.WRITE;
-            covered = asked;
-            requestMillis = nowMillis;
+            byWrite = new Proof(asked, nowMillis);
             writing = next.get();
             out.add(new Action.Write(writing, version));
-        } else if ((asked > proven && !isComing(nowMillis))
-                || nowMillis - confirmedMillis >= rules.lookMillis()) {
-            flight = Flight.CHECK;
-            covered = asked;
-            requestMillis = nowMillis;
+        } else if (check.isEmpty()
+                && ((asked > proven && !isComing(nowMillis))
+                        || nowMillis - confirmedMillis >= rules.lookMillis())) {
+            check = Optional.of(new Proof(asked, nowMillis));
             out.add(new Action.Check(version));
         }
         return out;
@@ -690,7 +729,9 @@ public final class Primary {
 
     /** Whether segments wait for it. */
     private boolean counts(Copy copy, long nowMillis) {
-        if (!copy.linked || !copy.caughtUp || nowMillis - copy.heardMillis > rules.silentMillis()) {
+        if (!copy.linked
+                || !copy.caughtUp
+                || nowMillis - copy.heardMillis > rules.silentMillis()) {
             return false;
         }
         for (Cut cut : cuts) {

@@ -535,7 +535,7 @@ class PrimaryTest {
         assertThat(primary.waitMillis(1_001)).isEqualTo(1_000);
         assertThat(primary.tick(2_000)).isEmpty();
         assertThat(primary.tick(2_001)).containsExactly(new Action.Check(7));
-        assertThat(primary.unknown()).containsExactly(new Action.Read());
+        assertThat(primary.unchecked()).containsExactly(new Action.Read());
         assertThat(primary.seen(Optional.of(successor(BIRTH)), 8, 2_002).get(0))
                 .isInstanceOf(Action.Over.class);
     }
@@ -545,6 +545,7 @@ class PrimaryTest {
         Primary primary = pair(false, false);
         assertThatThrownBy(() -> primary.wrote(8, 1)).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> primary.checked(1)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(primary::unchecked).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> primary.seen(Optional.of(TAKEN), 7, 1))
                 .isInstanceOf(IllegalStateException.class);
     }
@@ -577,11 +578,9 @@ class PrimaryTest {
         assertThat(primary.cut(segment(4), 40, 1)).isEmpty();
         assertThat(primary.prove(2, 2)).isEmpty();
         assertThat(primary.forced(4, 2)).isEmpty();
-        assertThat(primary.forced(B, 4, 2)).isEmpty();
-        assertThat(primary.checked(3))
-                .containsExactly(
-                        new Action.Proven(1),
-                        new Action.Write(naming(4, 40, Copies.FORCED, A, B), 7));
+        assertThat(primary.forced(B, 4, 2))
+                .containsExactly(new Action.Write(naming(4, 40, Copies.FORCED, A, B), 7));
+        assertThat(primary.checked(3)).containsExactly(new Action.Proven(1));
         assertThat(primary.prove(3, 4)).isEmpty();
         assertThat(primary.wrote(8, 5))
                 .containsExactly(named(4, 40), new Action.Proven(2), new Action.Check(8));
@@ -619,12 +618,52 @@ class PrimaryTest {
     void aRefusedCheckIsReadBack() {
         Primary primary = pair(false, false);
         assertThat(primary.prove(1, 1)).hasSize(1);
-        assertThat(primary.unknown()).containsExactly(new Action.Read());
+        assertThat(primary.unchecked()).containsExactly(new Action.Read());
         // Lost on the way: again.
         assertThat(primary.seen(Optional.of(TAKEN), 7, 2)).containsExactly(new Action.Check(7));
+        assertThat(primary.unchecked()).containsExactly(new Action.Read());
+        assertThat(primary.seen(Optional.of(successor(BIRTH)), 8, 3).get(0))
+                .isInstanceOf(Action.Over.class);
+    }
+
+    /** C5: two writes would; a check changes nothing. */
+    @Test
+    void aCheckHoldsUpNoWriteAndIsNotRepeatedMeanwhile() {
+        Primary primary = pair(false, false);
+        assertThat(primary.prove(1, 1)).containsExactly(new Action.Check(7));
+        assertThat(primary.challenged(2)).containsExactly(new Action.Write(TAKEN, 7));
+        assertThat(primary.prove(2, 3)).isEmpty();
+        // The answers come in this order, or where the connection was lost in any.
+        assertThat(primary.wrote(8, 4)).containsExactly(new Action.Proven(1));
+        assertThat(primary.tick(5)).isEmpty();
+        assertThat(primary.checked(6)).containsExactly(new Action.Check(8));
+        assertThat(primary.checked(7)).containsExactly(new Action.Proven(2));
+        // What began first was answered last.
+        assertThat(primary.officeSince()).hasValue(6);
+    }
+
+    /** C13: what a refused check means is told by the write on the same version. */
+    @Test
+    void aRefusedCheckIsNotReadBackWhileAWriteIsUnderWay() {
+        Primary primary = pair(false, false);
+        assertThat(primary.prove(1, 1)).containsExactly(new Action.Check(7));
+        assertThat(primary.challenged(2)).containsExactly(new Action.Write(TAKEN, 7));
+        assertThat(primary.unchecked()).isEmpty();
         assertThat(primary.unknown()).containsExactly(new Action.Read());
         assertThat(primary.seen(Optional.of(successor(BIRTH)), 8, 3).get(0))
                 .isInstanceOf(Action.Over.class);
+    }
+
+    /** C9: the newest proof counts, whichever is answered last. */
+    @Test
+    void aCheckThatIsAnsweredLateDoesNotTakeBackWhatAWriteProved() {
+        Primary primary = pair(false, false);
+        assertThat(primary.prove(1, 1)).containsExactly(new Action.Check(7));
+        assertThat(primary.challenged(5)).containsExactly(new Action.Write(TAKEN, 7));
+        assertThat(primary.wrote(8, 6)).containsExactly(new Action.Proven(1));
+        assertThat(primary.officeSince()).hasValue(5);
+        assertThat(primary.checked(7)).isEmpty();
+        assertThat(primary.officeSince()).hasValue(5);
     }
 
     // ---- challenges
@@ -638,12 +677,13 @@ class PrimaryTest {
     }
 
     @Test
-    void aChallengeDuringARequestIsAnsweredAfterIt() {
+    void aChallengeDuringAReadIsAnsweredAfterIt() {
         Primary primary = pair(false, false);
-        assertThat(primary.prove(1, 1)).containsExactly(new Action.Check(7));
+        assertThat(primary.prove(1, 1)).hasSize(1);
+        assertThat(primary.unchecked()).containsExactly(new Action.Read());
         assertThat(primary.challenged(2)).isEmpty();
-        assertThat(primary.checked(3))
-                .containsExactly(new Action.Proven(1), new Action.Write(TAKEN, 7));
+        assertThat(primary.seen(Optional.of(TAKEN), 7, 3))
+                .containsExactly(new Action.Write(TAKEN, 7));
     }
 
     // ---- handover
@@ -828,7 +868,7 @@ class PrimaryTest {
         assertThat(primary.prove(1, 10)).hasSize(1);
         assertThat(primary.prove(2, 20)).isEmpty();
         assertThat(primary.waitingMillis(50)).isEqualTo(40);
-        assertThat(primary.unknown()).hasSize(1);
+        assertThat(primary.unchecked()).hasSize(1);
         assertThat(primary.waitingMillis(500)).isEqualTo(490);
         assertThat(primary.seen(Optional.of(TAKEN), 7, 500)).containsExactly(new Action.Check(7));
         assertThat(primary.prove(3, 510)).isEmpty();

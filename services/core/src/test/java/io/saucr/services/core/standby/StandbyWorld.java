@@ -1427,7 +1427,7 @@ final class StandbyWorld {
 
         private void checked(boolean same) {
             if (isCurrent()) {
-                member.act(this, same ? primary.checked(member.time()) : primary.unknown());
+                member.act(this, same ? primary.checked(member.time()) : primary.unchecked());
                 proven();
             }
         }
