@@ -135,22 +135,26 @@ public final class Primary {
 
     /** What is known of one member's copy. */
     private static final class Copy {
+        private static final long NEVER = Long.MAX_VALUE;
+
         boolean linked;
         long heardMillis;
         long written;
         long forced;
 
-        /** Whether it has had the newest segment that was named, since it was linked. */
-        boolean caughtUp;
-
-        /** Number of that segment. */
-        long caughtUpAt;
+        /** The first segment that it had while that was the newest one named. */
+        long caughtUpAt = NEVER;
 
         /** As of which segment its state is, or will be in a moment. */
         long state;
 
+        boolean hasCaughtUp() {
+            return caughtUpAt != NEVER;
+        }
+
+        /** Whether it would answer at once in office. */
         boolean isWarm() {
-            return state >= caughtUpAt;
+            return hasCaughtUp() && state >= caughtUpAt;
         }
     }
 
@@ -327,8 +331,7 @@ public final class Primary {
         if (copy != null && number <= newest.number()) {
             copy.heardMillis = nowMillis;
             copy.written = Math.max(copy.written, number);
-            if (!copy.caughtUp && copy.written >= head.segment().number()) {
-                copy.caughtUp = true;
+            if (!copy.hasCaughtUp() && copy.written >= head.segment().number()) {
                 copy.caughtUpAt = head.segment().number();
             }
         }
@@ -393,7 +396,7 @@ public final class Primary {
     }
 
     private static boolean reads(Copy copy) {
-        return copy != null && copy.caughtUp && !copy.isWarm();
+        return copy != null && copy.hasCaughtUp() && !copy.isWarm();
     }
 
     private String notReady(String other) {
@@ -418,7 +421,7 @@ public final class Primary {
     public List<Action> handOver(String to, long nowMillis) {
         Copy copy = others.get(to);
         // Of what was cut last it may have nothing yet.
-        if (copy == null || !copy.caughtUp || !copy.isWarm()) {
+        if (copy == null || !copy.isWarm()) {
             throw new IllegalArgumentException(notReady(to) + "; ready are " + ready());
         }
         handTo = Optional.of(to);
@@ -730,7 +733,7 @@ public final class Primary {
     /** Whether segments wait for it. */
     private boolean counts(Copy copy, long nowMillis) {
         if (!copy.linked
-                || !copy.caughtUp
+                || !copy.hasCaughtUp()
                 || nowMillis - copy.heardMillis > rules.silentMillis()) {
             return false;
         }
@@ -762,7 +765,7 @@ public final class Primary {
         SortedSet<String> all = new TreeSet<>();
         others.forEach(
                 (name, copy) -> {
-                    boolean has = copy.caughtUp && copy.written >= head.segment().number();
+                    boolean has = copy.written >= head.segment().number();
                     if (copy.linked && has && copy.isWarm()) {
                         all.add(name);
                     }
