@@ -27,6 +27,8 @@ final class StandbyCampaign {
         long lost = 0;
         long early = 0;
         long announced = 0;
+        long namedInStore = 0;
+        long loaded = 0;
         for (long seed = first; seed < first + runs; seed++) {
             StandbyWorld world = run(seed, broken, false);
             if (!world.violations.isEmpty()
@@ -42,11 +44,14 @@ final class StandbyCampaign {
             lost += world.lost;
             early += world.early;
             announced += world.announced;
+            namedInStore += world.namedInStore;
+            loaded += world.loaded;
             if ((seed - first + 1) % EACH_SHOWN == 0 || seed == first + runs - 1) {
                 System.out.printf(
                         "%,d runs in %d s: %,d turns, %,d reads, %,d takeovers, %,d handovers,"
                                 + " %,d services lost with all copies; %,d early replies, %,d"
-                                + " announced as lost; no violation%n",
+                                + " announced as lost; %,d heads of a store, %,d segments loaded"
+                                + " from one; no violation%n",
                         seed - first + 1,
                         (System.nanoTime() - begun) / 1_000_000_000,
                         written,
@@ -55,7 +60,9 @@ final class StandbyCampaign {
                         handovers,
                         lost,
                         early,
-                        announced);
+                        announced,
+                        namedInStore,
+                        loaded);
             }
         }
     }

@@ -24,6 +24,8 @@ class StandbySimulationTest {
         long early = 0;
         long announced = 0;
         long repeated = 0;
+        long namedInStore = 0;
+        long loaded = 0;
         for (long seed = 0; seed < RUNS; seed++) {
             StandbyWorld world = new StandbyWorld(seed, Broken.NOTHING, false);
             world.run();
@@ -37,6 +39,8 @@ class StandbySimulationTest {
             early += world.early;
             announced += world.announced;
             repeated += world.repeated;
+            namedInStore += world.namedInStore;
+            loaded += world.loaded;
         }
         // The runs do something.
         assertThat(written).isGreaterThan(10L * RUNS);
@@ -47,6 +51,8 @@ class StandbySimulationTest {
         assertThat(early).isGreaterThan(10L * RUNS);
         assertThat(announced).isGreaterThan(RUNS / 10);
         assertThat(repeated).isGreaterThan(RUNS / 100);
+        assertThat(namedInStore).isGreaterThan(RUNS);
+        assertThat(loaded).isGreaterThan(RUNS / 10);
     }
 
     static List<Broken> rules() {

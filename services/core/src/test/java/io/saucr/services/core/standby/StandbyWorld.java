@@ -28,12 +28,14 @@ import java.util.function.BooleanSupplier;
  * clocks, and the head in the ensemble. The service is a register: a turn writes a value that
  * nobody wrote before, a read answers with the newest turn of its member. A seed chooses every
  * step; what left is checked at every step, and all once more when everything was mended. Of some
- * services replies to clients leave before they are covered (C7).
+ * services replies to clients leave before they are covered (C7); of some the members share a store
+ * that is no member's disk (C3).
  *
  * <p>Faults: processes are killed, lose power, are paused, start again with what was forced, with
  * all that was written, or with an empty folder; links are cut in one direction or both, delayed,
  * closed; requests to the ensemble are lost, answered by nobody, or arrive long after; forces take
- * long; clocks run at different speeds; the head is deleted. Many at once, all members, too.
+ * long; clocks run at different speeds; the head is deleted; the store is slow or takes nothing,
+ * and what it was asked before may still land. Many at once, all members, too.
  */
 final class StandbyWorld {
 
@@ -42,6 +44,10 @@ final class StandbyWorld {
         NOTHING,
         /** What is written counts as forced. */
         C3_NAMED_BEFORE_IT_IS_FORCED,
+        /** What the store is asked to take counts as stored. */
+        C3_NAMED_BEFORE_IT_IS_STORED,
+        /** The store is said to have a segment, and lacks some before it. */
+        C3_STORED_WITHOUT_ITS_CHAIN,
         /** What follows another predecessor is kept. */
         C4_PREDECESSOR_NOT_CHECKED,
         /** The next write goes out before the answer to the last one. */
@@ -133,6 +139,12 @@ final class StandbyWorld {
     private final Broken broken;
     private final boolean tracing;
 
+    /** Chooses all that only services with a store do. */
+    private final Random storing;
+
+    /** What members share, where they do. */
+    private final Optional<Store> store;
+
     private record Event(long at, long order, Runnable what) implements Comparable<Event> {
         @Override
         public int compareTo(Event other) {
@@ -195,6 +207,8 @@ final class StandbyWorld {
     int early;
     int announced;
     int repeated;
+    int namedInStore;
+    int loaded;
 
     /** A reply that left before it was covered. */
     private record Left(Incarnation by, long turn, long at) {}
@@ -234,7 +248,13 @@ final class StandbyWorld {
     StandbyWorld(long seed, Broken broken, boolean tracing) {
         this.random = new Random(seed * 0x9E3779B97F4A7C15L + 1);
         this.choice = new Random(seed * 0x9E3779B97F4A7C15L + 2);
+        this.storing = new Random(seed * 0x9E3779B97F4A7C15L + 3);
         this.broken = broken;
+        boolean shares = storing.nextInt(3) == 0 && broken == Broken.NOTHING;
+        boolean needsStore =
+                broken == Broken.C3_NAMED_BEFORE_IT_IS_STORED
+                        || broken == Broken.C3_STORED_WITHOUT_ITS_CHAIN;
+        this.store = shares || needsStore ? Optional.of(new Store()) : Optional.empty();
         boolean maybe = choice.nextInt(3) == 0;
         // The other rules are missed sooner where replies wait.
         this.async =
@@ -254,7 +274,8 @@ final class StandbyWorld {
                 new Primary.Rules(
                         copies,
                         strict,
-                        fast,
+                        // The one takes standbys for the disk, the other the store.
+                        fast && store.isEmpty(),
                         patient ? 1_000_000 : SILENT_MILLIS,
                         patient ? 1_000_000 : LATE_MILLIS,
                         leaseMillis);
@@ -379,11 +400,11 @@ final class StandbyWorld {
         member.later(life, 20 + random.nextInt(250), unknown);
     }
 
-    private Optional<StandbyHead> stored() {
+    private Optional<StandbyHead> headNow() {
         return Optional.ofNullable(head);
     }
 
-    private void store(StandbyHead written, int as) {
+    private void keep(StandbyHead written, int as) {
         try {
             head = StandbyHead.decode(written.encode());
         } catch (Head.UnreadableHeadException e) {
@@ -397,7 +418,7 @@ final class StandbyWorld {
             return false;
         }
         landed(next, decided);
-        store(next, version + 1);
+        keep(next, version + 1);
         return true;
     }
 
@@ -409,7 +430,7 @@ final class StandbyWorld {
             violated("a head that is gone was created anew, by %s", first.member());
         }
         landed(first, now);
-        store(first, 0);
+        keep(first, 0);
         return true;
     }
 
@@ -479,12 +500,20 @@ final class StandbyWorld {
         if (next.copies() == Copies.FORCED && next.holders().size() < rules.copies()) {
             violated("%s are not %d copies", next.holders(), rules.copies());
         }
+        if (next.copies() == Copies.STORE) {
+            namedInStore++;
+            if (!store.orElseThrow().has(next.segment())) {
+                violated("the head says that the store has %s, and it has not", next.segment());
+            }
+        }
         if (next.copies() == Copies.MEMORY && next.holders().size() < 2) {
             violated("%s are not 2 copies", next.holders());
         }
         for (String name : next.holders()) {
             Member member = byName.get(name);
-            if (member.folderLost) {
+            boolean isStored = next.copies() == Copies.STORE && name.equals(next.member());
+            if (member.folderLost || isStored) {
+                // Who put it into the store need not have forced it.
                 continue;
             }
             int has = next.copies() == Copies.MEMORY ? member.chain.size() : member.forced;
@@ -497,6 +526,69 @@ final class StandbyWorld {
                         "the head says %s, and %s has %d of them forced, %d written",
                         next.copies(), name, member.forced, member.chain.size());
             }
+        }
+    }
+
+    // ---- what members share
+
+    /**
+     * What it took it keeps. It may take long, or nothing for a while; and what it was asked to
+     * take may land when whoever asked is dead, or out of office.
+     */
+    private final class Store {
+        private final Map<String, Seg> held = new HashMap<>();
+        boolean fails;
+        int millis = 5;
+
+        /** Whether the whole chain up to a segment is there. */
+        boolean has(SegmentId id) {
+            SegmentId at = id;
+            while (at.number() > 0 && held.containsKey(at.digest())) {
+                at = before(at);
+            }
+            return at.number() == 0;
+        }
+
+        /** Takes a segment, at some time. */
+        void put(Seg segment, Member by, Runnable taken, Runnable failed) {
+            int life = by.life;
+            after(
+                    held.containsKey(segment.id().digest()) ? 0 : storing.nextInt(millis),
+                    () -> {
+                        boolean lands = !fails && (by.life == life || storing.nextBoolean());
+                        if (lands) {
+                            held.put(segment.id().digest(), segment);
+                        }
+                        by.later(life, storing.nextInt(3), lands ? taken : failed);
+                    });
+        }
+
+        /**
+         * What leads to a segment from one that a member has; nothing where that is not all here.
+         */
+        void load(SegmentId wanted, Member by, Runnable done) {
+            int life = by.life;
+            by.later(
+                    life,
+                    storing.nextInt(2 * millis),
+                    () -> {
+                        ArrayDeque<Seg> chain = new ArrayDeque<>();
+                        SegmentId at = wanted;
+                        while (!by.at(at.number()).equals(Optional.of(at))
+                                && held.containsKey(at.digest())) {
+                            chain.addFirst(held.get(at.digest()));
+                            at = before(at);
+                        }
+                        if (!fails && by.at(at.number()).equals(Optional.of(at))) {
+                            chain.forEach(by::loaded);
+                        }
+                        by.later(life, 100, done);
+                    });
+        }
+
+        private SegmentId before(SegmentId id) {
+            Seg previous = segments.get(segments.get(id.digest()).previous());
+            return previous == null ? SegmentId.NONE : previous.id();
         }
     }
 
@@ -532,6 +624,7 @@ final class StandbyWorld {
         long dialled;
         long fetching;
         long verified;
+        boolean loading;
 
         /** Until then it reads its state. */
         long readMillis;
@@ -588,6 +681,7 @@ final class StandbyWorld {
             halted = null;
             forced = chain.size();
             forcing = false;
+            loading = false;
             known = chain.stream().mapToLong(Seg::named).max().orElse(0);
             nonce = random.nextLong();
             say("%s starts, %d segments, nonce %016x", name, forced, nonce);
@@ -794,7 +888,7 @@ final class StandbyWorld {
                     ask(
                             this,
                             () -> {
-                                Optional<StandbyHead> head = stored();
+                                Optional<StandbyHead> head = headNow();
                                 int on = version;
                                 return () -> saw(by, head, on);
                             },
@@ -900,9 +994,21 @@ final class StandbyWorld {
             }
         }
 
-        /** Asks all members for what the head names. */
+        /** Something came from the store. */
+        void loaded(Seg segment) {
+            if (standby != null) {
+                loaded++;
+                boolean unused = arrived(segment);
+            }
+        }
+
+        /** Asks all members, and the store, for what the head names. */
         private void fetch(SegmentId wanted) {
             int inLife = life;
+            if (store.isPresent() && !loading) {
+                loading = true;
+                store.get().load(wanted, this, () -> loading = false);
+            }
             long from = Math.max(1, Math.min(chain.size() + 1L, wanted.number()));
             for (Member other : members) {
                 if (other == this || !other.up || cut[index][other.index]) {
@@ -1105,6 +1211,11 @@ final class StandbyWorld {
         boolean handing;
         boolean cutting;
 
+        /** Up to which segment the store is known to have all; what it lacks is put in order. */
+        private long stored;
+
+        private boolean putting;
+
         /** Of an asynchronous service. */
         final Lease lease = async ? new Lease(leaseMillis) : null;
 
@@ -1122,6 +1233,69 @@ final class StandbyWorld {
                 member.chain.forEach(it -> began(it.id().epoch(), it));
             }
             epochs = epochs.with(new Epochs.Begun(holder.number(), turn));
+            if (store.isPresent()) {
+                primary.sharesStore();
+                shareAll(head.segment().number());
+            }
+        }
+
+        /** Looks at all that the store should have, up to there, and says nothing before. */
+        private void shareAll(long upTo) {
+            share(broken == Broken.C3_STORED_WITHOUT_ITS_CHAIN ? upTo : 0, upTo);
+        }
+
+        /**
+         * Puts what the store lacks of this member's chain.
+         *
+         * @param from behind this one
+         * @param silently nothing is said before this one is there, as the chain has to be whole
+         */
+        private void share(long from, long silently) {
+            if (from >= primary.newest().number()) {
+                putting = false;
+                return;
+            }
+            putting = true;
+            Seg next = member.chain.get((int) from);
+            store.orElseThrow()
+                    .put(
+                            next,
+                            member,
+                            () -> {
+                                if (isCurrent()) {
+                                    wasPut(next, silently);
+                                }
+                            },
+                            () -> {
+                                if (isCurrent()) {
+                                    wasNotPut();
+                                }
+                            });
+        }
+
+        private void wasPut(Seg segment, long silently) {
+            long number = segment.id().number();
+            if (number >= silently) {
+                stored = Math.max(stored, number);
+                member.act(this, primary.stored(number, member.time()));
+            }
+            if (isCurrent()) {
+                share(number, silently);
+            }
+        }
+
+        /** All is looked at anew. */
+        private void wasNotPut() {
+            member.act(this, primary.storeFailed(member.time()));
+            long silently = Math.max(stored, primary.head().segment().number());
+            member.later(
+                    member.life,
+                    storing.nextInt(400),
+                    () -> {
+                        if (isCurrent()) {
+                            shareAll(silently);
+                        }
+                    });
         }
 
         private void began(long epoch, Seg first) {
@@ -1268,6 +1442,12 @@ final class StandbyWorld {
             pending = new ArrayList<>();
             segments.put(digest, segment);
             member.append(segment);
+            if (broken == Broken.C3_NAMED_BEFORE_IT_IS_STORED) {
+                member.later(
+                        member.life,
+                        0,
+                        () -> member.act(this, primary.stored(id.number(), member.time())));
+            }
             int life = member.life;
             member.later(life, random.nextInt(3), () -> wasWritten(id.number()));
             if (broken == Broken.C7_LEAVES_BEFORE_IT_IS_NAMED) {
@@ -1275,6 +1455,9 @@ final class StandbyWorld {
                 outputs.clear();
             }
             member.act(this, primary.cut(id, turn, member.time()));
+            if (store.isPresent() && !putting && isCurrent()) {
+                share(stored, 0);
+            }
             for (Conn conn : List.copyOf(followers.values())) {
                 conn.send(member, new Message(Kind.SEGMENT, 0, segment, null, null));
             }
@@ -1383,7 +1566,7 @@ final class StandbyWorld {
                 ask(
                         member,
                         () -> {
-                            Optional<StandbyHead> head = stored();
+                            Optional<StandbyHead> head = headNow();
                             int on = version;
                             return () -> saw(head, on);
                         },
@@ -2005,6 +2188,20 @@ final class StandbyWorld {
         }
     }
 
+    private void storeFault() {
+        Store it = store.orElseThrow();
+        int millis = 20 + storing.nextInt(storing.nextInt(3) == 0 ? 2_500 : 400);
+        if (storing.nextBoolean()) {
+            say("the store takes nothing");
+            it.fails = true;
+            beforeMended(millis, () -> it.fails = false);
+        } else {
+            it.millis = 5 + storing.nextInt(800);
+            say("the store takes %d ms", it.millis);
+            beforeMended(millis, () -> it.millis = 5);
+        }
+    }
+
     private void cutLink(Member one, Member other, int how, long millis) {
         boolean there = how != 1;
         boolean back = how != 2;
@@ -2046,6 +2243,13 @@ final class StandbyWorld {
         }
     }
 
+    private void storeFaults(long end) {
+        if (now < end) {
+            storeFault();
+            after(storing.nextInt(1_000), () -> storeFaults(end));
+        }
+    }
+
     // ---- a run
 
     /** Runs with faults, then mends everything, and looks whether all is well. */
@@ -2053,6 +2257,9 @@ final class StandbyWorld {
         long end = 800L + random.nextInt(2_500);
         clients(end);
         after(random.nextInt(400), () -> faults(end));
+        if (store.isPresent()) {
+            after(storing.nextInt(600), () -> storeFaults(end));
+        }
         runTo(end, () -> false);
         if (isWell() && deletesHead && head != null) {
             withoutHead();
@@ -2069,6 +2276,11 @@ final class StandbyWorld {
         say("everything is mended");
         mends++;
         healing = true;
+        store.ifPresent(
+                it -> {
+                    it.fails = false;
+                    it.millis = 5;
+                });
         for (Member each : members) {
             each.cutOff = false;
             each.forceMillis = 5;
@@ -2088,6 +2300,7 @@ final class StandbyWorld {
 
     private boolean anyHas(SegmentId id) {
         return id.number() == 0
+                || store.filter(it -> it.has(id)).isPresent()
                 || members.stream()
                         .anyMatch(
                                 it ->
@@ -2132,7 +2345,8 @@ final class StandbyWorld {
         Copies copies = head.copies();
         boolean enough = members.size() >= rules.copies();
         boolean pair = members.size() > 1;
-        if (!(copies == Copies.FORCED && enough)
+        if (!(copies == Copies.STORE && store.isPresent())
+                && !(copies == Copies.FORCED && enough)
                 && !(copies == Copies.MEMORY && rules.fast() && pair)
                 && !(copies == Copies.ALONE && !enough && !(rules.fast() && pair))) {
             violated("at rest, with %d members, the head says %s", members.size(), copies);
@@ -2158,6 +2372,7 @@ final class StandbyWorld {
         Office office = inOffice().get(0).office;
         SegmentId newest = office.primary.newest();
         return office.outputs.isEmpty()
+                && (store.isEmpty() || head.copies() == Copies.STORE)
                 && clients.stream().allMatch(Client::isDone)
                 && office.readings.isEmpty()
                 && newest.number() == finals.size()
@@ -2185,7 +2400,7 @@ final class StandbyWorld {
                             + each.applied
                             + " applied");
         }
-        return all + ", head " + stored();
+        return all + ", head " + headNow();
     }
 
     /** The head is deleted: everybody stops, nothing is created anew. */
@@ -2209,6 +2424,10 @@ final class StandbyWorld {
     /** One fault more in a service at rest, which it has to get over. */
     private void lastFault() {
         Member holder = inOffice().get(0);
+        if (store.isPresent() && storing.nextInt(3) == 0) {
+            allFoldersLost();
+            return;
+        }
         int kind = random.nextInt(6);
         say("at rest; last fault %d", kind);
         switch (kind) {
@@ -2235,6 +2454,21 @@ final class StandbyWorld {
         } else if (isWell() && (kind == 0 || members.size() > 1)) {
             goesOn(kind == 1 || kind == 2 ? STUCK_MILLIS : TAKEOVER_MILLIS);
         }
+        if (isWell()) {
+            rest();
+        }
+    }
+
+    /** The store has all that the head names, so nothing is lost. */
+    private void allFoldersLost() {
+        say("at rest; all lose their folders");
+        members.forEach(it -> it.stop(true));
+        runFor(LATEST_REQUEST_MILLIS);
+        for (Member each : members) {
+            emptied(each);
+            each.start();
+        }
+        goesOn(TAKEOVER_MILLIS + READS_MILLIS);
         if (isWell()) {
             rest();
         }
@@ -2274,6 +2508,9 @@ final class StandbyWorld {
 
     /** Folders were lost, or all who had it in memory lost power (C15). */
     private boolean isLossExcused(StandbyHead of) {
+        if (of.copies() == Copies.STORE) {
+            return false;
+        }
         return folderLost
                 || (of.copies() == Copies.MEMORY
                         && of.holders().stream()
