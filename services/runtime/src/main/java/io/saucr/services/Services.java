@@ -9,6 +9,7 @@ import io.saucr.services.net.TlsOptions;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
@@ -265,6 +266,24 @@ public final class Services {
      */
     public LossOrder lossOrder() throws IOException, InterruptedException {
         return Runs.lossOrder(place);
+    }
+
+    /**
+     * Makes this folder that of a member of a service with standbys, out of what members share,
+     * where all their own folders are lost: up to what the head names, or to the newest segment
+     * that is there. What is shared is only read. The member must not run. Where the head names
+     * more, {@link #lossOrder} comes next, with this folder.
+     *
+     * @param store as members were given it; a hung one is waited for
+     * @return what was done, and what to do next: lines for people
+     * @throws IllegalArgumentException where members share nothing: {@link
+     *     Protection.Store#members}
+     * @throws IOException where the folder is in use, is another's or holds something else, the
+     *     store cannot be used, or the ensemble does not answer within half a minute
+     * @throws ServiceException where there is no head, or nothing in the store to begin with
+     */
+    public List<String> restore(Protection.Store store) throws IOException, InterruptedException {
+        return Runs.restore(place, store);
     }
 
     /**

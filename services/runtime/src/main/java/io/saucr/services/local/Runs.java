@@ -10,10 +10,12 @@ import io.saucr.services.State;
 import io.saucr.services.core.Moment;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.net.Transport;
+import io.saucr.services.standby.FolderRestore;
 import io.saucr.services.standby.MemberLoss;
 import io.saucr.services.standby.StandbyService;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 
@@ -94,6 +96,12 @@ public final class Runs {
     /** See {@link io.saucr.services.Services#lossOrder}. */
     public static LossOrder lossOrder(Place place) throws IOException, InterruptedException {
         return MemberLoss.of(Disk.local(), place);
+    }
+
+    /** See {@link io.saucr.services.Services#restore}. */
+    public static List<String> restore(Place place, Protection.Store store)
+            throws IOException, InterruptedException {
+        return FolderRestore.from(Disk.local(), place, store);
     }
 
     /** What the clocks of this machine say. */

@@ -137,7 +137,10 @@ public final class MemberLoss implements LossOrder {
                                                 + member
                                                 + " has it, as the head says, and is "
                                                 + at.map(it -> "there, at " + it)
-                                                        .orElse("not there")));
+                                                        .orElse(
+                                                                "not there: if it can be started,"
+                                                                        + " nothing is lost, so"
+                                                                        + " do that first")));
         seen.found().announced().entrySet().stream()
                 .filter(it -> !head.holders().contains(it.getKey()))
                 .forEach(

@@ -27,6 +27,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             HandoverCommand.class,
             FolderCommand.class,
             NewBirthCommand.class,
+            RestoreCommand.class,
             AcceptLossCommand.class,
             DemoCommand.class,
         },

@@ -68,11 +68,12 @@ class PairCommandsIT {
 
     private record Running(Process process, String member, String page) {}
 
-    private Process begin(String name) throws IOException {
+    private Process begin(String name, String... more) throws IOException {
         Path output = work.resolve(name + ".out");
         Files.writeString(output, "");
-        Process process =
-                new ProcessBuilder(
+        List<String> words =
+                new ArrayList<>(
+                        List.of(
                                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                                 "-XX:TieredStopAtLevel=1",
                                 "-XX:+UseSerialGC",
@@ -83,7 +84,10 @@ class PairCommandsIT {
                                 System.getProperty("java.class.path"),
                                 PairProcess.class.getName(),
                                 place,
-                                work.resolve(name).toString())
+                                work.resolve(name).toString()));
+        words.addAll(List.of(more));
+        Process process =
+                new ProcessBuilder(words)
                         .redirectError(ProcessBuilder.Redirect.appendTo(log(name).toFile()))
                         .redirectOutput(output.toFile())
                         .start();
@@ -211,6 +215,84 @@ class PairCommandsIT {
                 assertThat(files).anyMatch(it -> it.toString().endsWith(".given-up"));
             }
             assertThat(Files.readString(log("b"))).contains("they were given up");
+        }
+    }
+
+    private int restore(String folder, Path from) {
+        return execute(
+                "restore",
+                work.resolve(folder).toString(),
+                "--ensemble",
+                place,
+                "--from",
+                from.toString());
+    }
+
+    /** What members share is behind, and all their own disks are lost. */
+    @Test
+    void whereAllDisksAreLostTheServiceGoesOnFromTheStoreBehindALossThatIsNamed() throws Exception {
+        Path store = Files.createDirectories(work.resolve("store"));
+        Running a = running("a", begin("a", store.toString()));
+        Running b = running("b", begin("b", store.toString()));
+        try (Client client = Services.at(place).client("caller")) {
+            assertThat(add(client)).isEqualTo(1);
+            awaitFollowers(a, 1);
+            assertThat(add(client)).isEqualTo(2);
+            await().atMost(PATIENCE).until(() -> member(a).get("copies").asText().equals("store"));
+            assertThat(restore("early", work.resolve("nowhere"))).isEqualTo(1);
+            assertThat(err).contains("nowhere", "there is no such folder");
+            assertThat(work.resolve("early")).doesNotExist();
+            Files.createDirectories(work.resolve("other"));
+            assertThat(restore("early", work.resolve("other"))).isEqualTo(1);
+            assertThat(err).contains("holds no segment of birth");
+            assertThat(work.resolve("early")).doesNotExist();
+            assertThat(work.resolve("other")).isEmptyDirectory();
+            assertThat(restore("a", store)).isEqualTo(1);
+            assertThat(err).contains("it is in use by process");
+
+            // From here on the store takes nothing.
+            Files.move(store, work.resolve("aside"));
+            Files.writeString(store, "not mounted");
+            assertThat(add(client)).isEqualTo(3);
+            kill(a);
+            kill(b);
+            Files.move(work.resolve("a"), work.resolve("lost-a"));
+            Files.move(work.resolve("b"), work.resolve("lost-b"));
+            Files.delete(store);
+            Files.move(work.resolve("aside"), store);
+
+            Running waiting = running("c", begin("c", store.toString()));
+            await().atMost(PATIENCE).until(() -> !member(waiting).get("lacks").asText().isEmpty());
+            kill(waiting);
+            assertThat(restore("c", store)).as(err).isZero();
+            assertThat(out).contains("with all up to segment", "which is not there", "accept-loss");
+            // Once more does no harm.
+            assertThat(restore("c", store)).as(err).isZero();
+
+            await().atMost(PATIENCE).until(() -> acceptLoss("c") == 0);
+            Matcher shown = Pattern.compile("--losing (lose-\\S+)").matcher(out);
+            assertThat(shown.find()).as(out).isTrue();
+            assertThat(acceptLoss("c", "--losing", shown.group(1))).as(err).isZero();
+            Running left = running("c", begin("c", store.toString()));
+            await().atMost(PATIENCE)
+                    .until(() -> member(left).get("role").asText().equals("primary"));
+            try (Client another = Services.at(place).client("another")) {
+                assertThat(add(another)).isEqualTo(3);
+            }
+            await().atMost(PATIENCE)
+                    .until(() -> member(left).get("copies").asText().equals("store"));
+
+            // Of the new birth all is there, too: nothing is lost then.
+            kill(left);
+            Files.move(work.resolve("c"), work.resolve("lost-c"));
+            assertThat(restore("d", store)).as(err).isZero();
+            assertThat(out).contains("The head names that segment: start this member");
+            Running last = running("d", begin("d", store.toString()));
+            await().atMost(PATIENCE)
+                    .until(() -> member(last).get("role").asText().equals("primary"));
+            try (Client another = Services.at(place).client("third")) {
+                assertThat(add(another)).isEqualTo(4);
+            }
         }
     }
 }

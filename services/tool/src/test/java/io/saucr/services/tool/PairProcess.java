@@ -43,7 +43,7 @@ final class PairProcess {
     /**
      * Says its member and its page; runs until it is killed.
      *
-     * @param arguments servers and path of the service; folder
+     * @param arguments servers and path of the service; folder; what members share, if anything
      */
     public static void main(String[] arguments) throws Exception {
         RunningService running =
@@ -53,7 +53,14 @@ final class PairProcess {
                         .sessionTimeout(Duration.ofSeconds(2))
                         .segmentBytes(1 << 16)
                         .statusPage(0)
-                        .run(Counter::new, Protection.standby());
+                        .run(
+                                Counter::new,
+                                arguments.length < 3
+                                        ? Protection.standby()
+                                        : Protection.standby()
+                                                .store(
+                                                        Protection.Store.folder(
+                                                                Path.of(arguments[2]))));
         System.out.println(
                 running.status().member().member() + " " + running.statusPage().orElseThrow());
         running.join();

@@ -153,6 +153,8 @@ class ServicesCommandTest {
                 "handover --url localhost:1,localhost:2 | an order is for one service",
                 "new-birth | Missing required",
                 "new-birth x --client a --without b | mutually exclusive",
+                "restore x --from y | Missing required option: '--ensemble=SERVERS/PATH'",
+                "restore x --ensemble h:1/a | Missing required argument",
                 "accept-loss x | Missing required option: '--ensemble=SERVERS/PATH'",
                 "accept-loss x --ensemble h:1/a --credentials :x | credentials are a scheme and",
                 "folder | Which folder?",
@@ -177,6 +179,7 @@ class ServicesCommandTest {
                 "resume",
                 "handover",
                 "new-birth",
+                "restore",
                 "accept-loss",
                 "folder",
                 "folder verify"

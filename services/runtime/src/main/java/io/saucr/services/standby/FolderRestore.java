@@ -1,0 +1,208 @@
+package io.saucr.services.standby;
+
+import io.saucr.services.Protection;
+import io.saucr.services.ServiceException;
+import io.saucr.services.checkpoint.EnsembleStore;
+import io.saucr.services.checkpoint.FolderStore;
+import io.saucr.services.checkpoint.Loading;
+import io.saucr.services.checkpoint.MemberFolder;
+import io.saucr.services.checkpoint.MissingSegmentException;
+import io.saucr.services.checkpoint.RefusedSegmentException;
+import io.saucr.services.checkpoint.SharedStore;
+import io.saucr.services.core.standby.SegmentId;
+import io.saucr.services.core.standby.StandbyHead;
+import io.saucr.services.ensemble.Office;
+import io.saucr.services.ensemble.StandbyOrder;
+import io.saucr.services.journal.Disk;
+import io.saucr.services.journal.RefusedFolderException;
+import io.saucr.services.local.Place;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+
+/**
+ * Makes a member's folder out of what members share, where all their own are lost: up to what the
+ * head names, or to the newest segment there that an unbroken chain leads to (C4). Which of its
+ * segments count the head decides, or an order that accepts a loss ({@link MemberLoss}). What is
+ * shared is only read. A crash in between does no harm: the next call goes on.
+ */
+public final class FolderRestore {
+
+    /** The chain of the newest epoch has all that earlier ones named, so it comes first. */
+    private static final Comparator<SegmentId> NEWEST_FIRST =
+            Comparator.comparingLong(SegmentId::epoch)
+                    .thenComparingLong(SegmentId::number)
+                    .thenComparing(SegmentId::digest)
+                    .reversed();
+
+    private FolderRestore() {}
+
+    /**
+     * Fills the folder of a place.
+     *
+     * @return what was done and what to do next: lines for people
+     * @throws RefusedFolderException where the folder is in use, or another's, or the store cannot
+     *     be used
+     * @throws ServiceException where there is no head, or the store has nothing to begin with
+     */
+    public static List<String> from(Disk disk, Place place, Protection.Store store)
+            throws IOException, InterruptedException {
+        Path path = place.folder();
+        SecureRandom random = new SecureRandom();
+        Office.Place office = StandbyService.office(place);
+        throwIfForeign(disk, path);
+        StandbyHead head = head(office);
+        if (store instanceof Protection.Store.Folder it
+                && disk.exists(it.path())
+                && !disk.exists(it.path().resolve(head.holder().birth().toString()))) {
+            // To open it would make one there.
+            throw nothing(it.path().toString(), place, head, List.of());
+        }
+        List<String> report = new ArrayList<>();
+        try (SharedStore.Opener opener = opener(disk, place, store, office, random);
+                SharedStore shared = opener.open(head.holder().birth())) {
+            List<SegmentId> ends = ends(shared, head.segment());
+            if (ends.isEmpty()) {
+                throw nothing(opener.where(), place, head, report);
+            }
+            try (MemberFolder folder = MemberFolder.open(disk, path, place.name(), random)) {
+                folder.birth(head.holder().birth(), head.replaces());
+                SegmentId last = fill(shared, folder, ends, report::add);
+                if (last.number() == 0) {
+                    throw nothing(opener.where(), place, head, report);
+                }
+                report.add(
+                        path
+                                + " is the folder of member "
+                                + folder.member()
+                                + " now, with all up to segment "
+                                + last
+                                + ", from "
+                                + opener.where());
+                report.add(
+                        last.equals(head.segment())
+                                ? "The head names that segment: start this member"
+                                : "The head names segment "
+                                        + head.segment()
+                                        + ", which is not there. Start this member where another"
+                                        + " one has it; where nobody has, 'accept-loss' says what"
+                                        + " would be lost");
+            } catch (IllegalArgumentException e) {
+                throw new ServiceException(
+                        path
+                                + " holds segments that do not lead to those of "
+                                + opener.where()
+                                + ": "
+                                + e.getMessage()
+                                + ". This folder was left as it is: name an empty one");
+            }
+        }
+        return report;
+    }
+
+    private static ServiceException nothing(
+            String where, Place place, StandbyHead head, List<String> problems) {
+        return new ServiceException(
+                where
+                        + " holds no segment of birth "
+                        + head.holder().birth()
+                        + " of "
+                        + place.name()
+                        + " that a whole chain leads to"
+                        + (problems.isEmpty() ? "" : ": " + String.join("; ", problems)));
+    }
+
+    private static void throwIfForeign(Disk disk, Path path) throws IOException {
+        if (disk.exists(path) && !disk.list(path).isEmpty() && !MemberFolder.isOne(disk, path)) {
+            throw new RefusedFolderException(
+                    path,
+                    -1,
+                    "there is something else than a member's folder here. Name an empty folder, or"
+                            + " one that is not there yet");
+        }
+    }
+
+    private static StandbyHead head(Office.Place office) throws IOException, InterruptedException {
+        try (StandbyOrder order = new StandbyOrder(office)) {
+            return order.look()
+                    .orElseThrow(
+                            () ->
+                                    new ServiceException(
+                                            "there is no head at "
+                                                    + office.path()
+                                                    + ": it was deleted, or no member ever ran."
+                                                    + " Nothing was changed"))
+                    .found()
+                    .head();
+        }
+    }
+
+    private static SharedStore.Opener opener(
+            Disk disk,
+            Place place,
+            Protection.Store store,
+            Office.Place office,
+            SecureRandom random) {
+        if (store instanceof Protection.Store.Folder it) {
+            return FolderStore.in(disk, it.path(), place.name(), random);
+        }
+        if (store instanceof Protection.Store.Ensemble) {
+            return EnsembleStore.below(office, place.name());
+        }
+        throw new IllegalArgumentException(
+                "a folder is restored from Store.folder(path) or Store.ensemble(): else members"
+                        + " share nothing");
+    }
+
+    /**
+     * Where a chain may end.
+     *
+     * @param named by the head: where it is there it comes first, as nothing behind it counts
+     */
+    static List<SegmentId> ends(SharedStore from, SegmentId named) throws IOException {
+        Set<SegmentId> all = new TreeSet<>(NEWEST_FIRST);
+        all.addAll(from.list());
+        all.addAll(from.bases());
+        List<SegmentId> ends = new ArrayList<>();
+        if (all.remove(named)) {
+            ends.add(named);
+        }
+        ends.addAll(all);
+        return ends;
+    }
+
+    /**
+     * Loads the first chain that is whole.
+     *
+     * @param problems hears what could not be used
+     * @return the newest segment that the folder holds
+     * @throws IllegalArgumentException where the folder holds something else; it was left as it is
+     */
+    static SegmentId fill(
+            SharedStore from, MemberFolder into, List<SegmentId> ends, Consumer<String> problems)
+            throws IOException {
+        for (SegmentId end : ends) {
+            try {
+                boolean unused =
+                        new Loading(from, into)
+                                .load(
+                                        end,
+                                        segment -> {
+                                            into.append(segment);
+                                            return true;
+                                        });
+                into.force();
+                return into.last();
+            } catch (MissingSegmentException | RefusedSegmentException | RefusedFolderException e) {
+                problems.accept("Not up to segment " + end + ": " + e.getMessage());
+            }
+        }
+        return into.last();
+    }
+}
