@@ -32,6 +32,8 @@ public final class FolderStore implements SharedStore {
     /** What this process is writing, by all its stores there: no sweep of its own takes it. */
     private final Set<String> writing;
 
+    private final boolean onlyRead;
+
     /**
      * Those of a service, in a folder that is there; each birth has a folder in it.
      *
@@ -43,8 +45,39 @@ public final class FolderStore implements SharedStore {
             @Override
             public SharedStore open(Birth birth) throws IOException {
                 throwUnlessThere(disk, shared);
+                Path folder = shared.resolve(birth.toString());
+                disk.makeFolder(folder);
+                return new FolderStore(disk, folder, service, birth, random, writing, false);
+            }
+
+            @Override
+            public String where() {
+                return shared.toString();
+            }
+
+            @Override
+            public void close() {}
+        };
+    }
+
+    /**
+     * The same, to look at: nothing of it is changed, so it may be mounted to be read only. Of a
+     * birth of which there is nothing, nothing is there.
+     */
+    public static Opener toRead(Path shared, String service) {
+        Disk disk = Disk.readOnly();
+        return new Opener() {
+            @Override
+            public SharedStore open(Birth birth) throws IOException {
+                throwUnlessThere(disk, shared);
                 return new FolderStore(
-                        disk, shared.resolve(birth.toString()), service, birth, random, writing);
+                        disk,
+                        shared.resolve(birth.toString()),
+                        service,
+                        birth,
+                        new SecureRandom(),
+                        Set.of(),
+                        true);
             }
 
             @Override
@@ -110,7 +143,8 @@ public final class FolderStore implements SharedStore {
      */
     public FolderStore(Disk disk, Path folder, String service, Birth birth, SecureRandom random)
             throws IOException {
-        this(disk, folder, service, birth, random, ConcurrentHashMap.newKeySet());
+        this(disk, folder, service, birth, random, ConcurrentHashMap.newKeySet(), false);
+        disk.makeFolder(folder);
     }
 
     private FolderStore(
@@ -119,15 +153,15 @@ public final class FolderStore implements SharedStore {
             String service,
             Birth birth,
             SecureRandom random,
-            Set<String> writing)
-            throws IOException {
+            Set<String> writing,
+            boolean onlyRead) {
         this.disk = disk;
         this.folder = folder;
         this.service = service;
         this.birth = birth;
         this.random = random;
         this.writing = writing;
-        disk.makeFolder(folder);
+        this.onlyRead = onlyRead;
     }
 
     /**
@@ -227,6 +261,9 @@ public final class FolderStore implements SharedStore {
 
     /** On disk, also where whoever gave them did not come to force them. */
     private List<String> names() throws IOException {
+        if (onlyRead) {
+            return disk.exists(folder) ? disk.list(folder) : List.of();
+        }
         List<String> names = disk.list(folder);
         disk.forceFolder(folder);
         return names;

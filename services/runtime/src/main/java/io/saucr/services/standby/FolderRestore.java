@@ -58,14 +58,8 @@ public final class FolderRestore {
         Office.Place office = StandbyService.office(place);
         throwIfForeign(disk, path);
         StandbyHead head = head(office);
-        if (store instanceof Protection.Store.Folder it
-                && disk.exists(it.path())
-                && !disk.exists(it.path().resolve(head.holder().birth().toString()))) {
-            // To open it would make one there.
-            throw nothing(it.path().toString(), place, head, List.of());
-        }
         List<String> report = new ArrayList<>();
-        try (SharedStore.Opener opener = opener(disk, place, store, office, random);
+        try (SharedStore.Opener opener = opener(place, store, office);
                 SharedStore shared = opener.open(head.holder().birth())) {
             List<SegmentId> ends = ends(shared, head.segment());
             if (ends.isEmpty()) {
@@ -144,13 +138,9 @@ public final class FolderRestore {
     }
 
     private static SharedStore.Opener opener(
-            Disk disk,
-            Place place,
-            Protection.Store store,
-            Office.Place office,
-            SecureRandom random) {
+            Place place, Protection.Store store, Office.Place office) {
         if (store instanceof Protection.Store.Folder it) {
-            return FolderStore.in(disk, it.path(), place.name(), random);
+            return FolderStore.toRead(it.path(), place.name());
         }
         if (store instanceof Protection.Store.Ensemble) {
             return EnsembleStore.below(office, place.name());
