@@ -9,6 +9,7 @@ import io.saucr.services.core.Mark;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +18,7 @@ import java.util.OptionalLong;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.function.Predicate;
 
 /**
  * Asks one service from outside, without a birth: each request is consumed at most once. Requests
@@ -29,8 +31,9 @@ import java.util.concurrent.Executor;
  * be asked again is sent first.
  *
  * <p>What waits is bounded (K13): at most {@link #MOST_WAITING} requests, which together have at
- * most {@link NetOptions#unsentBytes}, wait to be sent; at most {@link #MOST_UNANSWERED} wait for
- * their answer or to be covered, and more wait to be sent.
+ * most {@link NetOptions#unsentBytes}, wait to be sent. While {@link #MOST_UNANSWERED} wait for
+ * their answer, or those that were answered and not covered take four times as many bytes, more
+ * wait to be sent.
  *
  * <p>Any thread; its lock is held for moments only, never while a request is completed.
  */
@@ -41,6 +44,16 @@ public final class AskingClient implements AutoCloseable {
 
     /** So many requests at most were sent and not answered. */
     public static final int MOST_UNANSWERED = 16 << 10;
+
+    /**
+     * So many times {@link NetOptions#unsentBytes} may be kept of requests that were answered
+     * early: they are covered within a checkpoint, in which many more are answered than wait at a
+     * time.
+     */
+    private static final int KEPT_UNSENT = 4;
+
+    /** What one of them takes beside its body, roughly. */
+    private static final long KEPT_BYTES = 200;
 
     /**
      * A reply that is lost.
@@ -64,7 +77,13 @@ public final class AskingClient implements AutoCloseable {
         CompletableFuture<List<Boolean>> lost(List<LostReply> replies);
     }
 
-    private record Kept(Asked asked, Mark mark) {}
+    /** Without the answer: only whether it stands is still to be told. */
+    private record Kept(long request, Body body, Object about, Mark mark) {
+
+        long bytes() {
+            return KEPT_BYTES + body.bytes().length;
+        }
+    }
 
     private final String service;
     private final LossListener losses;
@@ -81,6 +100,8 @@ public final class AskingClient implements AutoCloseable {
 
     /** Answered early and not covered, by their numbers. */
     private final Map<Long, Kept> kept = new LinkedHashMap<>();
+
+    private long keptBytes;
 
     /** A connection of which nothing counts before it is known what is lost; null for none. */
     private Connection introducing;
@@ -228,7 +249,8 @@ public final class AskingClient implements AutoCloseable {
     private void send() {
         while (link != null
                 && !waiting.isEmpty()
-                && unanswered.size() + kept.size() < MOST_UNANSWERED
+                && unanswered.size() < MOST_UNANSWERED
+                && keptBytes < KEPT_UNSENT * options.unsentBytes()
                 && link.writable()) {
             Asked next = waiting.remove();
             waitingBytes -= next.body().bytes().length;
@@ -251,7 +273,7 @@ public final class AskingClient implements AutoCloseable {
             closed = true;
             link = null;
             introducing = null;
-            kept.clear();
+            forget(it -> true);
             sent = new ArrayList<>(unanswered.values());
             unanswered.clear();
             unsent = new ArrayList<>(waiting);
@@ -261,6 +283,21 @@ public final class AskingClient implements AutoCloseable {
         fail(sent, unknown("this client was closed"));
         fail(unsent, "the request to " + service + " was not sent: its client was closed");
         peers.close();
+    }
+
+    private void keep(Kept reply) {
+        kept.put(reply.request(), reply);
+        keptBytes += reply.bytes();
+    }
+
+    private void forget(Predicate<Kept> which) {
+        for (Iterator<Kept> all = kept.values().iterator(); all.hasNext(); ) {
+            Kept reply = all.next();
+            if (which.test(reply)) {
+                all.remove();
+                keptBytes -= reply.bytes();
+            }
+        }
     }
 
     private Optional<Kept> newestKept() {
@@ -291,15 +328,13 @@ public final class AskingClient implements AutoCloseable {
                     gone.add(each);
                     lost.add(
                             new LostReply(
-                                    each.asked().about(),
+                                    each.about(),
                                     each.mark(),
                                     survived.getAsLong(),
                                     new CompletableFuture<>()));
                 }
-                if (said.isOver(each.mark().epoch())) {
-                    kept.remove(each.asked().request());
-                }
             }
+            forget(it -> said.isOver(it.mark().epoch()));
             deciding = !lost.isEmpty();
             if (!deciding) {
                 link = introducing;
@@ -320,12 +355,11 @@ public final class AskingClient implements AutoCloseable {
             ended = closed;
             for (int i = gone.size() - 1; !ended && i >= 0; i--) {
                 if (again.get(i)) {
-                    Asked asked = gone.get(i).asked();
+                    Kept it = gone.get(i);
                     lastRequest++;
                     waiting.addFirst(
-                            new Asked(
-                                    lastRequest, asked.body(), asked.about(), lost.get(i).again()));
-                    waitingBytes += asked.body().bytes().length;
+                            new Asked(lastRequest, it.body(), it.about(), lost.get(i).again()));
+                    waitingBytes += it.body().bytes().length;
                 }
             }
         }
@@ -395,7 +429,7 @@ public final class AskingClient implements AutoCloseable {
             synchronized (AskingClient.this) {
                 asked = unanswered.remove(early.request());
                 if (asked != null) {
-                    kept.put(early.request(), new Kept(asked, early.mark()));
+                    keep(new Kept(asked.request(), asked.body(), asked.about(), early.mark()));
                 }
             }
             if (asked != null) {
@@ -405,11 +439,7 @@ public final class AskingClient implements AutoCloseable {
 
         private void covered(Mark upTo) {
             synchronized (AskingClient.this) {
-                kept.values()
-                        .removeIf(
-                                it ->
-                                        it.mark().epoch() == upTo.epoch()
-                                                && it.mark().turn() <= upTo.turn());
+                forget(it -> it.mark().epoch() == upTo.epoch() && it.mark().turn() <= upTo.turn());
                 send();
             }
         }

@@ -112,6 +112,46 @@ class AskingClientTest {
         assertThat(losses).hasSize(1);
     }
 
+    /** K13: what was told early and is not covered is bounded; more waits to be sent. */
+    @Test
+    void whatIsKeptIsBoundedByItsBytes() throws IOException {
+        NetOptions plain = NetOptions.plain();
+        NetOptions small =
+                new NetOptions(
+                        8 << 10,
+                        16 << 10,
+                        64 << 10,
+                        10,
+                        10,
+                        plain.connectTimeout(),
+                        plain.helloTimeout(),
+                        plain.silence(),
+                        plain.backoffMin(),
+                        plain.backoffMax(),
+                        Optional.empty());
+        Side bank = bank();
+        AskingClient client = client(small);
+        client.dial(Optional.of(bank.listen()));
+        // Four times what may wait to be sent.
+        for (int n = 1; n <= 11; n++) {
+            CompletableFuture<Optional<Body>> asked = client.ask(large(n), n);
+            early(asked(bank, n), 1, n, n);
+            assertThat(done(asked)).isPresent();
+        }
+        List<CompletableFuture<Optional<Body>>> wait =
+                List.of(client.ask(large(12), 12), client.ask(large(13), 13));
+        assertThat(failure(client.ask(large(14), 14))).contains("2 requests of 12000 bytes wait");
+        asked(bank, 11).link().send(new Frame.Covered(new Mark(1, 9)));
+        for (int n = 12; n <= 13; n++) {
+            answer(asked(bank, n), n);
+            assertThat(done(wait.get(n - 12))).isPresent();
+        }
+    }
+
+    private static Body large(int number) {
+        return new Body("Count", ByteBuffer.allocate(6_000).putInt(number).array());
+    }
+
     /** C11: the same primary, over another connection. */
     @Test
     void whatIsCoveredLaterIsNotLost() throws IOException {
