@@ -10,7 +10,8 @@ import java.util.Optional;
 
 /**
  * Turns that no segment holds yet, in order. The turn thread adds, between turns; whoever cuts
- * takes all at once, in constant time, so a segment holds whole turns (C1). Any thread.
+ * takes all at once, in constant time, so a segment holds whole turns (C1). What they changed is
+ * joined as they come: of a value that is written again and again the newest is kept. Any thread.
  */
 final class Batches {
 
@@ -22,7 +23,7 @@ final class Batches {
      *
      * @param addedNanos when the first of them was added
      */
-    record Batch(List<Delta> deltas, List<Changes> changes, long bytes, long addedNanos) {
+    record Batch(List<Delta> deltas, Changes changes, long addedNanos) {
 
         long firstTurn() {
             return deltas.get(0).turn();
@@ -35,7 +36,7 @@ final class Batches {
 
     private static final class Open {
         final List<Delta> deltas = new ArrayList<>();
-        final List<Changes> changes = new ArrayList<>();
+        final Changes.Joiner changes = new Changes.Joiner();
         final long addedNanos = System.nanoTime();
         long bytes;
     }
@@ -70,8 +71,7 @@ final class Batches {
         }
         Open last = all.getLast();
         last.deltas.add(delta);
-        last.changes.add(changes);
-        long more = bytes(delta) + changes.bytes();
+        long more = bytes(delta) + last.changes.add(changes);
         last.bytes += more;
         bytes += more;
         return last.deltas.size() == enough || (next && all.size() > 1);
@@ -108,13 +108,16 @@ final class Batches {
     }
 
     /** Takes the oldest turns. */
-    synchronized Optional<Batch> take() {
-        Open first = all.poll();
-        if (first == null) {
-            return Optional.empty();
+    Optional<Batch> take() {
+        Open first;
+        synchronized (this) {
+            first = all.poll();
+            if (first == null) {
+                return Optional.empty();
+            }
+            bytes -= first.bytes;
         }
-        bytes -= first.bytes;
-        return Optional.of(new Batch(first.deltas, first.changes, first.bytes, first.addedNanos));
+        return Optional.of(new Batch(first.deltas, first.changes.joined(), first.addedNanos));
     }
 
     /** Of all turns in it, roughly. */

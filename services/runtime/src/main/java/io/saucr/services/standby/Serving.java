@@ -12,7 +12,6 @@ import io.saucr.services.ensemble.HeadNode;
 import io.saucr.services.local.DeltaFormat;
 import io.saucr.services.members.MemberFrame;
 import io.saucr.services.members.MemberLink;
-import io.saucr.services.state.Changes;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.HashMap;
@@ -342,7 +341,7 @@ final class Serving {
     }
 
     private static byte[] body(Batches.Batch batch) {
-        return DeltaFormat.bytes(Delta.join(batch.deltas()), Changes.join(batch.changes()));
+        return DeltaFormat.bytes(Delta.join(batch.deltas()), batch.changes());
     }
 
     // ---- the member's thread

@@ -48,6 +48,7 @@ public final class Changes {
         private boolean cleared;
         private long first;
         private long next;
+        private long bytes;
 
         Joining(Kind kind) {
             this.kind = kind;
@@ -67,14 +68,18 @@ public final class Changes {
             if (later.cleared) {
                 entries.clear();
                 cleared = true;
+                bytes = 0;
             }
             first = later.first;
             next = later.next;
             later.entries.forEach(
                     (key, value) -> {
-                        // Behind all that is there: what is applied last is last.
-                        entries.remove(key);
+                        if (entries.containsKey(key)) {
+                            // Behind all that is there: what is applied last is last.
+                            bytes -= Changes.bytes(key, entries.remove(key));
+                        }
                         entries.put(key, value);
+                        bytes += Changes.bytes(key, value);
                     });
         }
 
@@ -83,6 +88,42 @@ public final class Changes {
                 entries.keySet().removeIf(key -> key.getLong(0) < first);
             }
             return new Collection(kind, cleared, first, next, entries);
+        }
+    }
+
+    /**
+     * Joins changes of turns in a row as they come, so that of what is written again and again only
+     * the newest stays in memory. One thread at a time.
+     */
+    public static final class Joiner {
+
+        private final Map<String, Joining> all = new TreeMap<>();
+
+        /**
+         * Adds those of the next turn.
+         *
+         * @return by how many bytes of keys and values what is held has grown; less than 0 where it
+         *     holds less
+         * @throws IllegalArgumentException where a collection is of another kind in later ones
+         */
+        public long add(Changes turn) {
+            long more = 0;
+            for (Map.Entry<String, Collection> each : turn.byName.entrySet()) {
+                Joining joining =
+                        all.computeIfAbsent(
+                                each.getKey(), it -> new Joining(each.getValue().kind()));
+                more -= joining.bytes;
+                joining.add(each.getKey(), each.getValue());
+                more += joining.bytes;
+            }
+            return more;
+        }
+
+        /** All of them; nothing is added any more. */
+        public Changes joined() {
+            Map<String, Collection> joined = new TreeMap<>();
+            all.forEach((name, its) -> joined.put(name, its.joined()));
+            return new Changes(joined);
         }
     }
 
@@ -112,11 +153,15 @@ public final class Changes {
         long sum = 0;
         for (Collection one : byName.values()) {
             for (Map.Entry<ByteBuffer, byte[]> entry : one.entries().entrySet()) {
-                sum += entry.getKey().remaining();
-                sum += entry.getValue() == null ? 0 : entry.getValue().length;
+                sum += bytes(entry.getKey(), entry.getValue());
             }
         }
         return sum;
+    }
+
+    private static long bytes(ByteBuffer key, byte[] value) {
+        long sum = key.remaining();
+        return value == null ? sum : sum + value.length;
     }
 
     /**
@@ -134,16 +179,11 @@ public final class Changes {
      * @throws IllegalArgumentException where a collection is of another kind in later ones
      */
     public static Changes join(List<Changes> turns) {
-        Map<String, Joining> all = new TreeMap<>();
+        Joiner joiner = new Joiner();
         for (Changes turn : turns) {
-            turn.byName.forEach(
-                    (name, its) ->
-                            all.computeIfAbsent(name, it -> new Joining(its.kind()))
-                                    .add(name, its));
+            long unused = joiner.add(turn);
         }
-        Map<String, Collection> joined = new TreeMap<>();
-        all.forEach((name, its) -> joined.put(name, its.joined()));
-        return new Changes(joined);
+        return joiner.joined();
     }
 
     /** The bytes; none where nothing was changed. */

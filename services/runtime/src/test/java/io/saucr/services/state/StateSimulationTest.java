@@ -216,6 +216,13 @@ class StateSimulationTest {
             }
             assertThat(right.encode()).isEqualTo(left.encode());
             assertThat(Changes.join(changes).encode()).isEqualTo(left.encode());
+            Changes.Joiner joiner = new Changes.Joiner();
+            long held = 0;
+            for (Changes one : changes) {
+                held += joiner.add(one);
+            }
+            // What a list let go from its front is held until it is joined.
+            assertThat(held).isGreaterThanOrEqualTo(left.bytes());
             assertThat(Changes.decode(left.encode()).encode()).isEqualTo(left.encode());
         }
     }
