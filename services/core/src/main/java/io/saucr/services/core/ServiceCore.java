@@ -91,6 +91,11 @@ public final class ServiceCore {
     /** Links that hear, with what leaves next, how far turns are covered. */
     private final Set<Link> toCover = new LinkedHashSet<>();
 
+    /** The newest that is to be told so for a query: who saw which turn. */
+    private Link lastSeenBy;
+
+    private long lastSeenTurn;
+
     private long newestRead;
     private long provenRead;
 
@@ -136,8 +141,9 @@ public final class ServiceCore {
         final Optional<String> peer;
         final String caller;
         final long request;
-        final Body body;
-        boolean left;
+
+        /** Null once it left: it is waited for to be covered, with many others. */
+        Body body;
 
         Reply(long turn, Optional<String> peer, String caller, long request, Body body) {
             this.turn = turn;
@@ -767,7 +773,8 @@ public final class ServiceCore {
             if (ask != null) {
                 detachedAsks.remove(ask);
                 Reply given = early(Optional.empty(), reply);
-                answers.add(() -> answer(ask, given));
+                // Without the request, as many wait to be covered.
+                answers.add(() -> isFinal(given));
             }
         } else {
             if (!mine || waits(reply.peer(), reply.number())) {
@@ -791,11 +798,11 @@ public final class ServiceCore {
         return given;
     }
 
-    private void answer(Input.Outside ask, Reply reply) {
-        if (!reply.left) {
-            answer(ask, Optional.of(reply.body));
-        } else if (askers.containsKey(ask.caller())) {
-            toCover.add(askers.get(ask.caller()));
+    private void isFinal(Reply reply) {
+        if (reply.body != null) {
+            answer(reply.caller, reply.request, Optional.of(reply.body));
+        } else if (askers.containsKey(reply.caller)) {
+            toCover.add(askers.get(reply.caller));
         }
     }
 
@@ -817,8 +824,8 @@ public final class ServiceCore {
                             ? conversation(reply.peer.get()).link()
                             : Optional.ofNullable(askers.get(reply.caller));
             if (link.filter(takesEarly).isPresent() && lease.holds(at.steadyMillis())) {
-                reply.left = true;
                 leavesEarly(link.get(), reply.request, reply.turn, reply.body, at, out);
+                reply.body = null;
             }
         }
         replies.clear();
@@ -902,7 +909,7 @@ public final class ServiceCore {
             out.add(new Action.Send(link, new Frame.Answer(ask.request(), Optional.of(answer))));
         } else {
             leavesEarly(link, ask.request(), past.turn, answer, at, out);
-            later.add(new Later(past.turn, () -> toCover.add(link)));
+            coverLater(link);
         }
         return halted ? new ArrayList<>() : out;
     }
@@ -1270,9 +1277,22 @@ public final class ServiceCore {
     }
 
     private void answer(Input.Outside ask, Optional<Body> body) {
-        Link link = askers.get(ask.caller());
+        answer(ask.caller(), ask.request(), body);
+    }
+
+    private void answer(String caller, long request, Optional<Body> body) {
+        Link link = askers.get(caller);
         if (link != null) {
-            leaving.add(new Action.Send(link, new Frame.Answer(ask.request(), body)));
+            leaving.add(new Action.Send(link, new Frame.Answer(request, body)));
+        }
+    }
+
+    /** Once the newest turn is final, that is told to who saw it; once, where many queries did. */
+    private void coverLater(Link link) {
+        if (past.turn != lastSeenTurn || !link.equals(lastSeenBy)) {
+            lastSeenTurn = past.turn;
+            lastSeenBy = link;
+            later.add(new Later(past.turn, () -> toCover.add(link)));
         }
     }
 
@@ -1336,7 +1356,7 @@ public final class ServiceCore {
                 out.add(covered(link));
             } else if (lease != null) {
                 // Over another link it may have seen any turn up to this one.
-                later.add(new Later(past.turn, () -> toCover.add(link)));
+                coverLater(link);
             }
         } else {
             Peer peer = past.peers.get(link.peer());
