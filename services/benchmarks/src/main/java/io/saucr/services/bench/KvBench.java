@@ -284,7 +284,7 @@ final class KvBench implements Callable<Integer> {
         arguments.add(Integer.toString(valueBytes));
         return new TalkingProcess(
                 folder.resolve("log-of-clients"),
-                List.of("-Xms256m", "-Xmx512m"),
+                List.of("-Xms256m", "-Xmx512m", KvCluster.COMMON_POOL),
                 KvLoad.class,
                 arguments.toArray(String[]::new));
     }
