@@ -44,7 +44,10 @@ public final class Changes {
     private static final class Joining {
 
         private final Kind kind;
-        private final Map<ByteBuffer, byte[]> entries = new LinkedHashMap<>();
+
+        /** Whatever is put again goes behind all that is there: what is applied last is last. */
+        private final Map<ByteBuffer, byte[]> entries = new LinkedHashMap<>(16, 0.75f, true);
+
         private boolean cleared;
         private long first;
         private long next;
@@ -74,12 +77,12 @@ public final class Changes {
             next = later.next;
             later.entries.forEach(
                     (key, value) -> {
-                        if (entries.containsKey(key)) {
-                            // Behind all that is there: what is applied last is last.
-                            bytes -= Changes.bytes(key, entries.remove(key));
-                        }
-                        entries.put(key, value);
+                        int before = entries.size();
+                        byte[] old = entries.put(key, value);
                         bytes += Changes.bytes(key, value);
+                        if (entries.size() == before) {
+                            bytes -= Changes.bytes(key, old);
+                        }
                     });
         }
 

@@ -50,7 +50,7 @@ final class Table {
     private Version now = EMPTY;
     private Version before;
     private boolean cleared;
-    private final Map<ByteBuffer, byte[]> changed = new LinkedHashMap<>();
+    private Map<ByteBuffer, byte[]> changed = new LinkedHashMap<>();
 
     /**
      * Keys that an earlier release wrote otherwise, by today's bytes. They are removed under the
@@ -271,8 +271,8 @@ final class Table {
     /** Ends a turn that changed this table, and says how. */
     Changes.Collection seal() {
         Changes.Collection changes =
-                new Changes.Collection(
-                        kind, cleared, now.first(), now.next(), new LinkedHashMap<>(changed));
+                new Changes.Collection(kind, cleared, now.first(), now.next(), changed);
+        changed = new LinkedHashMap<>();
         endTurn();
         return changes;
     }
