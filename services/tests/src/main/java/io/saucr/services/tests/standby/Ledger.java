@@ -12,17 +12,21 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * Clients of an asynchronous {@link Registers} that write without a pause, each value to a register
- * of its own, and keep what they were told and what they were told is lost. Half of what is lost is
- * asked for again. At the end each write that was answered is there, or its loss was announced to
- * who wrote it, and what is there was not announced as lost; losses are of replies of one lease.
+ * Clients of an asynchronous {@link Registers} that write, each value to a register of its own, and
+ * keep what they were told and what they were told is lost. Half of what is lost is asked for
+ * again. At the end each write that was answered is there, or its loss was announced to who wrote
+ * it, and what is there was not announced as lost; losses are of replies of one lease.
  */
 final class Ledger implements AutoCloseable {
 
     private static final long PATIENCE_SECONDS = 30;
+
+    /** Between two writes of a client: all of them stay in the members' memory. */
+    private static final long PAUSE_MILLIS = 10;
 
     /** What came of one write. */
     private static final class Entry {
@@ -102,6 +106,7 @@ final class Ledger implements AutoCloseable {
                 // Nobody knows what came of it, and nobody was told.
                 entries.remove(key);
             }
+            LockSupport.parkNanos(PAUSE_MILLIS * 1_000_000);
         }
     }
 
