@@ -58,6 +58,11 @@ public final class EnsembleStore implements SharedStore {
     private final String service;
     private final Birth birth;
 
+    /** What is made with the path before the first write; who only looks makes nothing. */
+    private final List<String> above;
+
+    private volatile boolean made;
+
     private interface Request<T> {
         T ask() throws KeeperException, InterruptedException, IOException;
     }
@@ -73,6 +78,18 @@ public final class EnsembleStore implements SharedStore {
      */
     public EnsembleStore(
             ZooKeeper session, String path, List<ACL> acl, String service, Birth birth) {
+        this(session, path, acl, service, birth, List.of());
+        made = true;
+    }
+
+    private EnsembleStore(
+            ZooKeeper session,
+            String path,
+            List<ACL> acl,
+            String service,
+            Birth birth,
+            List<String> above) {
+        this.above = above;
         this.session = session;
         this.path = path;
         // The client asks it for null, which List.copyOf does not bear.
@@ -119,11 +136,8 @@ public final class EnsembleStore implements SharedStore {
                                 event -> {});
             }
             String all = place.path() + "/segments";
-            EnsembleStore store =
-                    new EnsembleStore(session, all + "/" + birth, place.acls(), service, birth);
-            store.make(all);
-            store.make(store.path);
-            return store;
+            return new EnsembleStore(
+                    session, all + "/" + birth, place.acls(), service, birth, List.of(all));
         }
 
         @Override
@@ -131,6 +145,16 @@ public final class EnsembleStore implements SharedStore {
             if (session != null) {
                 Sessions.close(session);
             }
+        }
+    }
+
+    private void make() throws IOException {
+        if (!made) {
+            for (String each : above) {
+                make(each);
+            }
+            make(path);
+            made = true;
         }
     }
 
@@ -189,6 +213,7 @@ public final class EnsembleStore implements SharedStore {
     }
 
     private void put(String what, String name, byte[] bytes) throws IOException {
+        make();
         asked(
                 "store " + what,
                 () -> {
@@ -363,7 +388,14 @@ public final class EnsembleStore implements SharedStore {
                 "list the segments at " + path,
                 () -> {
                     sync();
-                    return session.getChildren(path, false);
+                    try {
+                        return session.getChildren(path, false);
+                    } catch (KeeperException.NoNodeException e) {
+                        if (above.isEmpty()) {
+                            throw e;
+                        }
+                        return List.of();
+                    }
                 });
     }
 
