@@ -9,6 +9,7 @@ import io.saucr.services.checkpoint.MemberFolder;
 import io.saucr.services.checkpoint.MissingSegmentException;
 import io.saucr.services.checkpoint.RefusedSegmentException;
 import io.saucr.services.checkpoint.SharedStore;
+import io.saucr.services.core.standby.Replaced;
 import io.saucr.services.core.standby.SegmentId;
 import io.saucr.services.core.standby.StandbyHead;
 import io.saucr.services.ensemble.Office;
@@ -17,6 +18,7 @@ import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.RefusedFolderException;
 import io.saucr.services.local.Place;
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.ArrayList;
@@ -56,18 +58,36 @@ public final class FolderRestore {
         Path path = place.folder();
         SecureRandom random = new SecureRandom();
         Office.Place office = StandbyService.office(place);
+        if (store instanceof Protection.Store.Folder it
+                && path.toAbsolutePath().startsWith(it.path().toAbsolutePath())) {
+            throw new IllegalArgumentException(
+                    "a member's own folder is not within what members share, "
+                            + it.path()
+                            + ": name another one than "
+                            + path);
+        }
         throwIfForeign(disk, path);
         StandbyHead head = head(office);
         List<String> report = new ArrayList<>();
         try (SharedStore.Opener opener = opener(place, store, office);
-                SharedStore shared = opener.open(head.holder().birth())) {
+                SharedStore shared = opener.open(head.holder().birth());
+                SharedStore before =
+                        opener.open(
+                                head.replaces()
+                                        .map(Replaced::birth)
+                                        .orElse(head.holder().birth()))) {
             List<SegmentId> ends = ends(shared, head.segment());
-            if (ends.isEmpty()) {
+            // What counts of the birth before, until a base of this one is there (C17).
+            List<SegmentId> earlier = head.replaces().map(Replaced::upTo).stream().toList();
+            if (ends.isEmpty() && earlier.isEmpty()) {
                 throw nothing(opener.where(), place, head, report);
             }
             try (MemberFolder folder = MemberFolder.open(disk, path, place.name(), random)) {
                 folder.birth(head.holder().birth(), head.replaces());
                 SegmentId last = fill(shared, folder, ends, report::add);
+                if (last.number() == 0) {
+                    last = fill(before, folder, earlier, report::add);
+                }
                 if (last.number() == 0) {
                     throw nothing(opener.where(), place, head, report);
                 }
@@ -84,9 +104,9 @@ public final class FolderRestore {
                                 ? "The head names that segment: start this member"
                                 : "The head names segment "
                                         + head.segment()
-                                        + ", which is not there. Start this member where another"
-                                        + " one has it; where nobody has, 'accept-loss' says what"
-                                        + " would be lost");
+                                        + ", up to which nothing whole leads there. Start this"
+                                        + " member where another one has it; where nobody has,"
+                                        + " 'accept-loss' says what would be lost");
             } catch (IllegalArgumentException e) {
                 throw new ServiceException(
                         path
@@ -113,7 +133,16 @@ public final class FolderRestore {
     }
 
     private static void throwIfForeign(Disk disk, Path path) throws IOException {
-        if (disk.exists(path) && !disk.list(path).isEmpty() && !MemberFolder.isOne(disk, path)) {
+        boolean usable = true;
+        if (disk.exists(path)) {
+            try {
+                usable = disk.list(path).isEmpty() || MemberFolder.isOne(disk, path);
+            } catch (FileSystemException e) {
+                // A file, or nobody may read it.
+                usable = false;
+            }
+        }
+        if (!usable) {
             throw new RefusedFolderException(
                     path,
                     -1,

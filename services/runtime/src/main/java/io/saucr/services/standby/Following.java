@@ -213,7 +213,10 @@ final class Following {
                 () -> {
                     String problem = "";
                     boolean based = false;
-                    try (SharedStore from = shared.get().open(head.holder().birth())) {
+                    // After an accepted loss that is of the birth before, until more is named
+                    // (C17).
+                    Birth of = head.birthOf(head.segment().number());
+                    try (SharedStore from = shared.get().open(of)) {
                         based = new Loading(from, folder).load(head.segment(), this::keepLoaded);
                     } catch (IOException | RuntimeException e) {
                         problem = e.getMessage() == null ? e.toString() : e.getMessage();

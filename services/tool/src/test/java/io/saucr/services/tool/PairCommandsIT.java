@@ -247,6 +247,11 @@ class PairCommandsIT {
             assertThat(err).contains("holds no segment of birth");
             assertThat(work.resolve("early")).doesNotExist();
             assertThat(work.resolve("other")).isEmptyDirectory();
+            Files.writeString(work.resolve("file"), "mine");
+            assertThat(restore("file", store)).isEqualTo(1);
+            assertThat(err).contains("something else than a member's folder");
+            assertThat(restore("store/within", store)).isEqualTo(2);
+            assertThat(err).contains("not within what members share");
             assertThat(restore("a", store)).isEqualTo(1);
             assertThat(err).contains("it is in use by process");
 
@@ -265,7 +270,7 @@ class PairCommandsIT {
             await().atMost(PATIENCE).until(() -> !member(waiting).get("lacks").asText().isEmpty());
             kill(waiting);
             assertThat(restore("c", store)).as(err).isZero();
-            assertThat(out).contains("with all up to segment", "which is not there", "accept-loss");
+            assertThat(out).contains("with all up to segment", "nothing whole", "accept-loss");
             // Once more does no harm.
             assertThat(restore("c", store)).as(err).isZero();
 
@@ -273,6 +278,10 @@ class PairCommandsIT {
             Matcher shown = Pattern.compile("--losing (lose-\\S+)").matcher(out);
             assertThat(shown.find()).as(out).isTrue();
             assertThat(acceptLoss("c", "--losing", shown.group(1))).as(err).isZero();
+            // Its folder is lost at once: what counts is still there, of the birth before.
+            Files.move(work.resolve("c"), work.resolve("lost-c0"));
+            assertThat(restore("e", store)).as(err).isZero();
+            assertThat(out).contains("The head names that segment: start this member");
             Running left = running("c", begin("c", store.toString()));
             await().atMost(PATIENCE)
                     .until(() -> member(left).get("role").asText().equals("primary"));
