@@ -74,7 +74,7 @@ public final class HeadNode implements AutoCloseable {
         /** The head was written, or made, and has this version now. */
         void wrote(int version);
 
-        /** A write, creation or read was refused, or nobody knows what came of it (C13). */
+        /** A write, creation or challenge was refused, or nobody knows what came of it (C13). */
         void unknown(String why);
 
         /** The challenge was written. */
