@@ -24,6 +24,7 @@ final class EnsembleCommand extends GetCommand {
                 new EnsembleView(
                         status.peer().getMyId(),
                         status.settings().ensembleName(),
+                        AdminTls.isForced(),
                         status::full,
                         this::members);
     }
@@ -59,7 +60,11 @@ final class EnsembleCommand extends GetCommand {
     private static String guessed(QuorumServer server) {
         InetSocketAddress election = server.electionAddr.getOne();
         InetAddress resolved = election.getAddress();
-        String host = resolved == null ? election.getHostString() : resolved.getHostAddress();
+        // A certificate names a host.
+        String host =
+                resolved == null || AdminTls.isForced()
+                        ? election.getHostString()
+                        : resolved.getHostAddress();
         return (host.contains(":") ? "[" + host + "]" : host)
                 + ":"
                 + Integer.getInteger("zookeeper.admin.serverPort", 8080);

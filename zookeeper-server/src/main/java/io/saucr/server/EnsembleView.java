@@ -23,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import javax.net.ssl.SSLException;
 
 /**
  * Asks the other AdminServers of the ensemble for their status. Only servers of the configuration
@@ -70,6 +71,7 @@ final class EnsembleView {
 
     private final long self;
     private final String ensemble;
+    private final boolean https;
     private final Supplier<Map<String, Object>> ownStatus;
     private final Supplier<List<Member>> members;
     private HttpClient client;
@@ -84,16 +86,19 @@ final class EnsembleView {
     /**
      * @param self the id of this server
      * @param ensemble the name of the ensemble; empty if it has none
+     * @param https whether the others are asked as {@link AdminTls} says, not over plain HTTP
      * @param ownStatus what this server says of itself
      * @param members all servers of the configuration, this one included
      */
     EnsembleView(
             long self,
             String ensemble,
+            boolean https,
             Supplier<Map<String, Object>> ownStatus,
             Supplier<List<Member>> members) {
         this.self = self;
         this.ensemble = ensemble;
+        this.https = https;
         this.ownStatus = ownStatus;
         this.members = members;
     }
@@ -179,7 +184,7 @@ final class EnsembleView {
         try {
             URI uri =
                     URI.create(
-                            "http://"
+                            (https ? "https://" : "http://")
                                     + member.address()
                                     + System.getProperty("zookeeper.admin.commandURL", "/commands")
                                     + "/saucr");
@@ -189,6 +194,13 @@ final class EnsembleView {
                                     HttpResponse.BodyHandlers.ofString());
         } catch (IllegalArgumentException e) {
             return CompletableFuture.completedFuture(new Found(member, null, e.getMessage()));
+        } catch (IOException e) {
+            return CompletableFuture.completedFuture(
+                    new Found(
+                            member,
+                            null,
+                            "this server cannot ask over HTTPS, for want of its own keys: "
+                                    + e.getMessage()));
         }
         // The request's own timeout would end with the head of the answer.
         return exchange.copy()
@@ -271,18 +283,24 @@ final class EnsembleView {
                     ? "the host has no address"
                     : "nothing listens there";
         }
+        if (cause instanceof SSLException) {
+            return "no connection over HTTPS: " + cause.getMessage();
+        }
         return cause instanceof IOException
                 ? "what answers there does not speak HTTP: " + cause.getMessage()
                 : cause.toString();
     }
 
-    private HttpClient client() {
+    private HttpClient client() throws IOException {
         if (client == null) {
-            client =
+            HttpClient.Builder builder =
                     HttpClient.newBuilder()
                             .version(HttpClient.Version.HTTP_1_1)
-                            .connectTimeout(CONNECT_PATIENCE)
-                            .build();
+                            .connectTimeout(CONNECT_PATIENCE);
+            if (https) {
+                builder.sslContext(AdminTls.context());
+            }
+            client = builder.build();
         }
         return client;
     }

@@ -189,6 +189,7 @@ class EnsembleViewTest {
         return new EnsembleView(
                         1,
                         ensemble,
+                        false,
                         () -> Map.of("server", 1),
                         () -> List.of(member(3, third), member(1, "not asked"), member(2, second)))
                 .servers();

@@ -132,10 +132,13 @@ class SecurityGuideIT {
         text.append("secureClientPortAddress=127.0.0.1\n");
         text.append("admin.serverAddress=127.0.0.1\n");
         text.append("admin.serverPort=").append(hosting.address(id).adminPort()).append('\n');
+        List<String> adminServers = new ArrayList<>();
         for (int other : SERVERS) {
             String peer = hosting.address(other).peer().replace("127.0.0.1", "localhost");
             text.append("server.").append(other).append('=').append(peer).append('\n');
+            adminServers.add(other + "=localhost:" + hosting.address(other).adminPort());
         }
+        text.append("saucr.adminServers=").append(String.join(",", adminServers)).append('\n');
         return text.toString();
     }
 
@@ -371,6 +374,11 @@ class SecurityGuideIT {
                     .doesNotContain("\"role\"");
         }
         assertThat(refused(question.replace("https", "http"))).doesNotContain("\"role\"");
+        assertThat(accepted(question.replace("/saucr", "/saucr/ensemble")))
+                .as("every server is asked with the key of the one that asks")
+                .doesNotContain("\"error\" : \"", "\"warning\"")
+                .contains("\"role\" : \"leading\"")
+                .satisfies(answer -> assertThat(answer.split("\"role\"", -1)).hasSize(1 + 3));
 
         String flush = block("sh", "--cert tls/admin.pem -X POST");
         assertThat(accepted(flush)).contains("on disk through");
