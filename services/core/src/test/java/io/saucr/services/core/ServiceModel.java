@@ -1,12 +1,8 @@
 package io.saucr.services.core;
 
-import java.lang.reflect.Field;
-import java.lang.reflect.Modifier;
+import io.saucr.services.core.Exploration.Step;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Collection;
-import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -17,8 +13,7 @@ import java.util.TreeMap;
 /**
  * Every way through a small world: one service sends messages to another, which answers each; every
  * order of turns, forces, frames and links, with a number of crashes (all or nothing of what was
- * not forced survives) and of links that break at any moment. States that were seen are left out; a
- * state is reached again by its steps, as a core cannot be copied.
+ * not forced survives) and of links that break at any moment.
  */
 final class ServiceModel {
 
@@ -31,80 +26,21 @@ final class ServiceModel {
      */
     record Size(int messages, int crashes, int cuts) {}
 
-    /**
-     * What was found.
-     *
-     * @param states that differ
-     * @param atRest those in which nothing happens without a fault
-     * @param violation the first one, or null
-     * @param path that leads to it
-     */
-    record Found(int states, int atRest, String violation, List<String> path) {}
-
-    /** In place of a violation: there are more states than were allowed. */
-    static final String MORE_STATES = "more states than allowed";
-
     private static final Limits LIMITS = new Limits(2, 9, true, 0, 0, 4, 3_600_000);
     private static final Moment NOW = new Moment(1_000, 1_000);
 
     private final Size size;
     private final ServiceWorld.Broken broken;
-    private final Set<String> seen = new HashSet<>();
-    private int atRest;
 
     ServiceModel(Size size, ServiceWorld.Broken broken) {
         this.size = size;
         this.broken = broken;
     }
 
-    /** Looks at all of them, the first steps first. */
-    Found explore(int mostStates) {
-        ArrayDeque<int[]> ways = new ArrayDeque<>();
-        ways.add(new int[0]);
-        seen.add(new World().text());
-        while (!ways.isEmpty()) {
-            int[] way = ways.remove();
-            World here = replay(way);
-            int steps = here.steps().size();
-            boolean moved = false;
-            for (int step = 0; step < steps; step++) {
-                World next = replay(way);
-                Step taken = next.steps().get(step);
-                next.take(taken);
-                if (next.violation != null) {
-                    return new Found(seen.size(), atRest, next.violation, next.path);
-                }
-                String text = next.text();
-                moved |= !taken.fault() && !text.equals(here.text());
-                if (seen.add(text)) {
-                    if (seen.size() > mostStates) {
-                        return new Found(seen.size(), atRest, MORE_STATES, List.of());
-                    }
-                    int[] longer = Arrays.copyOf(way, way.length + 1);
-                    longer[way.length] = step;
-                    ways.add(longer);
-                }
-            }
-            if (!moved) {
-                atRest++;
-                here.checkRest();
-                if (here.violation != null) {
-                    return new Found(seen.size(), atRest, here.violation, here.path);
-                }
-            }
-        }
-        return new Found(seen.size(), atRest, null, List.of());
+    /** Ready to look at all of them. */
+    Exploration exploration() {
+        return new Exploration(World::new);
     }
-
-    private World replay(int[] way) {
-        World world = new World();
-        for (int step : way) {
-            world.take(world.steps().get(step));
-        }
-        return world;
-    }
-
-    private record Step(String name, boolean fault, Runnable what) {}
 
     private record Written(Delta delta, List<String> log) {
         @Override
@@ -113,15 +49,13 @@ final class ServiceModel {
         }
     }
 
-    private final class World {
+    private final class World extends Exploration.World {
 
         final List<Node> nodes = List.of(new Node(0), new Node(1));
         final List<Wire> wires = new ArrayList<>();
-        final List<String> path = new ArrayList<>();
         int crashes;
         int cuts;
         long ids;
-        String violation;
 
         World() {
             nodes.forEach(Node::start);
@@ -137,20 +71,8 @@ final class ServiceModel {
             nodes.get(0).force();
         }
 
-        void take(Step step) {
-            path.add(step.name());
-            try {
-                step.what().run();
-            } catch (RuntimeException e) {
-                fail(e.toString());
-            }
-        }
-
-        void fail(String what) {
-            violation = violation == null ? what : violation;
-        }
-
-        List<Step> steps() {
+        @Override
+        protected List<Step> steps() {
             List<Step> steps = new ArrayList<>();
             for (Node node : nodes) {
                 steps.add(new Step(node.name + " turns", false, node::turn));
@@ -218,7 +140,15 @@ final class ServiceModel {
         }
 
         /** Nothing happens any more: all was consumed once, in order, and answered. */
-        void checkRest() {
+        @Override
+        protected boolean isAtRest(boolean moves) {
+            if (!moves) {
+                checkRest();
+            }
+            return !moves;
+        }
+
+        private void checkRest() {
             List<String> consumed = new ArrayList<>();
             List<String> answered = new ArrayList<>();
             for (int message = 1; message <= size.messages(); message++) {
@@ -241,13 +171,13 @@ final class ServiceModel {
             }
         }
 
-        /** All that decides what may follow. */
-        String text() {
+        @Override
+        protected String text() {
             StringBuilder text = new StringBuilder();
             text.append(crashes).append(' ').append(cuts).append('\n');
             for (Node node : nodes) {
                 text.append(node.forced).append(node.written).append(node.reached);
-                describe(node.core, text, 0);
+                Exploration.describe(node.core, text, Set.of());
                 text.append('\n');
             }
             for (Wire wire : wires) {
@@ -427,46 +357,6 @@ final class ServiceModel {
                 wires.remove(this);
                 dialler.perform(dialler.core.linkDown(atDialler));
                 acceptor.perform(acceptor.core.linkDown(atAcceptor));
-            }
-        }
-    }
-
-    /** Fields of the core's own classes, and what they hold, without what only waits in lambdas. */
-    private static void describe(Object value, StringBuilder text, int depth) {
-        if (value == null || depth > 12) {
-            text.append("- ");
-        } else if (value instanceof Map<?, ?> map) {
-            text.append('{');
-            map.forEach(
-                    (key, held) -> {
-                        text.append(key).append('=');
-                        describe(held, text, depth + 1);
-                    });
-            text.append('}');
-        } else if (value instanceof Collection<?> many) {
-            text.append('[');
-            many.forEach(each -> describe(each, text, depth + 1));
-            text.append(']');
-        } else if (value instanceof Runnable) {
-            text.append("later ");
-        } else if (value.getClass().isRecord()
-                && value.getClass().getSimpleName().equals("Later")) {
-            text.append(value.toString().replaceAll("what=.*", "")).append(' ');
-        } else if (value.getClass().isRecord()
-                || !value.getClass().getName().startsWith("io.saucr")
-                || value.getClass().isEnum()) {
-            text.append(value).append(' ');
-        } else {
-            for (Field field : value.getClass().getDeclaredFields()) {
-                if (!Modifier.isStatic(field.getModifiers()) && !field.isSynthetic()) {
-                    try {
-                        field.setAccessible(true);
-                        text.append(field.getName()).append(':');
-                        describe(field.get(value), text, depth + 1);
-                    } catch (IllegalAccessException e) {
-                        throw new IllegalStateException(e);
-                    }
-                }
             }
         }
     }

@@ -15,7 +15,7 @@ class ServiceModelTest {
 
     @Test
     void withoutAFaultEverythingArrives() {
-        ServiceModel.Found found = explore(new ServiceModel.Size(1, 0, 0), Broken.NOTHING);
+        Exploration.Found found = explore(new ServiceModel.Size(1, 0, 0), Broken.NOTHING);
         assertThat(found.violation()).as(found.path().toString()).isNull();
         assertThat(found.states()).isGreaterThan(50);
         assertThat(found.atRest()).isPositive();
@@ -25,16 +25,16 @@ class ServiceModelTest {
     @ParameterizedTest
     @CsvSource({"1, 0, 1", "1, 1, 0", "2, 1, 0"})
     void withAFaultNothingIsDoubledOrOutOfOrder(int messages, int crashes, int cuts) {
-        ServiceModel.Found found =
+        Exploration.Found found =
                 explore(new ServiceModel.Size(messages, crashes, cuts), Broken.NOTHING);
         assertThat(found.violation())
                 .as(found.path().toString())
-                .isIn(null, ServiceModel.MORE_STATES);
+                .isIn(null, Exploration.MORE_STATES);
         assertThat(found.states()).isGreaterThanOrEqualTo(MOST_STATES);
     }
 
-    private static ServiceModel.Found explore(ServiceModel.Size size, Broken broken) {
-        return new ServiceModel(size, broken).explore(MOST_STATES);
+    private static Exploration.Found explore(ServiceModel.Size size, Broken broken) {
+        return new ServiceModel(size, broken).exploration().explore(MOST_STATES);
     }
 
     @ParameterizedTest
@@ -46,8 +46,10 @@ class ServiceModelTest {
                 "K6_SENT_ONCE"
             })
     void eachRuleIsMissed(Broken broken) {
-        ServiceModel.Found found =
-                new ServiceModel(new ServiceModel.Size(1, 1, 0), broken).explore(20_000);
-        assertThat(found.violation()).isNotNull().isNotEqualTo(ServiceModel.MORE_STATES);
+        Exploration.Found found =
+                new ServiceModel(new ServiceModel.Size(1, 1, 0), broken)
+                        .exploration()
+                        .explore(20_000);
+        assertThat(found.violation()).isNotNull().isNotEqualTo(Exploration.MORE_STATES);
     }
 }

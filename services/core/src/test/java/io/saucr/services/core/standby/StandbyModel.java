@@ -1,16 +1,15 @@
 package io.saucr.services.core.standby;
 
 import io.saucr.services.core.Birth;
+import io.saucr.services.core.Exploration;
+import io.saucr.services.core.Exploration.Step;
 import io.saucr.services.core.standby.StandbyHead.Copies;
 import io.saucr.services.core.standby.StandbyWorld.Broken;
-import java.lang.reflect.Field;
-import java.lang.reflect.Modifier;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -22,9 +21,7 @@ import java.util.function.Supplier;
  * Standby}: every order of cuts, forces, messages and requests to the ensemble, with a number of
  * deaths (all or nothing of what was not forced survives), of broken connections with the ensemble
  * (what is under way may land later, or never), of broken links, and of times that are long enough
- * for silence to count. States that were seen are left out; a state is reached again by its steps,
- * as what decides cannot be copied. The simulator, {@link StandbyWorld}, takes long ways through
- * large worlds.
+ * for silence to count. The simulator, {@link StandbyWorld}, takes long ways through large worlds.
  */
 final class StandbyModel {
 
@@ -48,75 +45,46 @@ final class StandbyModel {
             int deaths,
             int breaks,
             int cuts,
-            int waits) {}
+            int waits) {
 
-    /**
-     * What was found.
-     *
-     * @param states that differ
-     * @param atRest those in which all was cut, is final, and is held by all
-     * @param violation the first one, or null
-     * @param path that leads to it
-     */
-    record Found(int states, int atRest, String violation, List<String> path) {}
+        /** From numbers in the order of its parts. */
+        static Size of(int... numbers) {
+            return new Size(
+                    numbers[0],
+                    numbers[1],
+                    numbers[2],
+                    numbers[3],
+                    numbers[4],
+                    numbers[5],
+                    numbers[6],
+                    numbers[7]);
+        }
 
-    /** In place of a violation: there are more states than were allowed. */
-    static final String MORE_STATES = "more states than allowed";
+        /** The same from text, with blanks between them. */
+        static Size parse(String numbers) {
+            return of(Arrays.stream(numbers.split(" ")).mapToInt(Integer::parseInt).toArray());
+        }
+    }
 
     private static final Primary.Rules RULES = new Primary.Rules(2, false, false, 300, 1_000);
     private static final long WAIT_MILLIS = 400;
     private static final Birth BIRTH = new Birth(1, 2);
 
+    /** A member's text has its chain already. */
+    private static final Set<Class<?>> TOLD_APART = Set.of(Standby.Chain.class);
+
     private final Size size;
     private final Broken broken;
-    private final Set<String> seen = new HashSet<>();
-    private int atRest;
 
     StandbyModel(Size size, Broken broken) {
         this.size = size;
         this.broken = broken;
     }
 
-    /** Looks at all of them, the first steps first. */
-    Found explore(int mostStates) {
-        ArrayDeque<int[]> ways = new ArrayDeque<>();
-        ways.add(new int[0]);
-        seen.add(new World().text());
-        while (!ways.isEmpty()) {
-            int[] way = ways.remove();
-            World here = replay(way);
-            if (here.isDone()) {
-                atRest++;
-            }
-            int steps = here.steps().size();
-            for (int step = 0; step < steps; step++) {
-                World next = replay(way);
-                next.take(next.steps().get(step));
-                if (next.violation != null) {
-                    return new Found(seen.size(), atRest, next.violation, next.path);
-                }
-                if (seen.add(next.text())) {
-                    if (seen.size() > mostStates) {
-                        return new Found(seen.size(), atRest, MORE_STATES, next.path);
-                    }
-                    int[] longer = Arrays.copyOf(way, way.length + 1);
-                    longer[way.length] = step;
-                    ways.add(longer);
-                }
-            }
-        }
-        return new Found(seen.size(), atRest, null, List.of());
+    /** Ready to look at all of them. */
+    Exploration exploration() {
+        return new Exploration(World::new);
     }
-
-    private World replay(int[] way) {
-        World world = new World();
-        for (int step : way) {
-            world.take(world.steps().get(step));
-        }
-        return world;
-    }
-
-    private record Step(String name, Runnable what) {}
 
     /** A segment with one turn. */
     private record Seg(SegmentId id, String previous) {}
@@ -140,10 +108,9 @@ final class StandbyModel {
         }
     }
 
-    private final class World {
+    private final class World extends Exploration.World {
 
         final List<Member> members = new ArrayList<>();
-        final List<String> path = new ArrayList<>();
 
         /** Of connections that broke: they may land at any time. */
         final List<Request> late = new ArrayList<>();
@@ -166,7 +133,6 @@ final class StandbyModel {
         int breaks;
         int cuts;
         int waits;
-        String violation;
 
         World() {
             for (int i = 0; i < size.members(); i++) {
@@ -175,20 +141,8 @@ final class StandbyModel {
             members.forEach(Member::stand);
         }
 
-        void take(Step step) {
-            path.add(step.name());
-            try {
-                step.what().run();
-            } catch (RuntimeException e) {
-                fail(e.toString());
-            }
-        }
-
-        void fail(String what) {
-            violation = violation == null ? what : violation;
-        }
-
-        List<Step> steps() {
+        @Override
+        protected List<Step> steps() {
             List<Step> steps = new ArrayList<>();
             members.forEach(it -> it.steps(steps));
             for (Request each : late) {
@@ -212,7 +166,8 @@ final class StandbyModel {
             return steps;
         }
 
-        boolean isDone() {
+        @Override
+        protected boolean isAtRest(boolean moves) {
             return turns == size.turns()
                     && finals.size() == turns
                     && members.stream().filter(it -> it.primary != null).count() == 1
@@ -273,7 +228,8 @@ final class StandbyModel {
             }
         }
 
-        String text() {
+        @Override
+        protected String text() {
             StringBuilder text = new StringBuilder();
             text.append(now).append(head).append(version).append(finals).append(told);
             text.append(Arrays.asList(turns, reads, links, deaths, breaks, cuts, waits))
@@ -285,8 +241,8 @@ final class StandbyModel {
                         .append(each.link)
                         .append(Arrays.toString(each.reading));
                 text.append(each.named).append(each.proven);
-                describe(each.standby, text, 0);
-                describe(each.primary, text, 0);
+                Exploration.describe(each.standby, text, TOLD_APART);
+                Exploration.describe(each.primary, text, TOLD_APART);
             }
             return text.toString();
         }
@@ -756,38 +712,6 @@ final class StandbyModel {
                         List.copyOf(followers).forEach(Link::cut);
                         stand();
                         return;
-                    }
-                }
-            }
-        }
-    }
-
-    /** Fields of what decides, and what they hold. */
-    private static void describe(Object value, StringBuilder text, int depth) {
-        if (value == null || depth > 5) {
-            text.append("- ");
-        } else if (value instanceof Map<?, ?> map) {
-            map.forEach(
-                    (key, held) -> {
-                        text.append(key).append('=');
-                        describe(held, text, depth + 1);
-                    });
-        } else if (value instanceof Collection<?> many) {
-            many.forEach(each -> describe(each, text, depth + 1));
-        } else if (value instanceof Standby.Chain
-                || value.getClass().isRecord()
-                || !value.getClass().getName().startsWith("io.saucr")
-                || value.getClass().isEnum()) {
-            text.append(value instanceof Standby.Chain ? "" : value).append(' ');
-        } else {
-            for (Field field : value.getClass().getDeclaredFields()) {
-                if (!Modifier.isStatic(field.getModifiers()) && !field.isSynthetic()) {
-                    try {
-                        field.setAccessible(true);
-                        text.append(field.getName()).append(':');
-                        describe(field.get(value), text, depth + 1);
-                    } catch (IllegalAccessException e) {
-                        throw new IllegalStateException(e);
                     }
                 }
             }

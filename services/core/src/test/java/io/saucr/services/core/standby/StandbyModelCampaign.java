@@ -17,27 +17,8 @@ final class StandbyModelCampaign {
     public static void main(String[] arguments) {
         int[] numbers = Arrays.stream(arguments).limit(9).mapToInt(Integer::parseInt).toArray();
         Broken broken = arguments.length > 9 ? Broken.valueOf(arguments[9]) : Broken.NOTHING;
-        long begun = System.nanoTime();
-        StandbyModel.Found found =
-                new StandbyModel(
-                                new StandbyModel.Size(
-                                        numbers[1],
-                                        numbers[2],
-                                        numbers[3],
-                                        numbers[4],
-                                        numbers[5],
-                                        numbers[6],
-                                        numbers[7],
-                                        numbers[8]),
-                                broken)
-                        .explore(numbers[0]);
-        System.out.printf(
-                "%,d states, %,d at rest, in %d s: %s%n%s%n",
-                found.states(),
-                found.atRest(),
-                (System.nanoTime() - begun) / 1_000_000_000,
-                found.violation() == null ? "no violation" : found.violation(),
-                String.join("\n", found.path()));
-        System.exit(found.violation() == null ? 0 : 1);
+        new StandbyModel(StandbyModel.Size.of(Arrays.copyOfRange(numbers, 1, 9)), broken)
+                .exploration()
+                .exploreAndExit(numbers[0]);
     }
 }
