@@ -41,23 +41,13 @@ public final class FolderStore implements SharedStore {
      */
     public static Opener in(Disk disk, Path shared, String service, SecureRandom random) {
         Set<String> writing = ConcurrentHashMap.newKeySet();
-        return new Opener() {
-            @Override
-            public SharedStore open(Birth birth) throws IOException {
-                throwUnlessThere(disk, shared);
-                Path folder = shared.resolve(birth.toString());
-                disk.makeFolder(folder);
-                return new FolderStore(disk, folder, service, birth, random, writing, false);
-            }
-
-            @Override
-            public String where() {
-                return shared.toString();
-            }
-
-            @Override
-            public void close() {}
-        };
+        return opener(
+                disk,
+                shared,
+                (folder, birth) -> {
+                    disk.makeFolder(folder);
+                    return new FolderStore(disk, folder, service, birth, random, writing, false);
+                });
     }
 
     /**
@@ -66,18 +56,24 @@ public final class FolderStore implements SharedStore {
      */
     public static Opener toRead(Path shared, String service) {
         Disk disk = Disk.readOnly();
+        return opener(
+                disk,
+                shared,
+                (folder, birth) ->
+                        new FolderStore(
+                                disk, folder, service, birth, new SecureRandom(), Set.of(), true));
+    }
+
+    private interface OfBirth {
+        FolderStore open(Path folder, Birth birth) throws IOException;
+    }
+
+    private static Opener opener(Disk disk, Path shared, OfBirth each) {
         return new Opener() {
             @Override
             public SharedStore open(Birth birth) throws IOException {
                 throwUnlessThere(disk, shared);
-                return new FolderStore(
-                        disk,
-                        shared.resolve(birth.toString()),
-                        service,
-                        birth,
-                        new SecureRandom(),
-                        Set.of(),
-                        true);
+                return each.open(shared.resolve(birth.toString()), birth);
             }
 
             @Override

@@ -37,14 +37,7 @@ final class AcceptLossCommand implements Callable<Integer> {
     @Parameters(paramLabel = "FOLDER", description = "Of the member that is to go on.")
     private Path folder;
 
-    @Option(
-            names = "--ensemble",
-            required = true,
-            paramLabel = "SERVERS/PATH",
-            description = "Of the service, as in zk1:2181,zk2:2181/apps/bank.")
-    private String ensemble;
-
-    @Mixin private CredentialsOption credentials;
+    @Mixin private EnsembleOption ensemble;
 
     @Option(
             names = "--losing",
@@ -56,7 +49,7 @@ final class AcceptLossCommand implements Callable<Integer> {
     public Integer call() throws FailureException, InterruptedException {
         PrintWriter out = spec.commandLine().getOut();
         try {
-            LossOrder order = credentials.at(ensemble).folder(folder).lossOrder();
+            LossOrder order = ensemble.service().folder(folder).lossOrder();
             order.report().forEach(out::println);
             if (order.refusal().isPresent()) {
                 throw new FailureException(order.refusal().get());

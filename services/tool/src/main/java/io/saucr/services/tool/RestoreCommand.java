@@ -38,14 +38,7 @@ final class RestoreCommand implements Callable<Integer> {
             description = "That is made; its member starts with it. Empty, or not there yet.")
     private Path folder;
 
-    @Option(
-            names = "--ensemble",
-            required = true,
-            paramLabel = "SERVERS/PATH",
-            description = "Of the service, as in zk1:2181,zk2:2181/apps/bank.")
-    private String ensemble;
-
-    @Mixin private CredentialsOption credentials;
+    @Mixin private EnsembleOption ensemble;
 
     @ArgGroup(multiplicity = "1")
     private From from;
@@ -72,8 +65,7 @@ final class RestoreCommand implements Callable<Integer> {
     @Override
     public Integer call() throws FailureException, InterruptedException {
         try {
-            credentials
-                    .at(ensemble)
+            ensemble.service()
                     .folder(folder)
                     .restore(from.store())
                     .forEach(spec.commandLine().getOut()::println);
