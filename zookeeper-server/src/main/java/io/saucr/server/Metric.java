@@ -59,6 +59,10 @@ enum Metric {
             Kind.GAUGE,
             "saucr_on_disk",
             "1 if a crash now would lose nothing that this server acknowledged, else 0."),
+    LOG_REMOVED(
+            Kind.GAUGE,
+            "saucr_log_removed",
+            "1 if somebody removed the log while this server writes to it, else 0."),
     PINNED_SLOW(
             Kind.GAUGE, "saucr_pinned_slow", "1 if slow mode is pinned on this server, else 0."),
     ANSWERS_NEEDED(

@@ -116,6 +116,7 @@ final class SaucrStatus {
         exposition.show(Metric.HAS_LEADER, () -> hasLeader() ? 1 : 0);
         exposition.show(Metric.ANSWERS_NEEDED, this::answersNeeded);
         exposition.show(Metric.ON_DISK, () -> onDisk() ? 1 : 0);
+        exposition.show(Metric.LOG_REMOVED, () -> logRemoved() ? 1 : 0);
         exposition.show(Metric.PINNED_SLOW, () -> maintenance.pinned() == null ? 0 : 1);
         exposition.showByKey(Metric.FLUSH_CAUSES, log::flushesByCause);
     }
@@ -132,7 +133,14 @@ final class SaucrStatus {
 
     /** Whether a crash now would lose nothing that was acknowledged. */
     boolean onDisk() {
-        return txnSnapLog.isOpen() && txnSnapLog.log().claimsOnDisk();
+        return txnSnapLog.isOpen()
+                && txnSnapLog.log().claimsOnDisk()
+                && !txnSnapLog.log().isRemoved();
+    }
+
+    /** Whether somebody removed the log below this server. */
+    private boolean logRemoved() {
+        return txnSnapLog.isOpen() && txnSnapLog.log().isRemoved();
     }
 
     SaucrQuorumPeer peer() {
@@ -237,6 +245,7 @@ final class SaucrStatus {
         lines.put("saucr_has_leader", hasLeader() ? 1 : 0);
         lines.put("saucr_mode", mode());
         lines.put("saucr_on_disk", onDisk() ? 1 : 0);
+        lines.put("saucr_log_removed", logRemoved() ? 1 : 0);
         lines.put("saucr_pinned_slow", maintenance.pinned() == null ? 0 : 1);
         lines.putAll(view());
         lines.put("saucr_answers_needed", answersNeeded());
@@ -278,6 +287,7 @@ final class SaucrStatus {
         result.put("flushMicros", log.flushMicros());
         result.put("flushCauses", log.flushesByCause());
         result.put("onDisk", onDisk());
+        result.put("logRemoved", logRemoved());
         result.put("view", readableView());
         if (txnSnapLog.isOpen()) {
             Markers markers = txnSnapLog.log().markers();

@@ -81,6 +81,29 @@ class LostDiskIT {
         }
     }
 
+    /** A job that removes old files, for example. The server serves on, and says so. */
+    @Test
+    void aLogThatIsRemovedBelowARunningServerIsTold() throws Exception {
+        try (SaucrEnsemble ensemble = start("removed-log")) {
+            ensemble.awaitFast();
+            AckedWrites before = AckedWrites.written(ensemble.connect(), "/before", 1, 50);
+            delete(data(ensemble, LOSER), LOG.files);
+            SaucrEnsemble.await(
+                    "the alarm", () -> ensemble.metric(LOSER, "zk_saucr_log_removed") == 1);
+            AckedWrites after = AckedWrites.written(ensemble.connect(), "/after", 1, 50);
+            assertThat(ensemble.metric(LOSER, "zk_saucr_on_disk")).isZero();
+            assertThat(ensemble.metric(2, "zk_saucr_log_removed")).isZero();
+
+            ensemble.terminate(LOSER);
+            ensemble.restart(LOSER);
+            ensemble.awaitServing();
+            assertThat(ensemble.metric(LOSER, "zk_saucr_log_removed")).isZero();
+            for (AckedWrites each : List.of(before, after)) {
+                each.assertAllOnEachOf(ensemble);
+            }
+        }
+    }
+
     /**
      * A leader that is not established yet may hold an ack of NEWLEADER from a process whose disk
      * is lost since. So it must not answer a server that lost its disk.

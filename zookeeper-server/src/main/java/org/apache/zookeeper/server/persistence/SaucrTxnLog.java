@@ -62,6 +62,9 @@ public final class SaucrTxnLog implements TxnLog {
     /** How often the extent of slow entries on disk is noted (R26); less often on a slow disk. */
     private static final long EXTENT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    /** How often it is looked whether the log is still in its folder. */
+    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(2);
+
     /** Noting the extent takes at most one part in this many of the disk's time. */
     private static final int EXTENT_SHARE = 100;
 
@@ -100,8 +103,12 @@ public final class SaucrTxnLog implements TxnLog {
     private final AnnouncedProposals announced = new AnnouncedProposals();
     private volatile boolean pinnedSlow;
 
-    // Of the appending thread.
-    private Path newestFile;
+    // Of the appending thread, and of who changes the files; null until one is made.
+    private volatile Path newestFile;
+
+    // Of the flusher; read by whoever asks.
+    private volatile boolean removed;
+    private long lookedAt = System.nanoTime();
 
     // appendLock
     private final LleKnowledge knowledge;
@@ -606,7 +613,8 @@ public final class SaucrTxnLog implements TxnLog {
         while (!closed && !failed) {
             boolean onDisk = claimsOnDisk;
             if (onDisk && !extentDue) {
-                LockSupport.park(this);
+                LockSupport.parkNanos(this, LOOK_NANOS);
+                look();
                 continue;
             }
             waitInBackground(onDisk ? extentPause : Math.min(interval, idle), onDisk);
@@ -637,8 +645,38 @@ public final class SaucrTxnLog implements TxnLog {
         for (long left = nanos;
                 left > 0 && !closed && !(onDisk && !claimsOnDisk);
                 left = end - System.nanoTime()) {
-            LockSupport.parkNanos(this, left);
+            LockSupport.parkNanos(this, Math.min(left, LOOK_NANOS));
+            look();
         }
+    }
+
+    private void look() {
+        long now = System.nanoTime();
+        if (now - lookedAt >= LOOK_NANOS) {
+            lookedAt = now;
+            lookNow();
+        }
+    }
+
+    /**
+     * Whether somebody has removed the file that is being written. Forces of it succeed, and what
+     * they save is gone with the process. It is told, and the server goes on: if it happened to all
+     * servers at once, what they have in memory is all that is left.
+     */
+    void lookNow() {
+        Path newest = newestFile;
+        Path wanted = newest == null ? directory : newest;
+        // A file that is being taken back is missing by right, and so is all of a closed log.
+        if (removed || !Files.notExists(wanted) || newest != newestFile || closed) {
+            return;
+        }
+        removed = true;
+        LOG.error(
+                "{} is not there any more: somebody removed it while this server writes its log."
+                        + " What this server has logged is lost when its process ends. Restart it"
+                        + " while a majority of the others serves, and it copies everything from"
+                        + " them; if the same happened to them, make a backup first",
+                wanted);
     }
 
     /**
@@ -882,6 +920,7 @@ public final class SaucrTxnLog implements TxnLog {
             orBroken(
                     () -> {
                         file.close();
+                        newestFile = null;
                         // A seal that is cut off before its marker was written was never acked.
                         lastSealed = marked.view();
                         change.run();
@@ -1048,6 +1087,14 @@ public final class SaucrTxnLog implements TxnLog {
     /** Whether a crash now would lose nothing that was acked. */
     public boolean claimsOnDisk() {
         return claimsOnDisk && !failed;
+    }
+
+    /**
+     * Whether somebody has removed the log below this server, so that it is on no disk whatever the
+     * markers say. Stays so while the process lives. Waits for nothing.
+     */
+    public boolean isRemoved() {
+        return removed;
     }
 
     /**

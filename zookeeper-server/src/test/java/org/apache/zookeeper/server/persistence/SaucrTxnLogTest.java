@@ -413,6 +413,35 @@ class SaucrTxnLogTest {
     }
 
     @Test
+    void aLogThatSomebodyRemovesIsNoticedWhileItIsIdleAndWhileItIsWritten() throws Exception {
+        open(NEVER, "20ms");
+        write(FIRST, FAST);
+        Awaitility.await().atMost(PATIENCE).until(() -> log.claimsOnDisk());
+        assertThat(log.isRemoved()).isFalse();
+        Files.delete(version().resolve(TxnLogFormat.fileName(FIRST)));
+        Awaitility.await().atMost(PATIENCE).until(() -> log.isRemoved());
+
+        snapLog.close();
+        open(NEVER, NEVER);
+        write(FIRST + 1, FAST);
+        Files.delete(version().resolve(TxnLogFormat.fileName(FIRST + 1)));
+        Awaitility.await().atMost(PATIENCE).until(() -> log.isRemoved());
+        assertThat(exits).isEmpty();
+    }
+
+    @Test
+    void aLogThatIsTakenBackIsNotRemoved() throws Exception {
+        open(NEVER, NEVER);
+        write(FIRST, FAST);
+        log.rollLog();
+        write(FIRST + 1, FAST);
+        assertThat(log.truncate(FIRST)).isTrue();
+        assertThat(version().resolve(TxnLogFormat.fileName(FIRST + 1))).doesNotExist();
+        log.lookNow();
+        assertThat(log.isRemoved()).isFalse();
+    }
+
+    @Test
     void anIdleFlushIsCountedAndAnotherOneIsTold() throws Exception {
         open(NEVER, "20ms");
         write(FIRST, FAST);
