@@ -102,6 +102,80 @@ class CheckCommandTest {
                 .contains("the register itself was gone");
     }
 
+    /** Each word is a process with its call, such as {@code 0w1}, or its answer: {@code 0w1!}. */
+    private String explained(String calls, Object... options) throws IOException {
+        List<String> lines = new ArrayList<>();
+        for (String word : calls.split(" ")) {
+            boolean answer = word.endsWith("!");
+            String value = word.substring(2).replace("!", "");
+            String function =
+                    switch (word.charAt(1)) {
+                        case 'w' -> "write :value " + value;
+                        case 'r' -> "read :value " + (answer ? value : "nil");
+                        default -> "cas :value [" + value.replace('>', ' ') + "]";
+                    };
+            String type = answer ? "ok" : "invoke";
+            lines.add("{:type :" + type + " :process " + word.charAt(0) + " :f :" + function + "}");
+        }
+        Path file = Files.write(work.resolve("explained.edn"), lines);
+        return check(3, Stream.concat(Stream.of(file), Stream.of(options)).toArray());
+    }
+
+    @Test
+    void aCallMayTakeEffectBeforeAWriteThatIsUnderWayBesideIt() throws Exception {
+        assertThat(explained("0w0 0w0! 0w1 0w1! 1r 0w2 0w2! 1r0!"))
+                .contains(
+                        "process 1 read 0 (events 4 to 7), when the register could hold only 1 or 2",
+                        "lost: the write of 1 by process 0 (events 2 to 3), acknowledged before",
+                        "\n    the write of 2 by process 0 (events 5 to 6), under way")
+                .doesNotContain("lost: the write of 2");
+        assertThat(explained("0w3 1r 0w3! 1r1!"))
+                .contains("could hold only 3 or nil", "nil if nothing had been written to it");
+    }
+
+    @Test
+    void aCompareAndSetThatFitsNowhereExplainsNothing() throws Exception {
+        assertThat(explained("0w0 0w0! 1c3>5 2r 2r7!")).contains("could hold only 0\n");
+        assertThat(explained("0w0 0w0! 1c3>5 3w6 4c6>8 2r 2r7!"))
+                .contains("could hold only 0, 8 or 6\n");
+        assertThat(explained("0w0 0w0! 1c3>2 2r 2r2!"))
+                .contains(
+                        "2 was not there before: the compare-and-set from 3 to 2 by process 1"
+                                + " (event 2) cannot have taken effect")
+                .doesNotContain("lost", "older");
+        assertThat(explained("0w0 0w0! 1c1>1 1c1>1!"))
+                .contains("1 is written by no other call")
+                .doesNotContain("older");
+    }
+
+    @Test
+    void aWriteThatWasSeenIsOverByTheNextOne() throws Exception {
+        assertThat(explained("0w5 1r 1r5! 2w1 2w1! 3r 3r7!")).contains("could hold only 1\n");
+    }
+
+    @Test
+    void whatIsWrittenAgainIsAnotherWrite() throws Exception {
+        // The value was seen, but not of the last write of it.
+        assertThat(explained("0w0 0w0! 0w1 0w1! 1r 1r1! 0w2 0w2! 0w1 0w1! 1r 1r0!"))
+                .contains("lost: the write of 1 by process 0 (events 8 to 9)")
+                .doesNotContain("seen before");
+        // It is there again, because it was written again; so is what was seen in its place.
+        String said =
+                explained("0w0 0w0! 0w1 0w1! 1r 1r0! 1r 1r0! 0w1 0w1! 1r 1r1! 0w0 0w0! 1r 1r0!");
+        assertThat(said)
+                .contains("lost: the write of 1 by process 0 (events 2 to 3)")
+                .contains("seen again by process 1 (events 6 to 7)\n")
+                .doesNotContain("there again");
+    }
+
+    @Test
+    void whatCouldNotBeTriedIsSaid() throws Exception {
+        String calls = "0w0 0w0! 1w1 2w2 3w3 4c1>2 5c2>3 6c3>1 7r 7r9!";
+        assertThat(explained(calls)).contains("could hold only 0, 1, 3 or 1 other value\n");
+        assertThat(explained("0w0 0w0! 1w1 2w2 1w1! 2w2! 7r 7r9!", "--configurations", 5))
+                .contains("when the register could hold ", "; not every value was tried");
+    }
+
     @Test
     void everyBadRegisterIsNamedWithItsCalls() throws Exception {
         List<String> lines = new ArrayList<>();

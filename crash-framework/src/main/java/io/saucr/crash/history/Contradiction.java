@@ -1,78 +1,106 @@
 package io.saucr.crash.history;
 
+import io.saucr.crash.history.OrdersBefore.Held;
 import io.saucr.crash.history.RegisterCall.CompareAndSet;
 import io.saucr.crash.history.RegisterCall.Read;
 import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
  * Says in words why the calls on a register fit into no order: which call shows it, beside the
  * write that is lost. Everything before that call fits into an order; in each the register holds
- * another value than the one that the call saw.
- *
- * @param initial what the register held before the first write
- * @param stuck the first call, by its return, that fits into no order; a read or a compare-and-set
- * @param held what the register may hold when that call takes effect
+ * another value than the one that the call saw. Used by one thread.
  */
-record Contradiction(
-        History history,
-        Register register,
-        Object initial,
-        RegisterOperation stuck,
-        Set<Object> held) {
+final class Contradiction {
     private static final int MOST_NAMED = 3;
     private static final int MOST_FAULTS = 6;
 
+    private final History history;
+    private final Register register;
+    private final Object initial;
+    private final RegisterOperation stuck;
+    private final List<Held> held;
+
+    private final LinearizabilityChecker.Trials trials;
+
+    /** Whether no other value was possible. */
+    private final boolean complete;
+
+    /** The last write before of the value that the call saw. */
+    private final Optional<RegisterOperation> older;
+
+    /**
+     * @param initial what the register held before the first write
+     * @param stuck the first call, by its return, that fits into no order; a read or a
+     *     compare-and-set
+     */
+    Contradiction(
+            History history,
+            Register register,
+            Object initial,
+            RegisterOperation stuck,
+            LinearizabilityChecker.Trials trials) {
+        this.history = history;
+        this.register = register;
+        this.initial = initial;
+        this.stuck = stuck;
+        this.trials = trials;
+        OrdersBefore orders = new OrdersBefore(register.operations(), initial, stuck, trials::fit);
+        this.held = orders.held();
+        this.complete = trials.complete();
+        this.older = orders.latestWrite(saw());
+    }
+
     List<String> sentences() {
-        Set<Object> possible = new LinkedHashSet<>(held);
-        operations()
-                .filter(o -> o.returned() == RegisterOperation.NEVER)
-                .filter(o -> o.called() < stuck.returned() && !o.wrote(saw()))
-                .forEach(o -> possible.add(o.call().after(null)));
         List<String> sentences = new ArrayList<>();
-        sentences.add(what() + ", when the register could hold only " + values(possible));
-        possible.stream().limit(MOST_NAMED).forEach(value -> holds(sentences, value));
+        sentences.add(what() + when());
+        held.stream().limit(MOST_NAMED).forEach(value -> sentences.add(holds(value)));
         sentences.add(origin());
         more().ifPresent(sentences::add);
         faults().ifPresent(sentences::add);
         return sentences;
     }
 
+    private String when() {
+        if (held.isEmpty()) {
+            return ", which fits nowhere";
+        }
+        String values = values(held.stream().map(Held::value).toList());
+        return complete
+                ? ", when the register could hold only " + values
+                : ", when the register could hold " + values + "; not every value was tried";
+    }
+
     private Stream<RegisterOperation> operations() {
         return register.operations().stream();
     }
 
-    /** The last write of it, by invocation, that began before that call returned. */
-    private Optional<RegisterOperation> latestWrite(Object value) {
-        return operations()
-                .filter(o -> o.wrote(value) && o.called() < stuck.returned())
-                .max(Comparator.naturalOrder());
-    }
-
     private Stream<RegisterOperation> reads(Object value) {
-        return operations().filter(o -> o.call() instanceof Read && Objects.equals(saw(o), value));
+        return operations().filter(o -> o.call() instanceof Read && Objects.equals(o.saw(), value));
     }
 
-    /** Those that began after that call returned. */
-    private Stream<RegisterOperation> readsAfter(Object value) {
-        return reads(value).filter(o -> o.called() > stuck.returned());
-    }
-
-    private static Object saw(RegisterOperation operation) {
-        return operation.call() instanceof Read read
-                ? read.value()
-                : operation.call() instanceof CompareAndSet cas ? cas.expected() : null;
+    /**
+     * Those that began after that call returned, and saw this write.
+     *
+     * @param write null for what was written before that call
+     */
+    private Stream<RegisterOperation> readsAfter(Object value, RegisterOperation write) {
+        int again =
+                operations()
+                        .filter(o -> o.wrote(value) && !o.equals(write))
+                        .filter(o -> o.returned() > stuck.called())
+                        .mapToInt(RegisterOperation::called)
+                        .min()
+                        .orElse(RegisterOperation.NEVER);
+        return reads(value).filter(o -> o.called() > stuck.returned() && o.returned() < again);
     }
 
     private Object saw() {
-        return saw(stuck);
+        return stuck.saw();
     }
 
     private String what() {
@@ -88,7 +116,7 @@ record Contradiction(
                 + ")";
     }
 
-    private static String values(Set<Object> values) {
+    private static String values(List<Object> values) {
         List<String> named =
                 new ArrayList<>(values.stream().limit(MOST_NAMED).map(Edn::print).toList());
         int more = values.size() - named.size();
@@ -100,32 +128,35 @@ record Contradiction(
     }
 
     /** Why the register may hold this value: who wrote it, and whether that is certain. */
-    private void holds(List<String> sentences, Object value) {
-        Optional<RegisterOperation> latest = latestWrite(value);
-        if (latest.isEmpty()) {
-            sentences.add("nothing had been written to it");
-            return;
+    private String holds(Held possible) {
+        RegisterOperation write = possible.write();
+        if (write == null) {
+            return held.size() == 1
+                    ? "nothing had been written to it"
+                    : Edn.print(possible.value()) + " if nothing had been written to it";
         }
-        RegisterOperation write = latest.get();
         Optional<RegisterOperation> readBefore =
-                reads(value).filter(o -> o.returned() < stuck.called()).findFirst();
-        Optional<RegisterOperation> readAfter = readsAfter(value).findFirst();
-        String seen = readBefore.map(o -> ", and seen before by " + o).orElse("");
+                reads(possible.value())
+                        .filter(o -> o.returned() < stuck.called())
+                        .filter(o -> o.returned() > write.called())
+                        .findFirst();
+        String sentence = write.toString();
         if (write.returned() < stuck.called()) {
-            seen = ", acknowledged before that began" + seen;
+            sentence += ", acknowledged before that began";
         } else if (write.returned() == RegisterOperation.NEVER) {
-            seen = ", whose outcome its client was not told" + seen;
+            sentence += ", whose outcome its client was not told";
         } else {
-            seen = ", under way at the same time" + seen;
+            sentence += ", under way at the same time";
         }
-        boolean certain = write.returned() < stuck.called() || readBefore.isPresent();
-        String sentence = write + seen;
+        sentence += readBefore.map(o -> ", and seen before by " + o).orElse("");
+        if (write.returned() > stuck.called() && readBefore.isEmpty()) {
+            return sentence;
+        }
+        Optional<RegisterOperation> readAfter = readsAfter(possible.value(), write).findFirst();
         if (readAfter.isPresent()) {
-            sentence = "not seen: " + sentence + "; it is there again for " + readAfter.get();
-        } else if (certain && stuck.call() instanceof Read && isBack()) {
-            sentence = "lost: " + sentence;
+            return "not seen: " + sentence + "; it is there again for " + readAfter.get();
         }
-        sentences.add(sentence);
+        return stuck.call() instanceof Read && isBack() ? "lost: " + sentence : sentence;
     }
 
     /** Whether it saw what was before, rather than what never was. */
@@ -133,28 +164,41 @@ record Contradiction(
         Object value = saw();
         return Objects.equals(value, initial)
                 || RegisterCall.ABSENT.equals(value)
-                || latestWrite(value).isPresent();
+                || older.isPresent();
     }
 
     /** Where the value that was seen comes from. */
     private String origin() {
         Object value = saw();
         String printed = Edn.print(value);
-        Optional<RegisterOperation> older = latestWrite(value);
         if (older.isPresent()) {
             return printed + " is older: " + older.get();
         }
         if (Objects.equals(value, initial)) {
             return printed + " is what it held before the first write";
         }
-        Optional<RegisterOperation> later = operations().filter(o -> o.wrote(value)).findFirst();
-        if (later.isPresent()) {
-            return printed + " is written only later: " + later.get();
+        List<RegisterOperation> others =
+                operations().filter(o -> o.wrote(value) && !o.equals(stuck)).toList();
+        Optional<RegisterOperation> before =
+                others.stream().filter(o -> o.called() < stuck.returned()).findFirst();
+        if (before.isPresent()) {
+            return trials.complete()
+                    ? printed
+                            + " was not there before: "
+                            + before.get()
+                            + " cannot have taken effect"
+                    : printed + " is written by " + before.get();
+        }
+        if (!others.isEmpty()) {
+            return printed + " is written only later: " + others.get(0);
         }
         Optional<RegisterOperation> failed =
                 register.failed().stream().filter(o -> o.wrote(value)).findFirst();
         if (failed.isPresent()) {
             return printed + " is written only by a call that failed: " + failed.get();
+        }
+        if (stuck.wrote(value)) {
+            return printed + " is written by no other call";
         }
         return RegisterCall.ABSENT.equals(value)
                 ? "the register itself was gone"
@@ -163,7 +207,7 @@ record Contradiction(
 
     /** The reads after it that see the same. */
     private Optional<String> more() {
-        List<RegisterOperation> reads = readsAfter(saw()).toList();
+        List<RegisterOperation> reads = readsAfter(saw(), null).toList();
         if (reads.isEmpty()) {
             return Optional.empty();
         }
@@ -181,9 +225,9 @@ record Contradiction(
     /** What the nemesis did after the write that is not seen began. */
     private Optional<String> faults() {
         int from =
-                operations()
-                        .filter(o -> held.stream().anyMatch(o::wrote))
-                        .filter(o -> o.called() < stuck.returned())
+                held.stream()
+                        .map(Held::write)
+                        .filter(Objects::nonNull)
                         .mapToInt(RegisterOperation::called)
                         .max()
                         .orElse(0);

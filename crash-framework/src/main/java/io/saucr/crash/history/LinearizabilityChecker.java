@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -26,9 +25,6 @@ import java.util.stream.Collectors;
 public final class LinearizabilityChecker {
     /** How many configurations are remembered by default; one takes about 200 bytes. */
     public static final int DEFAULT_CONFIGURATIONS = 400_000;
-
-    /** Values that an explanation can use; there may be as many as calls of unknown outcome. */
-    private static final int MOST_VALUES_KEPT = 100;
 
     private final int mostConfigurations;
     private final Object initial;
@@ -149,16 +145,12 @@ public final class LinearizabilityChecker {
     public Result check(History history) {
         List<Judgement> judgements = new ArrayList<>();
         for (Register register : history.registers()) {
-            Search search = new Search(relevant(register.operations()));
+            Search search = new Search(relevant(register.operations()), mostConfigurations);
             Answer answer = search.run();
             List<String> explanation =
                     answer == Answer.NOT_LINEARIZABLE
                             ? new Contradiction(
-                                            history,
-                                            register,
-                                            initial,
-                                            search.stuck,
-                                            search.heldWhenStuck)
+                                            history, register, initial, search.stuck, new Trials())
                                     .sentences()
                             : List.of();
             judgements.add(new Judgement(register, answer, search.seen.size(), explanation));
@@ -249,9 +241,34 @@ public final class LinearizabilityChecker {
         }
     }
 
+    /** Further searches, for an explanation; all of them may remember as much as the first one. */
+    final class Trials {
+        private int left = mostConfigurations;
+        private boolean complete = true;
+
+        /** Whether these fit into an order; false as well if that was not found out. */
+        boolean fit(List<RegisterOperation> operations) {
+            if (left == 0) {
+                complete = false;
+                return false;
+            }
+            Search search = new Search(relevant(operations), left);
+            Answer answer = search.run();
+            left = Math.max(0, left - search.seen.size());
+            complete &= answer != Answer.UNKNOWN;
+            return answer == Answer.LINEARIZABLE;
+        }
+
+        /** Whether everything was found out. */
+        boolean complete() {
+            return complete;
+        }
+    }
+
     /** The search on one register. */
     private final class Search {
         private final List<RegisterOperation> operations;
+        private final int most;
         private final Set<Configuration> seen = new HashSet<>();
         private final Entry head = new Entry(-1, false);
         private Object value = initial;
@@ -260,14 +277,15 @@ public final class LinearizabilityChecker {
         /** The latest return that no order got past: of this operation. */
         private RegisterOperation stuck;
 
-        /** What the register holds just before that, in every order that gets so far. */
-        private Set<Object> heldWhenStuck = Set.of();
-
         /** A step of the present order, and what was before it. */
         private record Step(Entry call, Object valueBefore, int lastBefore) {}
 
-        Search(List<RegisterOperation> operations) {
+        /**
+         * @param most configurations that are remembered
+         */
+        Search(List<RegisterOperation> operations, int most) {
             this.operations = operations;
+            this.most = most;
             List<Entry> entries = new ArrayList<>();
             for (int i = 0; i < operations.size(); i++) {
                 Entry call = new Entry(i, false);
@@ -306,7 +324,7 @@ public final class LinearizabilityChecker {
                 if (entry != null && !entry.isReturn) {
                     RegisterCall call = operations.get(entry.operation).call();
                     if (call.fits(value) && seen.add(configurationWith(entry, call.after(value)))) {
-                        if (seen.size() > mostConfigurations) {
+                        if (seen.size() > most) {
                             return Answer.UNKNOWN;
                         }
                         steps.push(new Step(entry, value, last));
@@ -352,15 +370,11 @@ public final class LinearizabilityChecker {
             return new Configuration(latest, IntBuffer.wrap(Arrays.copyOf(without, count)), after);
         }
 
-        /** Remembers the latest return that no order got past, and what the register held. */
+        /** Remembers the latest return that no order got past. */
         private void remember(Entry entry) {
             RegisterOperation operation = operations.get(entry.operation);
             if (stuck == null || operation.returned() > stuck.returned()) {
                 stuck = operation;
-                heldWhenStuck = new LinkedHashSet<>();
-            }
-            if (operation.equals(stuck) && heldWhenStuck.size() < MOST_VALUES_KEPT) {
-                heldWhenStuck.add(value);
             }
         }
     }

@@ -3,6 +3,7 @@ package io.saucr.crash.history;
 import io.saucr.crash.history.RegisterCall.CompareAndSet;
 import io.saucr.crash.history.RegisterCall.Read;
 import io.saucr.crash.history.RegisterCall.Write;
+import java.util.Objects;
 
 /**
  * A call on a register with its place in real time.
@@ -22,9 +23,21 @@ public record RegisterOperation(int process, int called, int returned, RegisterC
         return Integer.compare(called, other.called);
     }
 
+    /** Whether it is no read. */
+    boolean isChange() {
+        return !(call instanceof Read);
+    }
+
     /** Whether it left this value, if it took effect. */
     boolean wrote(Object value) {
-        return !(call instanceof Read) && java.util.Objects.equals(call.after(null), value);
+        return isChange() && Objects.equals(call.after(null), value);
+    }
+
+    /** What it read or expected; null if it is a write. */
+    Object saw() {
+        return call instanceof Read read
+                ? read.value()
+                : call instanceof CompareAndSet cas ? cas.expected() : null;
     }
 
     /** Such as "events 4 to 5". */
