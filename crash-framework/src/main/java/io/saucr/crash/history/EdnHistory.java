@@ -137,20 +137,11 @@ public final class EdnHistory {
         try (BufferedReader source = Files.newBufferedReader(file)) {
             EdnReader reader = new EdnReader(source);
             Operations operations = new Operations();
-            int inVector = 0;
             try {
-                Object next = reader.next();
+                Object next = reader.nextItem();
                 while (next != EdnReader.END) {
-                    if (next instanceof List<?> all) {
-                        for (Object operation : all) {
-                            inVector++;
-                            operations.add(operation);
-                        }
-                        inVector = 0;
-                    } else {
-                        operations.add(next);
-                    }
-                    next = reader.next();
+                    operations.add(next);
+                    next = reader.nextItem();
                 }
                 return new History(operations.events);
             } catch (EdnReader.SyntaxException | IllegalArgumentException e) {
@@ -158,7 +149,9 @@ public final class EdnHistory {
                         file
                                 + ", line "
                                 + reader.line()
-                                + (inVector > 0 ? ", operation " + inVector + " of the vector" : "")
+                                + (reader.item() > 0
+                                        ? ", operation " + reader.item() + " of the vector"
+                                        : "")
                                 + ": "
                                 + e.getMessage(),
                         e);

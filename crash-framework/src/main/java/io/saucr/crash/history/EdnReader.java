@@ -53,6 +53,11 @@ final class EdnReader {
     private int line = 1;
     private int begin = 1;
 
+    /** What closes the vector or list whose items are read; 0 outside. */
+    private char closing;
+
+    private int item;
+
     /** What is no EDN. */
     static final class SyntaxException extends IOException {
         SyntaxException(String message) {
@@ -80,6 +85,41 @@ final class EdnReader {
         int c = skip(0);
         begin = line;
         return c < 0 ? END : value(0);
+    }
+
+    /**
+     * As {@link #next}, but the items of a vector or list come one by one, each with its line.
+     *
+     * @throws SyntaxException as there
+     */
+    Object nextItem() throws IOException {
+        while (true) {
+            int c = skip(0);
+            begin = line;
+            if (closing != 0 && c < 0) {
+                throw new SyntaxException("the file ends within the vector");
+            } else if (closing != 0 && c == closing) {
+                take();
+                closing = 0;
+                item = 0;
+            } else if (closing != 0) {
+                item++;
+                return value(1);
+            } else if (c == '[' || c == '(') {
+                closing = closing(take());
+            } else {
+                return c < 0 ? END : value(0);
+            }
+        }
+    }
+
+    /** Which item of a vector or list {@link #nextItem} read last, from 1; 0 outside. */
+    int item() {
+        return item;
+    }
+
+    private static char closing(int opening) {
+        return opening == '[' ? ']' : ')';
     }
 
     private int peek() throws IOException {
@@ -138,7 +178,7 @@ final class EdnReader {
             case '[':
             case '(':
                 take();
-                return list(c == '[' ? ']' : ')', depth);
+                return list(closing(c), depth);
             case '{':
                 take();
                 return map("", depth);

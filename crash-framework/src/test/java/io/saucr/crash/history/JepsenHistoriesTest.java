@@ -272,7 +272,16 @@ class JepsenHistoriesTest {
                         "line 1: 2147483647 is :index, expected a number from 0 to 2147483646"),
                 Arguments.of(
                         List.of("[" + first, "{:process 0}]"),
-                        "line 1, operation 2 of the vector: nil is :type"),
+                        "line 2, operation 2 of the vector: nil is :type"),
+                Arguments.of(
+                        List.of("(", first, "{:process 0 :process 0})"),
+                        "line 3, operation 2 of the vector: a map with the key :process twice"),
+                Arguments.of(
+                        List.of("[" + first, "{:process 0 "),
+                        "line 2, operation 2 of the vector: the file ends within it"),
+                Arguments.of(List.of("[" + first), "line 2, operation 1 of the vector: the file"),
+                Arguments.of(List.of("[[" + first, "]]"), "line 1, operation 1 of the vector: [{:"),
+                Arguments.of(List.of("[" + first, "]", "{}"), "line 3: nil is :process"),
                 Arguments.of(List.of(first, "", "{:process 0 :ty"), "line 3: the file ends"));
     }
 
