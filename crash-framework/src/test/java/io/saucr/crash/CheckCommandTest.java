@@ -253,7 +253,14 @@ class CheckCommandTest {
     @Test
     void splitWritesTheSameValues() throws Exception {
         List<String> values =
-                List.of("##Inf", "1.50M", "1/2", "\\newline", "\"a\\nb\"", "[##NaN {:a \\space}]");
+                List.of(
+                        "##Inf",
+                        "1.5M",
+                        "100M",
+                        "1/2",
+                        "\\newline",
+                        "\"a\\nb\"",
+                        "[##NaN {:a \\space}]");
         List<String> lines = new ArrayList<>();
         for (String value : values) {
             String call = ", :process 0, :f :write, :value [1 " + value + "]}";

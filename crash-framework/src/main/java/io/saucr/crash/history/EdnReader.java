@@ -393,9 +393,7 @@ final class EdnReader {
             return integer(token.replaceFirst("0[xX]", "").replace("N", ""), 16);
         }
         if (DECIMAL.matcher(token).matches()) {
-            return token.endsWith("M")
-                    ? new BigDecimal(token.substring(0, token.length() - 1))
-                    : (Object) Double.valueOf(token);
+            return token.endsWith("M") ? decimal(token) : (Object) (Double.valueOf(token) + 0.0);
         }
         if (RATIO.matcher(token).matches()) {
             return ratio(token);
@@ -409,6 +407,18 @@ final class EdnReader {
 
     private static Object integer(BigInteger number) {
         return number.bitLength() < Long.SIZE ? (Object) number.longValue() : number;
+    }
+
+    /**
+     * To Clojure 1.0M and 1.00M are equal, and so are 0.0 and -0.0: as a sum with 0.0 both are 0.0.
+     */
+    private static BigDecimal decimal(String token) {
+        BigDecimal number = new BigDecimal(token.substring(0, token.length() - 1));
+        BigDecimal shortest = number.stripTrailingZeros();
+        // 100M, not 1E+2M.
+        return shortest.scale() < 0 && shortest.scale() > -LONGEST_NUMBER
+                ? shortest.setScale(0)
+                : shortest;
     }
 
     private static Object ratio(String token) throws SyntaxException {

@@ -57,7 +57,7 @@ class EdnReaderTest {
                                 new BigInteger("99999999999999999999"),
                                 1.5,
                                 -2000.0,
-                                new BigDecimal("1.0"),
+                                new BigDecimal("1"),
                                 new Ratio(BigInteger.ONE, BigInteger.valueOf(3)),
                                 Double.POSITIVE_INFINITY,
                                 "a\n\"A",
@@ -184,7 +184,7 @@ class EdnReaderTest {
     @Test
     void whatIsPrintedIsTheSameValue() throws Exception {
         String text =
-                "##Inf ##-Inf ##NaN 1.50M 1E+3M 1/2 -7/3 99999999999999999999 \\newline \\space"
+                "##Inf ##-Inf ##NaN 1.5M 1000M 1E+3000M 1/2 -7/3 99999999999999999999 \\newline \\space"
                         + " \\u0000 \\( \\u2028 \"a\\n\\u0085\\ud800\\\"\" [\\tab 1] #{nil} #t :a";
         for (Object value : read(text)) {
             assertThat(text).contains(Edn.print(value));
@@ -200,6 +200,32 @@ class EdnReaderTest {
                                 new Ratio(BigInteger.ONE, BigInteger.valueOf(3))));
     }
 
+    @Test
+    void whatClojureTakesForEqualIsEqual() throws Exception {
+        for (String pair :
+                List.of(
+                        "1.0M 1.00M",
+                        "1e2000M 10e1999M",
+                        "100M 1e2M",
+                        "0.0M 0M",
+                        "0.0 -0.0",
+                        "[-0.0] (0.0)",
+                        "1 1N",
+                        "1 1.0",
+                        "1 1M",
+                        "1.0 1.0M",
+                        "{:a 1.0M} {:a 1.00M}")) {
+            List<Object> values = read(pair);
+            List<?> clojures =
+                    (List<?>)
+                            clojure.lang.EdnReader.readString(
+                                    "[" + pair + "]", PersistentHashMap.EMPTY);
+            assertThat(values.get(0).equals(values.get(1)))
+                    .as(pair)
+                    .isEqualTo(clojure.lang.Util.equiv(clojures.get(0), clojures.get(1)));
+        }
+    }
+
     /** Random values, through Clojure's printer and this reader, and the other way round. */
     @Test
     void clojureReadsAndPrintsTheSame() throws Exception {
@@ -213,7 +239,7 @@ class EdnReaderTest {
         }
     }
 
-    private static Object random(Random random, int depth) {
+    private static Object random(Random random, int depth) throws IOException {
         int size = random.nextInt(4);
         switch (random.nextInt(depth > 0 ? 13 : 10)) {
             case 0:
@@ -232,7 +258,9 @@ class EdnReaderTest {
                 return List.of(Double.NEGATIVE_INFINITY, Double.NaN, random.nextGaussian(), 1e300)
                         .get(size);
             case 7:
-                return new BigDecimal(BigInteger.valueOf(random.nextLong()), 5 * size - 5);
+                return read(new BigDecimal(BigInteger.valueOf(random.nextLong()), 5 * size - 5)
+                                + "M")
+                        .get(0);
             case 8:
                 return List.of(
                                 new Ratio(BigInteger.TWO, BigInteger.valueOf(3)),
