@@ -253,7 +253,11 @@ public final class EdnHistory {
         }
 
         private RegisterCall call(String function, Object printed) {
-            Object given = printed instanceof Tagged tagged ? tagged.value() : printed;
+            // A tuple may have a tag; that of any other value belongs to it.
+            Object given =
+                    printed instanceof Tagged tagged && tagged.value() instanceof List<?>
+                            ? tagged.value()
+                            : printed;
             boolean cas = function.equals("cas");
             if (keyed == null) {
                 // The first call tells: [register value], or [register [old new]].

@@ -161,6 +161,22 @@ class JepsenHistoriesTest {
     }
 
     @Test
+    void aTagIsPartOfAValue() throws Exception {
+        Path file =
+                file(
+                        "{:process 0 :type :invoke :f :write :value #inst \"2026\"}",
+                        "{:process 0 :type :ok :f :write :value #inst \"2026\"}",
+                        "{:process 0 :type :invoke :f :read :value nil}",
+                        "{:process 0 :type :ok :f :read :value \"2026\"}");
+        Path registers = work.resolve("tagged");
+        EdnHistory.writeRegisters(EdnHistory.read(file), registers);
+        assertThat(Files.readString(registers.resolve("register.edn")))
+                .contains(":f :write, :value #inst \"2026\"}");
+        assertThat(checker.check(EdnHistory.read(file)).answer())
+                .isEqualTo(Answer.NOT_LINEARIZABLE);
+    }
+
+    @Test
     void nilThatWasNeverWrittenIsNamed() throws Exception {
         Path file =
                 file(
