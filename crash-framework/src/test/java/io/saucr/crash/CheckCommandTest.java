@@ -169,6 +169,29 @@ class CheckCommandTest {
     }
 
     @Test
+    void aFaultThatWasUnderWayWhenTheWriteBeganIsNamed() throws Exception {
+        String write = "{:process 0 :f :write :value %d :type %s}";
+        String cut = "{:process :nemesis :type :info :f %s :value [1]}";
+        List<String> lines =
+                List.of(
+                        String.format(write, 0, ":invoke"),
+                        String.format(cut, ":pause"),
+                        String.format(cut, ":pause"),
+                        String.format(write, 0, ":ok"),
+                        String.format(cut, ":power-cut"),
+                        String.format(write, 1, ":invoke"),
+                        String.format(write, 1, ":ok"),
+                        String.format(cut, ":power-cut"),
+                        String.format(cut, ":start"),
+                        "{:process 0 :f :read :value nil :type :invoke}",
+                        "{:process 0 :f :read :value 0 :type :ok}",
+                        String.format(cut, ":start"),
+                        String.format(cut, ":heal"));
+        assertThat(check(3, Files.write(work.resolve("h.edn"), lines)))
+                .endsWith("the nemesis between: power-cut [1] (event 4), start [1] (event 8)\n");
+    }
+
+    @Test
     void whatCouldNotBeTriedIsSaid() throws Exception {
         String calls = "0w0 0w0! 1w1 2w2 3w3 4c1>2 5c2>3 6c3>1 7r 7r9!";
         assertThat(explained(calls)).contains("could hold only 0, 1, 3 or 1 other value\n");

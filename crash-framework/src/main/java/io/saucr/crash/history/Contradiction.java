@@ -222,7 +222,11 @@ final class Contradiction {
                                 : ""));
     }
 
-    /** What the nemesis did after the write that is not seen began. */
+    private static String name(HistoryEvent.Nemesis nemesis) {
+        return nemesis.fault() + " " + nemesis.value() + " (event " + nemesis.index() + ")";
+    }
+
+    /** What the nemesis was at after the write that is not seen began. */
     private Optional<String> faults() {
         int from =
                 held.stream()
@@ -232,15 +236,21 @@ final class Contradiction {
                         .max()
                         .orElse(0);
         List<String> faults = new ArrayList<>();
-        String open = "";
+        HistoryEvent.Nemesis begun = null;
         for (HistoryEvent event : history.events()) {
-            if (event instanceof HistoryEvent.Nemesis nemesis) {
-                String fault = nemesis.fault() + " " + nemesis.value();
-                // The second of the two lines of a fault.
-                boolean second = nemesis.fault().equals(open);
-                open = second ? "" : nemesis.fault();
-                if (!second && nemesis.index() > from && nemesis.index() < stuck.returned()) {
-                    faults.add(fault + " (event " + nemesis.index() + ")");
+            if (!(event instanceof HistoryEvent.Nemesis nemesis)) {
+                continue;
+            }
+            if (begun != null && begun.fault().equals(nemesis.fault())) {
+                // The second of the two lines of a fault: it may have been under way.
+                if (begun.index() <= from && nemesis.index() > from) {
+                    faults.add(name(begun));
+                }
+                begun = null;
+            } else {
+                begun = nemesis;
+                if (nemesis.index() > from && nemesis.index() < stuck.returned()) {
+                    faults.add(name(nemesis));
                 }
             }
         }
