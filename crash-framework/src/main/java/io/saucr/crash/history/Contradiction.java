@@ -135,11 +135,7 @@ final class Contradiction {
                     ? "nothing had been written to it"
                     : Edn.print(possible.value()) + " if nothing had been written to it";
         }
-        Optional<RegisterOperation> readBefore =
-                reads(possible.value())
-                        .filter(o -> o.returned() < stuck.called())
-                        .filter(o -> o.returned() > write.called())
-                        .findFirst();
+        Optional<RegisterOperation> readBefore = readBefore(possible);
         String sentence = write.toString();
         if (write.returned() < stuck.called()) {
             sentence += ", acknowledged before that began";
@@ -149,7 +145,7 @@ final class Contradiction {
             sentence += ", under way at the same time";
         }
         sentence += readBefore.map(o -> ", and seen before by " + o).orElse("");
-        if (write.returned() > stuck.called() && readBefore.isEmpty()) {
+        if (!isCertain(possible)) {
             return sentence;
         }
         Optional<RegisterOperation> readAfter = readsAfter(possible.value(), write).findFirst();
@@ -157,6 +153,20 @@ final class Contradiction {
             return "not seen: " + sentence + "; it is there again for " + readAfter.get();
         }
         return stuck.call() instanceof Read && isBack() ? "lost: " + sentence : sentence;
+    }
+
+    private Optional<RegisterOperation> readBefore(Held possible) {
+        return reads(possible.value())
+                .filter(o -> o.returned() < stuck.called())
+                .filter(o -> o.returned() > possible.write().called())
+                .findFirst();
+    }
+
+    /** Whether its write took effect before that call for certain. */
+    private boolean isCertain(Held possible) {
+        return possible.write() != null
+                && (possible.write().returned() < stuck.called()
+                        || readBefore(possible).isPresent());
     }
 
     /** Whether it saw what was before, rather than what never was. */
@@ -226,10 +236,12 @@ final class Contradiction {
         return nemesis.fault() + " " + nemesis.value() + " (event " + nemesis.index() + ")";
     }
 
-    /** What the nemesis was at after the write that is not seen began. */
+    /** What the nemesis was at after the write that is not seen began, the last that is certain. */
     private Optional<String> faults() {
+        boolean certain = held.stream().anyMatch(this::isCertain);
         int from =
                 held.stream()
+                        .filter(possible -> !certain || isCertain(possible))
                         .map(Held::write)
                         .filter(Objects::nonNull)
                         .mapToInt(RegisterOperation::called)
