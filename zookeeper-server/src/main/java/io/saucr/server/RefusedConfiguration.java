@@ -30,6 +30,9 @@ final class RefusedConfiguration {
     private static final Map<String, Allowed> KEYS = keys();
     private static final String DYNAMIC_FILE = "dynamicConfigFile";
 
+    /** That of UTF-8, in the characters that Java reads a file of properties with. */
+    private static final String BYTE_ORDER_MARK = "\u00ef\u00bb\u00bf";
+
     private final String path;
     private final Map<String, String> given;
     private final Throwable refusal;
@@ -60,14 +63,21 @@ final class RefusedConfiguration {
         }
     }
 
-    /** As ZooKeeper reads it: the last one of a key counts, and blanks around a value do not. */
+    /**
+     * As ZooKeeper reads it: the last one of a key counts, and blanks around a value do not, but
+     * for those of a server.
+     */
     private static Map<String, String> read(Path file) throws IOException {
         Properties properties = new Properties();
         try (InputStream bytes = Files.newInputStream(file)) {
             properties.load(bytes);
         }
         Map<String, String> result = new TreeMap<>();
-        properties.forEach((key, value) -> result.put(key.toString(), value.toString().trim()));
+        properties.forEach(
+                (key, value) -> {
+                    String text = value.toString();
+                    result.put(key.toString(), isMember(key.toString()) ? text : text.trim());
+                });
         return result;
     }
 
@@ -75,6 +85,7 @@ final class RefusedConfiguration {
         return firstBadValue()
                 .or(this::dynamicFile)
                 .or(() -> members(path, given))
+                .or(this::byteOrderMark)
                 .or(this::missing)
                 .or(this::contradiction)
                 .or(this::serverId)
@@ -161,18 +172,42 @@ final class RefusedConfiguration {
                         Long.parseLong(key.substring("server.".length())), line.getValue());
             } catch (ConfigException | RuntimeException e) {
                 return Optional.of(
-                        notAllowed(
-                                        file,
-                                        key,
-                                        line.getValue(),
-                                        "HOST:PORT:ELECTION-PORT[:participant|:observer]"
-                                                + "[;[CLIENT-HOST:]CLIENT-PORT]")
+                        notAllowed(file, key, line.getValue(), serverWords(line.getValue()))
                                 + " ("
                                 + e.getMessage()
                                 + ")");
             }
         }
         return Optional.empty();
+    }
+
+    private static String serverWords(String value) {
+        String words =
+                "HOST:PORT:ELECTION-PORT[:participant|:observer][;[CLIENT-HOST:]CLIENT-PORT]";
+        if (!value.equals(value.trim())) {
+            return words + " without a blank at its end";
+        }
+        if (value.contains("|") && !Boolean.getBoolean("zookeeper.multiAddress.enabled")) {
+            // ZooKeeper reads the key and does not use it here.
+            return words
+                    + "; for several addresses the server must be started with"
+                    + " -Dzookeeper.multiAddress.enabled=true, which the key multiAddress.enabled"
+                    + " does not replace";
+        }
+        return words;
+    }
+
+    /** An editor may have put it in front of the first key, which nobody knows then. */
+    private Optional<String> byteOrderMark() {
+        return given.keySet().stream()
+                .filter(key -> key.startsWith(BYTE_ORDER_MARK))
+                .findFirst()
+                .map(
+                        key ->
+                                path
+                                        + ": begins with a byte order mark, so its first key, "
+                                        + key.substring(BYTE_ORDER_MARK.length())
+                                        + ", is not found; save the file without one");
     }
 
     private Optional<String> missing() {

@@ -359,6 +359,39 @@ class WrongSettingsTest {
                         + " is a file");
     }
 
+    /** ZooKeeper takes blanks at the end of other values away. */
+    @Test
+    void aBlankAtTheEndOfAServer() throws Exception {
+        lines.put("server.2", "127.0.0.1:3002:4002 ");
+        assertThatThrownBy(this::parse)
+                .hasMessageStartingWith(
+                        file()
+                                + ": server.2=127.0.0.1:3002:4002  is not allowed; "
+                                + SERVER_LINE
+                                + " without a blank at its end (");
+    }
+
+    @Test
+    void theKeyForSeveralAddressesDoesNotAllowThem() throws Exception {
+        lines.put("multiAddress.enabled", "true");
+        lines.put("server.2", "127.0.0.1:3002:4002|127.0.0.2:3002:4002");
+        assertThatThrownBy(this::parse)
+                .hasMessageContaining("server.2=127.0.0.1:3002:4002|127.0.0.2:3002:4002")
+                .hasMessageContaining("-Dzookeeper.multiAddress.enabled=true");
+    }
+
+    @Test
+    void aByteOrderMarkHidesTheFirstKey() throws Exception {
+        String first = "\ufeffdataDir=" + data + "\n";
+        Files.writeString(file(), first + "clientPort=2181\n");
+        String path = file().toString();
+        assertThatThrownBy(() -> new QuorumPeerConfig().parse(path))
+                .hasMessage(
+                        path
+                                + ": begins with a byte order mark, so its first key, dataDir, is"
+                                + " not found; save the file without one");
+    }
+
     /** What has no words of ours is said with ZooKeeper's. */
     @Test
     void otherRefusalsNameTheFile() throws Exception {
