@@ -39,6 +39,7 @@ final class StartCheck {
         checkServerId(config, path);
         checkFolder(path, "dataDir", config.getDataDir());
         checkFolder(path, "dataLogDir", config.getDataLogDir());
+        LateRefusals.check(config, path);
         StartAssessment assessment = assess(config, settings, path);
         if (assessment.verdict() == Verdict.FOREIGN) {
             throw new InvalidSettingException(

@@ -359,6 +359,75 @@ class WrongSettingsTest {
                         + " is a file");
     }
 
+    /** The server would listen for clients, and end for elections seconds later. */
+    @Test
+    void thePortForElectionsIsNotForClients() throws Exception {
+        lines.put("clientPort", "4001");
+        refused(
+                file()
+                        + ": clientPort=4001 is not allowed; it must be another port than the one"
+                        + " for elections in the line server.1");
+        lines.put("saucr.enabled", "false");
+        assertThatThrownBy(this::parse).hasMessageContaining("clientPort=4001 is not allowed");
+        lines.put("clientPortAddress", "127.0.0.2");
+        assertThat(parse().getServerId()).as("another address, so no conflict").isEqualTo(1);
+        lines.put("quorumListenOnAllIPs", "true");
+        assertThatThrownBy(this::parse).hasMessageContaining("clientPort=4001 is not allowed");
+    }
+
+    static Stream<List<String>> foundLate() {
+        return Stream.of(
+                List.of("cnxTimeout", "soon", "a number of milliseconds"),
+                List.of(
+                        "serverCnxnFactory",
+                        "no.such.Factory",
+                        "the name of a ServerCnxnFactory on the class path, for example"
+                                + " org.apache.zookeeper.server.NettyServerCnxnFactory"),
+                List.of("nio.numSelectorThreads", "0", "a number of threads, at least 1"));
+    }
+
+    /** ZooKeeper would name no key, and have written to the disk before. */
+    @ParameterizedTest
+    @MethodSource("foundLate")
+    void whatZooKeeperWouldFindWhenItNeedsIt(List<String> wrong) throws Exception {
+        lines.put(wrong.get(0), wrong.get(1));
+        refused(
+                file()
+                        + ": "
+                        + wrong.get(0)
+                        + "="
+                        + wrong.get(1)
+                        + " is not allowed; it must be "
+                        + wrong.get(2));
+    }
+
+    @Test
+    void tlsForClientsNeedsAFactoryThatHasIt() throws Exception {
+        lines.put("secureClientPort", "2182");
+        refused(
+                file()
+                        + ": secureClientPort=2182 is not allowed without"
+                        + " serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory: no"
+                        + " other has TLS");
+        lines.put("serverCnxnFactory", "org.apache.zookeeper.server.NettyServerCnxnFactory");
+        assertThat(parse().getSecureClientPortAddress().getPort()).isEqualTo(2182);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"metrics", "70000", ""})
+    void thePortOfTheMetrics(String value) throws Exception {
+        lines.put(
+                "metricsProvider.className",
+                "org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider");
+        lines.put("metricsProvider.httpPort", value);
+        refused(
+                file()
+                        + ": metricsProvider.httpPort="
+                        + value
+                        + " is not allowed; it must be a port from 1 to 65535, or 0 for any that is"
+                        + " free");
+    }
+
     /** ZooKeeper takes blanks at the end of other values away. */
     @Test
     void aBlankAtTheEndOfAServer() throws Exception {

@@ -1,0 +1,156 @@
+package io.saucr.server;
+
+import static io.saucr.server.SaucrSettings.notAllowed;
+
+import io.saucr.server.SaucrSettings.InvalidSettingException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.Properties;
+import org.apache.zookeeper.server.NIOServerCnxnFactory;
+import org.apache.zookeeper.server.ServerCnxnFactory;
+import org.apache.zookeeper.server.quorum.QuorumPeer.QuorumServer;
+import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
+
+/**
+ * Values that ZooKeeper takes when it reads them, and ends over when it needs them: after the start
+ * has written to the disk, or has said that it has succeeded, and often without a word of the key.
+ * Nothing is refused here that would start. Changes nothing.
+ */
+final class LateRefusals {
+    private static final String PROMETHEUS =
+            "org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider";
+    private static final String FACTORY = "serverCnxnFactory";
+    private static final String SELECTORS = "nio.numSelectorThreads";
+    private static final String CONNECTION_TIMEOUT = "cnxTimeout";
+    private static final int MOST_PORT = 65_535;
+
+    private LateRefusals() {}
+
+    /**
+     * @throws InvalidSettingException naming file, key, value and what is allowed
+     */
+    static void check(QuorumPeerConfig config, String path) throws InvalidSettingException {
+        checkMetricsPorts(config, path);
+        if (config.getClientPortAddress() != null || config.getSecureClientPortAddress() != null) {
+            checkFactory(config, path);
+        }
+        if (!config.isDistributed()) {
+            return;
+        }
+        String timeout = given(CONNECTION_TIMEOUT);
+        if (timeout != null && !isNumber(timeout, Integer.MIN_VALUE, Integer.MAX_VALUE)) {
+            throw new InvalidSettingException(
+                    notAllowed(path, CONNECTION_TIMEOUT, timeout, "a number of milliseconds"));
+        }
+        checkElectionPort(config, path, "clientPort", config.getClientPortAddress());
+        checkElectionPort(config, path, "secureClientPort", config.getSecureClientPortAddress());
+    }
+
+    private static String given(String key) {
+        return System.getProperty(SaucrSettings.PROPERTY_PREFIX + key);
+    }
+
+    private static void checkMetricsPorts(QuorumPeerConfig config, String path)
+            throws InvalidSettingException {
+        if (!PROMETHEUS.equals(config.getMetricsProviderClassName())) {
+            return;
+        }
+        Properties provider = config.getMetricsProviderConfiguration();
+        for (String key : new String[] {"httpPort", "httpsPort"}) {
+            String value = provider.getProperty(key);
+            if (value != null && !isNumber(value, -1, MOST_PORT)) {
+                throw new InvalidSettingException(
+                        notAllowed(
+                                path,
+                                "metricsProvider." + key,
+                                value,
+                                "a port from 1 to 65535, or 0 for any that is free"));
+            }
+        }
+    }
+
+    private static void checkFactory(QuorumPeerConfig config, String path)
+            throws InvalidSettingException {
+        String name = given(FACTORY);
+        if (name != null && !isFactory(name)) {
+            throw new InvalidSettingException(
+                    notAllowed(
+                            path,
+                            FACTORY,
+                            name,
+                            "the name of a ServerCnxnFactory on the class path, for example"
+                                    + " org.apache.zookeeper.server.NettyServerCnxnFactory"));
+        }
+        if (name != null && !isOf(name, NIOServerCnxnFactory.class)) {
+            return;
+        }
+        if (config.getSecureClientPortAddress() != null) {
+            throw new InvalidSettingException(
+                    path
+                            + ": secureClientPort="
+                            + config.getSecureClientPortAddress().getPort()
+                            + " is not allowed without "
+                            + FACTORY
+                            + "=org.apache.zookeeper.server.NettyServerCnxnFactory: no other has TLS");
+        }
+        if (Integer.getInteger(SaucrSettings.PROPERTY_PREFIX + SELECTORS, 1) < 1) {
+            throw new InvalidSettingException(
+                    notAllowed(
+                            path, SELECTORS, given(SELECTORS), "a number of threads, at least 1"));
+        }
+    }
+
+    private static boolean isFactory(String name) {
+        return isOf(name, ServerCnxnFactory.class);
+    }
+
+    private static boolean isOf(String name, Class<?> kind) {
+        try {
+            ClassLoader loader = ServerCnxnFactory.class.getClassLoader();
+            return kind.isAssignableFrom(Class.forName(name, false, loader));
+        } catch (ClassNotFoundException | LinkageError e) {
+            return false;
+        }
+    }
+
+    /** The one that comes second to a port that both want ends the server, seconds later. */
+    private static void checkElectionPort(
+            QuorumPeerConfig config, String path, String key, InetSocketAddress clients)
+            throws InvalidSettingException {
+        QuorumServer own = config.getQuorumVerifier().getAllMembers().get(config.getServerId());
+        if (clients == null || own == null) {
+            return;
+        }
+        for (InetSocketAddress elections : own.electionAddr.getAllAddresses()) {
+            if (clients.getPort() == elections.getPort()
+                    && (config.getQuorumListenOnAllIPs() || overlap(clients, elections))) {
+                throw new InvalidSettingException(
+                        notAllowed(
+                                path,
+                                key,
+                                Integer.toString(clients.getPort()),
+                                "another port than the one for elections in the line server."
+                                        + config.getServerId()));
+            }
+        }
+    }
+
+    private static boolean overlap(InetSocketAddress one, InetSocketAddress other) {
+        InetAddress first = one.getAddress();
+        InetAddress second = other.getAddress();
+        return first != null
+                && second != null
+                && (first.isAnyLocalAddress()
+                        || second.isAnyLocalAddress()
+                        || first.equals(second));
+    }
+
+    private static boolean isNumber(String text, int least, int most) {
+        try {
+            int number = Integer.parseInt(text);
+            return number >= least && number <= most;
+        } catch (NumberFormatException e) {
+            return false;
+        }
+    }
+}
