@@ -262,6 +262,8 @@ reason_of_end() {
     local reason
     reason="$(printf '%s\n' "$1" | awk '
         / - Exiting JVM with code / { error = 0; next }
+        # What has made it leave was said before.
+        / - (Leaving listener thread for address|As I.m leaving the listener thread)/ { error = 0; next }
         / ERROR / { said = $0; sub(/.* ERROR .*\] - /, "", said); first = ""; last = ""; error = 1; next }
         /^[0-9][0-9][0-9][0-9]-/ { error = 0; next }
         error && /^(Caused by: )?([[:alnum:]_]+\.)+[[:alnum:]_$]+(: |$)/ {
@@ -275,6 +277,8 @@ reason_of_end() {
             cause = last
             sub(/^[^ ]+: /, "", cause)
             if (first == "") print said
+            else if (sub(/^Exception while listening to address \/?/, "", said))
+                print "Cannot listen for elections on " said ", as the line server.N of this server says: " why
             else if (last == first || index(why, cause)) print (why == "Address already in use" ? first : why)
             else print why " (" last ")"
         }')"

@@ -155,7 +155,11 @@ class RefusedStartsIT {
             Scripts.Result start = scripts.server("start");
             assertThat(start.exitCode()).as(start.output()).isEqualTo(1);
             assertThat(start.output())
-                    .contains("FAILED (exit code 14): ")
+                    .contains(
+                            "FAILED (exit code 14): Cannot listen for elections on 127.0.0.1:"
+                                    + electionPort
+                                    + ", as the line server.N of this server says: Address already"
+                                    + " in use; port ")
                     .contains("port " + taken.getLocalPort() + " is in use by process ");
             assertThat(servers()).isEmpty();
         }
