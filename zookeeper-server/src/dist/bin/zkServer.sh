@@ -295,6 +295,16 @@ start_failed() {
     reason="$(reason_of_end "$written" "$printed")"
     case "$written$printed" in
         *'Address already in use'*)
+            case "$reason" in
+                *AdminServer*)
+                    ports=("$(value_of admin.serverPort "$ZOOCFG")")
+                    ports=("${ports[0]:-8080}")
+                    ;;
+                *MetricsProvider*)
+                    ports=("$(value_of metricsProvider.httpPort "$ZOOCFG")" "$(value_of metricsProvider.httpsPort "$ZOOCFG")")
+                    ;;
+                *'agent : '*) ports=("${JMXPORT:-}") ;;
+            esac
             owners="$(name_port_owners "${ports[@]}")"
             [ -n "$owners" ] && reason="$reason; ${owners//$'\n'/; }"
             ;;

@@ -56,6 +56,7 @@ listening_sockets() {
 name_port_owners() {
     local wanted socket owner
     for wanted in "$@"; do
+        is_port "$wanted" || continue
         socket="$(listening_sockets | sed -n "s/^$(printf '%04X' "$wanted") //p" | head -n 1)"
         [ -n "$socket" ] || continue
         owner="$(

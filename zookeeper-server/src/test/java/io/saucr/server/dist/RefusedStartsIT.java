@@ -165,6 +165,41 @@ class RefusedStartsIT {
         }
     }
 
+    /** A server alone ends without its AdminServer, and every one without its metrics. */
+    @Test
+    void anotherProcessHasThePortForTheAdminServerOrTheMetrics() throws Exception {
+        try (ServerSocket taken = new ServerSocket(0)) {
+            int port = taken.getLocalPort();
+            String owner =
+                    "port " + port + " is in use by process " + ProcessHandle.current().pid();
+            alone("admin.enableServer=true", "admin.serverPort=" + port);
+            Scripts.Result start = scripts.server("start");
+            assertThat(start.exitCode()).isEqualTo(1);
+            assertThat(start.output())
+                    .contains("Problem starting AdminServer on address 0.0.0.0, port " + port)
+                    .contains(owner);
+            ensemble(
+                    "metricsProvider.className="
+                            + "org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider",
+                    "metricsProvider.httpPort=" + port);
+            refused("Cannot boot MetricsProvider", "Address already in use", owner);
+        }
+    }
+
+    @Test
+    void theAddressForElectionsIsNotOfThisMachine() throws Exception {
+        ensemble("electionPortBindRetry=1", "server.1=192.0.2.1:1:" + electionPort);
+        Scripts.Result start = scripts.server("start");
+        assertThat(start.exitCode()).as(start.output()).isEqualTo(1);
+        assertThat(start.output())
+                .contains(
+                        "FAILED (exit code 14): Cannot listen for elections on 192.0.2.1:"
+                                + electionPort
+                                + ", as the line server.N of this server says: Cannot assign"
+                                + " requested address");
+        assertThat(servers()).isEmpty();
+    }
+
     @Test
     void theNumberOfTheServerIsMissingOrAStrangers() throws Exception {
         ensemble();
