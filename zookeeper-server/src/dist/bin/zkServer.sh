@@ -81,7 +81,7 @@ jmx_flags() {
 # What "java -version" says, asked for once.
 java_said=""
 ask_java() {
-    [ -n "$java_said" ] || java_said="$("$JAVA" -version 2>&1 | grep -v '^Picked up ')"
+    [ -n "$java_said" ] || java_said="$("$JAVA" -version 2>&1 | grep -v -E '^(NOTE: )?Picked up ')"
 }
 
 # The jars of this distribution in an order that does not depend on the file system.
@@ -283,7 +283,7 @@ reason_of_end() {
             else print why " (" last ")"
         }')"
     # Java itself says first what it does not like.
-    [ -n "$reason" ] || reason="$(printf '%s\n' "$2" | grep -v -e '^Picked up ' -e ' warning: ' -e '^Error occurred during init' | head -n 1)"
+    [ -n "$reason" ] || reason="$(printf '%s\n' "$2" | grep -v -e '^Picked up ' -e '^NOTE: Picked up ' -e ' warning: ' -e '^Error occurred during init' | head -n 1)"
     echo "${reason:-it gave no reason}"
 }
 

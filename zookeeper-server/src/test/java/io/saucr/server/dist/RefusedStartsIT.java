@@ -272,6 +272,9 @@ class RefusedStartsIT {
         refused(
                 "exit code 1",
                 "Initial heap size set to a larger value than the maximum heap size");
+        scripts.set("SERVER_JVMFLAGS", "");
+        scripts.set("JDK_JAVA_OPTIONS", "-XX:+NoOptionEither");
+        refused("exit code 1", "Unrecognized VM option 'NoOptionEither'");
     }
 
     @Test
