@@ -29,6 +29,8 @@ fi
 if [ -f "$ZOOCFGDIR/java.env" ]; then
     . "$ZOOCFGDIR/java.env"
 fi
+# Their "set -e" would end a script of ours at the first question that is answered with no.
+set +eu +o pipefail
 
 # A bare name means a file of the configuration folder, anything with a slash is a path.
 ZOOCFG="${ZOOCFG:-zoo.cfg}"

@@ -366,6 +366,16 @@ class RefusedStartsIT {
         assertThat(servers()).isEmpty();
     }
 
+    /** It has options of the shell, and of a script that it was copied from. */
+    @Test
+    void theEnvironmentDoesNotEndTheScript() throws Exception {
+        alone();
+        Files.writeString(scripts.conf().resolve("java.env"), "set -eu -o pipefail\n");
+        Scripts.Result start = scripts.server("start");
+        assertThat(start.exitCode()).as(start.output()).isZero();
+        assertThat(start.output()).contains("STARTED (process ");
+    }
+
     // ---- Started ----
 
     /** A second server on the same folders has the ports of its own, and ends a while later. */
