@@ -329,14 +329,19 @@ written_since() {
     tail -c "+$((from + 1))" -- "$1"
 }
 
-start_background() {
-    local limit="${ZOO_START_TIMEOUT:-120}"
-    case "$limit" in
-        *[!0-9]* | ??????????*)
-            say "Error: ZOO_START_TIMEOUT is '$limit'; it must be a number of seconds."
+# Ends the script if $2, which $1 says, is no number of seconds.
+require_seconds() {
+    case "$2" in
+        '' | *[!0-9]* | ??????????*)
+            say "Error: $1 is '$2'; it must be a number of seconds."
             exit 1
             ;;
     esac
+}
+
+start_background() {
+    local limit="${ZOO_START_TIMEOUT:-120}"
+    require_seconds ZOO_START_TIMEOUT "$limit"
     require_config
     require_java_17
     require_pid_file
@@ -438,6 +443,7 @@ remove_pid_file() {
 
 # SIGTERM and nothing stronger: on SIGTERM the server writes what it has in memory.
 stop_server() {
+    require_seconds ZOO_STOP_TIMEOUT "${ZOO_STOP_TIMEOUT:-60}"
     require_pid_file
     local pid
     if ! pid="$(running_pid)"; then
@@ -453,7 +459,7 @@ stop_server() {
         say "Error: the server's process $pid runs as another user; $(id -un) cannot end it."
         exit 1
     fi
-    local limit=$((10 * ${ZOO_STOP_TIMEOUT:-60})) tenths=0
+    local limit=$((10 * 10#${ZOO_STOP_TIMEOUT:-60})) tenths=0
     while [ -n "$(running_pid)" ]; do
         if [ "$tenths" -ge "$limit" ]; then
             say "Error: process $pid has not ended after ${ZOO_STOP_TIMEOUT:-60} s; it was sent SIGTERM and still runs."
@@ -484,6 +490,7 @@ ask_for_mode() {
 
 # A recovering server waits for others as long as it takes, so this does, too.
 await_serving() {
+    [ -z "$1" ] || require_seconds "SECONDS of await" "$1"
     require_config
     local host port tls answer mode limit="$1"
     require_client_address
@@ -613,6 +620,10 @@ case "$verb" in
     start-foreground) start_foreground ;;
     stop) stop_server ;;
     restart)
+        # What would keep it from starting again must be said before it is stopped.
+        require_seconds ZOO_START_TIMEOUT "${ZOO_START_TIMEOUT:-120}"
+        require_config_file
+        require_java_17
         stop_server
         start_background
         ;;

@@ -364,6 +364,31 @@ class RefusedStartsIT {
         assertThat(start.exitCode()).isEqualTo(1);
         assertThat(start.output()).contains("ZOO_START_TIMEOUT is 'soon'; it must be a number");
         assertThat(servers()).isEmpty();
+        Scripts.Result wait = scripts.server("await", "zoo.cfg");
+        assertThat(wait.exitCode()).isEqualTo(1);
+        assertThat(wait.output()).contains("SECONDS of await is 'zoo.cfg'; it must be a number");
+    }
+
+    /** It would be stopped, and not come back, or be told to end and not be waited for. */
+    @Test
+    void anImpossibleLimitStopsNothing() throws Exception {
+        alone();
+        assertThat(scripts.server("start").exitCode()).isZero();
+        String pid = Files.readString(scripts.pidFile());
+        scripts.set("ZOO_START_TIMEOUT", "soon");
+        Scripts.Result restart = scripts.server("restart");
+        assertThat(restart.exitCode()).isEqualTo(1);
+        assertThat(restart.output()).contains("ZOO_START_TIMEOUT is 'soon'");
+        scripts.set("ZOO_STOP_TIMEOUT", "late");
+        Scripts.Result stop = scripts.server("stop");
+        assertThat(stop.exitCode()).isEqualTo(1);
+        assertThat(stop.output()).contains("ZOO_STOP_TIMEOUT is 'late'; it must be a number");
+        assertThat(servers())
+                .extracting(ProcessHandle::pid)
+                .containsExactly(Long.valueOf(pid.trim()));
+        scripts.set("ZOO_STOP_TIMEOUT", "060");
+        assertThat(scripts.server("stop").exitCode()).isZero();
+        assertThat(servers()).isEmpty();
     }
 
     /** It has options of the shell, and of a script that it was copied from. */
