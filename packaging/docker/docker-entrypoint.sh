@@ -49,8 +49,9 @@ SAUCR_ADMIN_SERVERS                      saucr.adminServers                    l
 # What is neither in the table nor an error: of the scripts, and of bin/saucr. ZOO_LOG4J_PROP is of older
 # images and does nothing here.
 readonly other_variables='
-ZOO_MY_ID ZOO_SERVERS ZOO_CFG_EXTRA ZOO_CONF_DIR ZOO_LOG_DIR ZOO_LOG_FILE ZOO_STOP_TIMEOUT
-ZOO_DATADIR_AUTOCREATE_DISABLE ZOO_LOG4J_PROP SAUCR_FIRST_ID SAUCR_ENDPOINTS SAUCR_ADMIN SAUCR_AUTH
+ZOO_MY_ID ZOO_SERVERS ZOO_CFG_EXTRA ZOO_CONF_DIR ZOO_LOG_DIR ZOO_LOG_FILE ZOO_START_TIMEOUT
+ZOO_STOP_TIMEOUT ZOO_DATADIR_AUTOCREATE_DISABLE ZOO_LOG4J_PROP SAUCR_FIRST_ID SAUCR_ENDPOINTS SAUCR_ADMIN
+SAUCR_AUTH SAUCR_TIMEOUT
 '
 
 # Kubernetes describes each service of a namespace in variables, whatever its name is.

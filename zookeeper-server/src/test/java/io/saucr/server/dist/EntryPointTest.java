@@ -76,6 +76,27 @@ class EntryPointTest {
                         });
     }
 
+    /** Somebody may set them for all containers, and use them with "docker exec". */
+    @Test
+    void theVariablesOfTheScriptsAreKnown() throws Exception {
+        String bin = "zookeeper-server/src/dist/bin/";
+        String script = Files.readString(PROJECT.resolve("packaging/docker/docker-entrypoint.sh"));
+        String known =
+                script.substring(
+                        script.indexOf("readonly other_variables="),
+                        script.indexOf("readonly service_link="));
+        for (String each : new String[] {"saucr", "zkEnv.sh", "zkServer.sh"}) {
+            String head = Files.readString(PROJECT.resolve(bin + each)).split("\n\n|script=")[0];
+            assertThat(known.split("[\\s']+"))
+                    .contains(
+                            Pattern.compile("\\b(ZOO|SAUCR)_[A-Z_]+")
+                                    .matcher(head)
+                                    .results()
+                                    .map(MatchResult::group)
+                                    .toArray(String[]::new));
+        }
+    }
+
     @Test
     void thePageHasEveryVariableWithItsKeyAndItsPreset() throws Exception {
         assertThat(ofTheScript()).hasSizeGreaterThan(15);
