@@ -460,7 +460,8 @@ stop_server() {
         exit 1
     fi
     local limit=$((10 * 10#${ZOO_STOP_TIMEOUT:-60})) tenths=0
-    while [ -n "$(running_pid)" ]; do
+    # Who starts it again meanwhile puts another number into the file, and that one stays.
+    while [ "$(running_pid)" = "$pid" ]; do
         if [ "$tenths" -ge "$limit" ]; then
             say "Error: process $pid has not ended after ${ZOO_STOP_TIMEOUT:-60} s; it was sent SIGTERM and still runs."
             exit 1
@@ -469,7 +470,7 @@ stop_server() {
         tenths=$((tenths + 1))
     done
     echo "Stopping the server ... STOPPED (process $pid)"
-    remove_pid_file
+    [ "$(named_pid)" != "$pid" ] || remove_pid_file
 }
 
 require_client_address() {

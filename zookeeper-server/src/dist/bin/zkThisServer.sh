@@ -36,12 +36,16 @@ is_this_server() {
     [ ! -r "$file" ] || [ "$(value_of dataDir "$file")" -ef "$data_dir" ]
 }
 
+named_pid() {
+    head -n 1 "$ZOOPIDFILE" 2>/dev/null | tr -cd '0-9'
+}
+
 # The process id in the pid file if this server really runs under it; nothing otherwise. The system
 # may have given the number to another program since, or to another server.
 running_pid() {
     local pid
     [ -f "$ZOOPIDFILE" ] || return 1
-    pid="$(head -n 1 "$ZOOPIDFILE" | tr -cd '0-9')"
+    pid="$(named_pid)"
     [ -n "$pid" ] && is_alive "$pid" && is_this_server "$pid" || return 1
     echo "$pid"
 }

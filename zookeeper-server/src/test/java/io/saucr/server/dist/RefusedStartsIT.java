@@ -401,6 +401,33 @@ class RefusedStartsIT {
         assertThat(start.output()).contains("STARTED (process ");
     }
 
+    /** Somebody has started it again before "stop" looks for the second time. */
+    @Test
+    void whoStopsAServerWaitsForThatOneAlone() throws Exception {
+        alone();
+        assertThat(scripts.server("start").exitCode()).isZero();
+        String pid = Files.readString(scripts.pidFile()).trim();
+        kill("STOP", pid);
+        scripts.set("ZOO_STOP_TIMEOUT", "10");
+        Path output = folder.resolve("stop.txt");
+        Process stop = scripts.start(output, List.of(), "zkServer.sh", "stop");
+        assertThat(stop.waitFor(1, TimeUnit.SECONDS)).isFalse();
+        String script = Files.writeString(folder.resolve("next.sh"), "read -r line\n").toString();
+        String config = scripts.conf().resolve("zoo.cfg").toString();
+        Process next = new ProcessBuilder("bash", script, "-Dzookeeper.log.dir=/", config).start();
+        try {
+            Files.writeString(scripts.pidFile(), next.pid() + "\n");
+            kill("CONT", pid);
+            assertThat(stop.waitFor(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(Files.readString(output)).contains("STOPPED (process " + pid + ")");
+            assertThat(stop.exitValue()).isZero();
+            assertThat(scripts.pidFile()).hasContent(Long.toString(next.pid()));
+            assertThat(next.isAlive()).isTrue();
+        } finally {
+            next.destroyForcibly().waitFor();
+        }
+    }
+
     // ---- Started ----
 
     /** A second server on the same folders has the ports of its own, and ends a while later. */
