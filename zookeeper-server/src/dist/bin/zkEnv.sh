@@ -46,11 +46,14 @@ require_config_file() {
     fi
 }
 
-# Value of a key of a configuration file: the last one given, as Java's Properties reads it.
+# Value of a key of a configuration file: the last one given, as Java's Properties reads it; a line
+# that ends with a backslash goes on in the next one.
 value_of() {
     [ -f "$2" ] || return 0
     local escaped="${1//./\\.}"
-    sed -n -E "s/^[[:space:]]*${escaped}([[:space:]]*[=:][[:space:]]*|[[:space:]]+)(.*[^[:space:]])[[:space:]]*$/\2/p" \
+    sed -n -E -e '/^[[:space:]]*[#!]/d' -e ':join' \
+        -e '$!{ /(^|[^\\])(\\\\)*\\\r?$/ { N; s/\\\r?\n[[:space:]]*//; b join; }; }' \
+        -e "s/^[[:space:]]*${escaped}([[:space:]]*[=:][[:space:]]*|[[:space:]]+)(.*[^[:space:]])[[:space:]]*$/\2/p" \
         "$2" | tail -n 1 | tr -d '\r'
 }
 

@@ -225,6 +225,20 @@ class ServerScriptsIT {
                 .contains("no configuration file " + conf().resolve("none.cfg"));
     }
 
+    /** The server reads it; "start" found no port, and said that it had not started. */
+    @Test
+    void aLineOfTheConfigurationMayGoOnInTheNext() throws Exception {
+        scripts.writeConfig(
+                "zoo.cfg",
+                "# a comment does not go on \\",
+                "clientPort=\\",
+                "    " + clientPort,
+                "maxClientCnxns=60 \\");
+        Scripts.Result start = server("start");
+        assertThat(start.exitCode()).as(start.output()).isZero();
+        assertThat(server("status").output()).contains("Client port found: " + clientPort);
+    }
+
     @Test
     void aMissingDataFolderIsAnErrorIfItMustNotBeCreated() throws Exception {
         scripts.set("ZOO_DATADIR_AUTOCREATE_DISABLE", "1");
