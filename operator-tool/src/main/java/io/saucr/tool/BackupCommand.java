@@ -81,11 +81,13 @@ final class BackupCommand implements Callable<Integer> {
             try {
                 Taken taken = Taken.take(endpoint, connection, snapshotFile);
                 LogFile log = null;
-                boolean complete = taken.snapshot().kind() == Snapshot.Kind.EXACT;
-                if (!complete) {
+                boolean exact = taken.snapshot().kind() == Snapshot.Kind.EXACT;
+                // A digest does not count what is below /zookeeper: where writes came, the log
+                // tells.
+                if (!exact || taken.begun() != taken.snapshot().zxid()) {
                     log = log(taken, connection, logFile);
-                    complete = log != null;
                 }
+                boolean complete = exact || log != null;
                 if (log != null && log.entries() == 0) {
                     // Servers want an entry in a log; that nothing was written is all it said.
                     Files.delete(logFile);
@@ -95,7 +97,7 @@ final class BackupCommand implements Callable<Integer> {
                         new Backup(
                                 snapshotFile,
                                 taken.snapshot(),
-                                taken.begun(),
+                                exact && log == null ? taken.snapshot().zxid() : taken.begun(),
                                 complete,
                                 log == null ? null : logFile,
                                 log);
@@ -113,7 +115,10 @@ final class BackupCommand implements Callable<Integer> {
         throw new FailureException("no endpoint gave a backup; nothing was written");
     }
 
-    /** The log behind a snapshot; null if the server gives none, and that is accepted. */
+    /**
+     * The log behind a snapshot; null if the server gives none, and that is accepted, or the
+     * snapshot is exact as far as its digest tells.
+     */
     private LogFile log(Taken taken, Connection connection, Path file) throws IOException {
         try (Download download =
                 new AdminClient(connection)
@@ -126,7 +131,7 @@ final class BackupCommand implements Callable<Integer> {
             if (e.reason() != Reason.UNKNOWN_COMMAND) {
                 throw e;
             }
-            if (acceptFuzzy) {
+            if (acceptFuzzy || taken.snapshot().kind() == Snapshot.Kind.EXACT) {
                 return null;
             }
             throw new EndpointException(
@@ -141,8 +146,8 @@ final class BackupCommand implements Callable<Integer> {
         LogFile log = LogFile.read(file, taken.begun(), taken.snapshot().zxid());
         if (log.entries() == 0 && taken.snapshot().kind() == Snapshot.Kind.FUZZY) {
             throw new UnusableFileException(
-                    "its snapshot does not fit its digest, though nothing was written meanwhile: its"
-                            + " tree is damaged");
+                    "its snapshot does not fit its digest, or lacks ACLs of its nodes, though nothing"
+                            + " was written meanwhile: its tree is damaged");
         }
         return log;
     }

@@ -12,7 +12,9 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.Locale;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.zip.Adler32;
@@ -53,11 +55,11 @@ record Snapshot(
         long dataBytes) {
     /** What the file's own digest says. */
     enum Kind {
-        /** The tree after the zxid, and no other. */
+        /** The tree after the zxid, and no other; every node has its ACL. */
         EXACT,
         /**
-         * Writes went on while it was taken: later ones are in it in part. It takes the log behind
-         * it to be the state of any moment.
+         * Writes went on while it was taken: later ones are in it in part, or without their ACL. It
+         * takes the log behind it to be the state of any moment.
          */
         FUZZY,
         /** It has no digest of a version that is known here. */
@@ -71,6 +73,10 @@ record Snapshot(
     private static final int SEAL_BYTES = Long.BYTES + Integer.BYTES + 1;
     private static final int LONGEST_END = 4096;
     private static final int LARGEST_NODE = 128 << 20;
+
+    /** Everything for everybody: no map of ACLs has it. */
+    private static final long OPEN_ACL = -1;
+
     private static final Pattern NAME = Pattern.compile("snapshot\\.([0-9a-f]{1,16})(\\..*)?");
 
     /**
@@ -123,6 +129,8 @@ record Snapshot(
         private final Adler32 checksum = new Adler32();
         private final BinaryInputArchive archive;
         private final SnapshotDigest digest = new SnapshotDigest();
+        private final Set<Long> acls = new HashSet<>();
+        private boolean lacksAcl;
         private long nodes;
         private long ephemerals;
         private long dataBytes;
@@ -180,7 +188,7 @@ record Snapshot(
         private void acls() throws IOException {
             int count = archive.readInt("map");
             for (int i = 0; i < count; i++) {
-                archive.readLong("long");
+                acls.add(archive.readLong("long"));
                 Index index = archive.startVector("acls");
                 while (index != null && !index.done()) {
                     new ACL().deserialize(archive, "acl");
@@ -193,7 +201,9 @@ record Snapshot(
             String path = archive.readString("path");
             while (!path.equals("/")) {
                 byte[] data = archive.readBuffer("data");
-                archive.readLong("acl");
+                long acl = archive.readLong("acl");
+                // The ACLs are written before the tree, and no digest counts them.
+                lacksAcl |= acl != OPEN_ACL && !acls.contains(acl);
                 StatPersisted stat = new StatPersisted();
                 stat.deserialize(archive, "statpersisted");
                 digest.add(path, data, stat);
@@ -238,6 +248,9 @@ record Snapshot(
             if (hasZxid) {
                 zxid = in.readLong();
                 seal(in, rest, at, Long.BYTES);
+            }
+            if (lacksAcl) {
+                kind = Kind.FUZZY;
             }
             if (zxid < 0) {
                 throw damaged("neither it nor its name says which zxid it is of");

@@ -9,7 +9,8 @@ import java.nio.file.Path;
  * A snapshot that a server has taken and sent. Immutable.
  *
  * @param from the server
- * @param begun the last zxid that it shows whole; the snapshot's own zxid if it is not fuzzy
+ * @param begun the last zxid that it shows whole; the snapshot's own zxid if the server does not
+ *     tell
  */
 record Taken(Endpoint from, Snapshot snapshot, long begun) {
     /**
@@ -64,11 +65,6 @@ record Taken(Endpoint from, Snapshot snapshot, long begun) {
                     "gave a snapshot of %s, though it had %s before"
                             .formatted(Snapshot.hex(snapshot.zxid()), Snapshot.hex(acknowledged)));
         }
-        return new Taken(
-                endpoint,
-                snapshot,
-                begun == null || snapshot.kind() == Snapshot.Kind.EXACT
-                        ? snapshot.zxid()
-                        : Long.decode(begun));
+        return new Taken(endpoint, snapshot, begun == null ? snapshot.zxid() : Long.decode(begun));
     }
 }

@@ -159,6 +159,28 @@ class BackupCommandTest {
         assertThat(names()).containsExactly("target");
     }
 
+    /** A write below /zookeeper, for example, is in no digest. */
+    @Test
+    void theLogIsTakenWhereverWritesCameAndTheServerGivesIt() throws Exception {
+        String zxid = Snapshot.hex(BEGUN);
+        first.answer("snapshot", exact(), zxid, End.WHOLE)
+                .answer("saucr/log", log(), "", End.WHOLE);
+        Path target = folder.resolve("target");
+        Run run = run("backup", target.toString());
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        assertThat(Backup.read(target).log().entries()).isEqualTo(3);
+
+        // One of Apache's does not; its snapshot is exact.
+        second.answer("snapshot", exact(), zxid, End.WHOLE);
+        first.answer("snapshot", exact(), zxid, End.CLOSES);
+        Path other = folder.resolve("other");
+        assertThat(run("backup", other.toString()).exitCode()).isZero();
+        Backup backup = Backup.read(other);
+        assertThat(backup.log()).isNull();
+        assertThat(backup.complete()).isTrue();
+        assertThat(backup.begun()).isEqualTo(SNAPSHOT);
+    }
+
     /** As of an idle ensemble with zookeeper.digest.enabled=false. */
     @Test
     void withoutDigestsAnEmptyLogSaysThatTheSnapshotIsComplete() throws Exception {

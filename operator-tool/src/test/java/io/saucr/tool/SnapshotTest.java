@@ -3,12 +3,17 @@ package io.saucr.tool;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import org.apache.jute.OutputArchive;
+import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.server.DataTree;
 import org.apache.zookeeper.server.persistence.SnapStream.StreamMode;
+import org.apache.zookeeper.txn.CreateTxn;
+import org.apache.zookeeper.txn.TxnHeader;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -58,6 +63,46 @@ class SnapshotTest {
         tree.getNode("/n1").stat.setMzxid(Snapshots.FIRST + NODES + 5);
         Path fuzzy = Snapshots.write(tree, folder.resolve("fuzzy"), StreamMode.CHECKED);
         assertThat(Snapshot.read(fuzzy).kind()).isEqualTo(Snapshot.Kind.FUZZY);
+    }
+
+    /**
+     * As if a node with a new ACL had come after the ACLs were written, and before the tree was.
+     */
+    @Test
+    void aNodeWithoutItsAclIsNoStateOfAnyMoment() throws Exception {
+        DataTree late =
+                new DataTree() {
+                    @Override
+                    public void serializeAcls(OutputArchive out) throws IOException {
+                        super.serializeAcls(out);
+                        processTxn(
+                                new TxnHeader(
+                                        Snapshots.SESSION,
+                                        1,
+                                        Snapshots.FIRST,
+                                        1,
+                                        ZooDefs.OpCode.create),
+                                new CreateTxn(
+                                        "/late",
+                                        new byte[0],
+                                        ZooDefs.Ids.CREATOR_ALL_ACL,
+                                        false,
+                                        1),
+                                null);
+                    }
+                };
+        Path fuzzy = Snapshots.write(late, folder.resolve("late"), StreamMode.CHECKED);
+        Snapshot read = Snapshot.read(fuzzy);
+        assertThat(read.digest()).isEqualTo(late.getTreeDigest());
+        assertThat(read.kind()).isEqualTo(Snapshot.Kind.FUZZY);
+        // With its ACL it is one.
+        DataTree whole = new DataTree();
+        whole.processTxn(
+                new TxnHeader(Snapshots.SESSION, 1, Snapshots.FIRST, 1, ZooDefs.OpCode.create),
+                new CreateTxn("/late", new byte[0], ZooDefs.Ids.CREATOR_ALL_ACL, false, 1),
+                null);
+        Path exact = Snapshots.write(whole, folder.resolve("whole"), StreamMode.CHECKED);
+        assertThat(Snapshot.read(exact).kind()).isEqualTo(Snapshot.Kind.EXACT);
     }
 
     @Test
