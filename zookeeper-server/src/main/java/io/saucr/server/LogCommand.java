@@ -14,9 +14,9 @@ import org.apache.zookeeper.server.persistence.LogStream;
 import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
 
 /**
- * The AdminServer's {@code /commands/saucr/log?after=ZXID}: what was logged after the zxid, as the
- * bytes of a log file. With it a snapshot that was taken while clients wrote becomes the state of
- * one moment. Whoever asks must have all permissions on the root node, as for ZooKeeper's own
+ * The AdminServer's {@code /commands/saucr/log?after=ZXID}: what was committed after the zxid, as
+ * the bytes of a log file. With it a snapshot that was taken while clients wrote becomes the state
+ * of one moment. Whoever asks must have all permissions on the root node, as for ZooKeeper's own
  * {@code snapshot}.
  */
 final class LogCommand extends GetCommand {
@@ -43,7 +43,11 @@ final class LogCommand extends GetCommand {
         }
         try {
             CommandResponse response = initializeResponse();
-            response.setInputStream(new LogStream(txnSnapLog, after));
+            response.setInputStream(
+                    new LogStream(
+                            txnSnapLog,
+                            after,
+                            server.getZKDatabase().getDataTreeLastProcessedZxid()));
             return response;
         } catch (IOException e) {
             return new CommandResponse(

@@ -10,8 +10,8 @@ import java.util.zip.Adler32;
 
 /**
  * The entries of a running server after a zxid, as the bytes of one log file: what completes a
- * snapshot that was taken while clients wrote. Ends with the last entry that was logged when it was
- * opened, or a little later.
+ * snapshot that was taken while clients wrote. Ends with the entry that it is to go through: what
+ * is logged behind it may be proposed, and never committed.
  *
  * <p>Used by one thread. If the log is truncated meanwhile, what comes is not the history any more:
  * reading fails then.
@@ -20,15 +20,18 @@ public final class LogStream extends InputStream {
     private final SaucrTxnSnapLog txnSnapLog;
     private final RunningHistory history;
     private final Iterator<RecoveryMessage.Entry> entries;
+    private final long through;
     private final long truncations;
     private final Adler32 checksum = new Adler32();
     private ByteBuffer rest;
 
     /**
+     * @param through the last entry that is known to be committed
      * @throws IOException if the log cannot be read
      */
-    public LogStream(SaucrTxnSnapLog txnSnapLog, long after) throws IOException {
+    public LogStream(SaucrTxnSnapLog txnSnapLog, long after, long through) throws IOException {
         this.txnSnapLog = txnSnapLog;
+        this.through = through;
         this.truncations = txnSnapLog.log().truncations();
         this.history = new RunningHistory(txnSnapLog);
         rest = ByteBuffer.allocate(TxnLogFormat.FILE_HEADER_BYTES);
@@ -70,6 +73,9 @@ public final class LogStream extends InputStream {
                 return false;
             }
             RecoveryMessage.Entry entry = entries.next();
+            if (entry.zxid() > through) {
+                return false;
+            }
             byte[] bytes = entry.transaction().toArray();
             rest = ByteBuffer.allocate(bytes.length + TxnLogFormat.ENTRY_OVERHEAD_BYTES);
             TxnLogFormat.putEntryPrefix(rest, TxnLogFormat.checksum(checksum, bytes), bytes.length);

@@ -51,17 +51,28 @@ class LogStreamTest {
 
     @Test
     void whatFollowsAZxidIsALogOfItsOwn() throws Exception {
-        try (LogStream stream = new LogStream(snapLog, Zxid.of(1, 12))) {
+        try (LogStream stream = new LogStream(snapLog, Zxid.of(1, 12), Zxid.of(1, 20))) {
             assertThat(read(stream.readAllBytes(), Zxid.of(1, 13))).isEqualTo(zxids(1, 13, 20));
         }
-        try (LogStream none = new LogStream(snapLog, Zxid.of(1, 20))) {
+        try (LogStream none = new LogStream(snapLog, Zxid.of(1, 20), Zxid.of(1, 20))) {
+            assertThat(none.readAllBytes()).hasSize(TxnLogFormat.FILE_HEADER_BYTES);
+        }
+    }
+
+    /** A new leader may have never heard of it. */
+    @Test
+    void whatIsNotCommittedIsNotInIt() throws Exception {
+        try (LogStream stream = new LogStream(snapLog, Zxid.of(1, 12), Zxid.of(1, 17))) {
+            assertThat(read(stream.readAllBytes(), Zxid.of(1, 13))).isEqualTo(zxids(1, 13, 17));
+        }
+        try (LogStream none = new LogStream(snapLog, Zxid.of(1, 17), Zxid.of(1, 17))) {
             assertThat(none.readAllBytes()).hasSize(TxnLogFormat.FILE_HEADER_BYTES);
         }
     }
 
     @Test
     void aLogThatIsCutMeanwhileIsNoHistory() throws Exception {
-        try (LogStream stream = new LogStream(snapLog, Zxid.of(1, 2))) {
+        try (LogStream stream = new LogStream(snapLog, Zxid.of(1, 2), Zxid.of(1, 20))) {
             assertThat(stream.readNBytes(TxnLogFormat.FILE_HEADER_BYTES + 1)).isNotEmpty();
             snapLog.truncateLog(Zxid.of(1, 15));
             assertThatThrownBy(stream::readAllBytes)
