@@ -215,6 +215,11 @@ final class AdminClient {
             throw new EndpointException(Reason.NOT_SERVING, "does not serve at present");
         }
         if (status == HttpURLConnection.HTTP_OK && (error.isEmpty() || error.equals("null"))) {
+            if (!body.path("command").isTextual()) {
+                // An AdminServer names the command in every answer; other services answer, too.
+                throw new EndpointException(
+                        Reason.UNREACHABLE, "does not name the command: this is no AdminServer");
+            }
             return body;
         }
         throw new EndpointException(Reason.REFUSED, refusal(status, error));
