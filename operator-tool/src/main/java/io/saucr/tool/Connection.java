@@ -36,13 +36,19 @@ record Connection(
     /** What proves to a server who we are, as {@code addauth} takes it. */
     record Credentials(String scheme, String value) {
         /**
-         * @throws IllegalArgumentException unless it is SCHEME:VALUE; the message has no value
+         * @throws IllegalArgumentException unless it is SCHEME:VALUE in one line; the message has
+         *     no value
          */
         static Credentials parse(String text) {
             String[] parts = text.strip().split(":", 2);
             if (parts.length < 2 || !parts[0].matches("\\w+")) {
                 throw new IllegalArgumentException(
                         "credentials are SCHEME:VALUE, for example digest:USER:PASSWORD");
+            }
+            if (parts[1].chars().anyMatch(Character::isISOControl)) {
+                // No header can have it, and what refuses it there would show the value.
+                throw new IllegalArgumentException(
+                        "credentials are one line without control characters");
             }
             return new Credentials(parts[0], parts[1]);
         }

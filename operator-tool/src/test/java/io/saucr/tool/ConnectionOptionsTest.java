@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Wrong options are refused before a server is asked, with exit code 2 and a sentence. */
 class ConnectionOptionsTest {
@@ -68,6 +69,18 @@ class ConnectionOptionsTest {
                 .contains("give either --auth or --auth-file");
         assertThat(health("--endpoints=zk1:1,zk2:1", "--admin", "zk1:8080").err())
                 .contains("is the address of one AdminServer, and there are 2 endpoints");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"digest:u:secret\nsecond", "digest:u:secret\tsecond"})
+    void credentialsThatNoHeaderCanHaveAreNotShown(String auth) {
+        for (String command : List.of("flush", "mode")) {
+            Run run = Run.of(command, "--endpoints=127.0.0.1:1", "--auth", auth);
+            assertThat(run.exitCode()).isEqualTo(OperatorTool.USAGE);
+            assertThat(run.err())
+                    .contains("credentials are one line")
+                    .doesNotContain("secret", "second", "Exception");
+        }
     }
 
     @Test
