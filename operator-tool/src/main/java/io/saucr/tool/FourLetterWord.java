@@ -18,6 +18,10 @@ import javax.net.ssl.SSLSocket;
 /** ZooKeeper's short questions on the clients' port: {@code srvr}, {@code mntr}. */
 final class FourLetterWord {
     private static final int LONGEST_ANSWER = 4 << 20;
+
+    /** As much of a stranger's answer as a row can show. */
+    private static final int SHOWN = 80;
+
     private static final int TLS_ALERT = 0x15;
     private static final String WANTS_CERTIFICATE =
             "; it may want a certificate, or another one (--key-store)";
@@ -50,7 +54,9 @@ final class FourLetterWord {
                             if (at > 0) {
                                 lines.put(
                                         line.substring(0, at).strip(),
-                                        line.substring(at + 1).strip());
+                                        line.substring(at + 1)
+                                                .strip()
+                                                .replaceAll("\\p{Cntrl}", "?"));
                             }
                         });
         return lines;
@@ -84,11 +90,15 @@ final class FourLetterWord {
         }
         if (!text.contains("Zookeeper version:") && !text.contains("zk_")) {
             throw new EndpointException(
-                    Reason.UNREACHABLE,
-                    "answers what no ZooKeeper server answers: "
-                            + text.lines().findFirst().orElse("").replaceAll("\\P{Print}", "?"));
+                    Reason.UNREACHABLE, "answers what no ZooKeeper server answers: " + shown(text));
         }
         return text;
+    }
+
+    private static String shown(String answer) {
+        String line = answer.lines().findFirst().orElse("");
+        return (line.length() > SHOWN ? line.substring(0, SHOWN) + "..." : line)
+                .replaceAll("\\P{Print}", "?");
     }
 
     private static byte[] send(

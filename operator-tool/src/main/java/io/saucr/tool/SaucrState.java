@@ -22,6 +22,7 @@ record SaucrState(JsonNode json) {
     static final SaucrState OFF = new SaucrState(MissingNode.getInstance());
 
     private static final String PREFIX = "zk_saucr_";
+    private static final int LONGEST_ID = 18;
 
     /** From the answer to {@code mntr}, which has less. */
     static SaucrState ofMntr(Map<String, String> mntr) {
@@ -71,7 +72,8 @@ record SaucrState(JsonNode json) {
     private static ArrayNode ids(String text) {
         ArrayNode ids = JsonNodeFactory.instance.arrayNode();
         for (String id : text.split("[^0-9]+")) {
-            if (!id.isEmpty()) {
+            // Longer than any id is what no server says; its row is no reason to print none.
+            if (!id.isEmpty() && id.length() <= LONGEST_ID) {
                 ids.add(Long.parseLong(id));
             }
         }
