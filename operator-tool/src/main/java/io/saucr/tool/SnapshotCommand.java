@@ -1,6 +1,8 @@
 package io.saucr.tool;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.saucr.tool.EndpointException.Reason;
 import java.io.IOException;
@@ -215,6 +217,15 @@ final class SnapshotCommand implements Runnable {
             } catch (IOException e) {
                 throw NewFile.failure(dataDir, e);
             }
+            if (output.json()) {
+                ObjectNode json = backup.json();
+                json.put("dataDir", dataDir.toString());
+                if (logDir != null) {
+                    json.put("logDir", logDir.toString());
+                }
+                output.print(json);
+                return OperatorTool.FINE;
+            }
             output.out()
                     .println(
                             "Restored "
@@ -243,6 +254,7 @@ final class SnapshotCommand implements Runnable {
                 }
             }
             int failures = 0;
+            ArrayNode json = JsonNodeFactory.instance.arrayNode();
             for (Endpoint endpoint : connection.endpoints()) {
                 try {
                     JsonNode said =
@@ -252,15 +264,25 @@ final class SnapshotCommand implements Runnable {
                                             "restore",
                                             backup.snapshotFile(),
                                             Deadline.in(connection.silence()));
-                    output.out()
-                            .println(
-                                    endpoint.name()
-                                            + ": replaced, at "
-                                            + Snapshot.hex(said.path("last_zxid").asLong()));
+                    String zxid = Snapshot.hex(said.path("last_zxid").asLong());
+                    json.addObject()
+                            .put("endpoint", endpoint.name())
+                            .put("replaced", true)
+                            .put("zxid", zxid);
+                    if (!output.json()) {
+                        output.out().println(endpoint.name() + ": replaced, at " + zxid);
+                    }
                 } catch (EndpointException e) {
                     failures++;
+                    json.addObject()
+                            .put("endpoint", endpoint.name())
+                            .put("replaced", false)
+                            .put("problem", e.getMessage());
                     output.err().println(endpoint.name() + ": NOT replaced: " + e.getMessage());
                 }
+            }
+            if (output.json()) {
+                output.print(json);
             }
             output.err()
                     .println(

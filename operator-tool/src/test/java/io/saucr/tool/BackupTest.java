@@ -3,6 +3,8 @@ package io.saucr.tool;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -173,6 +175,15 @@ class BackupTest {
         Path one = Files.createDirectories(folder.resolve("one/version-2")).getParent();
         assertThat(restore("--data-dir", one.toString()).exitCode()).isZero();
         assertThat(names(one.resolve("version-2"))).hasSize(2);
+    }
+
+    @Test
+    void aRestoreTellsProgramsToo() throws Exception {
+        Run run = restore("--data-dir", data.toString(), "-o", "json");
+        assertThat(run.exitCode()).isZero();
+        JsonNode said = new ObjectMapper().readTree(run.out());
+        assertThat(said.path("through").asText()).isEqualTo("0x100000007");
+        assertThat(said.path("dataDir").asText()).isEqualTo(data.toString());
     }
 
     /** As if the disk of dataDir were full. */
