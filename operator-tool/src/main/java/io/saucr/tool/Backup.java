@@ -71,7 +71,15 @@ record Backup(
             throw new UnusableFileException(
                     snapshotFile + ": it is not the snapshot that " + DESCRIPTION + " describes");
         }
-        if (!description.has("log")) {
+        boolean alone = !description.has("log");
+        if (begun > snapshot.zxid()
+                || (alone && snapshot.kind() == Snapshot.Kind.EXACT && begun != snapshot.zxid())) {
+            throw new UnusableFileException(
+                    folder.resolve(DESCRIPTION)
+                            + ": it is damaged: the snapshot does not begin at "
+                            + Snapshot.hex(begun));
+        }
+        if (alone) {
             boolean complete =
                     switch (snapshot.kind()) {
                         case EXACT -> true;

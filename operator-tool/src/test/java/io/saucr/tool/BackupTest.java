@@ -129,6 +129,25 @@ class BackupTest {
                 .hasMessageContaining("it is not the snapshot that backup.json describes");
     }
 
+    /** A server gives the snapshot the zxid of its name, and its next epoch follows from that. */
+    @ParameterizedTest
+    @ValueSource(strings = {"0x100000004", "0x900000005"})
+    void anExactSnapshotBeginsAtItsOwnZxid(String other) throws Exception {
+        Path exact = Files.createDirectory(folder.resolve("exact"));
+        Path file =
+                Snapshots.write(Snapshots.tree(NODES), exact.resolve("snapshot"), StreamMode.GZIP);
+        Backup.ofSnapshot(file).describe(exact, JsonNodeFactory.instance.objectNode());
+        assertThat(Backup.read(exact).complete()).isTrue();
+        Path description = exact.resolve("backup.json");
+        String text = Files.readString(description);
+        String begun = "\"begun\" : \"0x100000005";
+        assertThat(text).contains(begun);
+        Files.writeString(description, text.replace(begun, "\"begun\" : \"" + other));
+        assertThatThrownBy(() -> Backup.read(exact))
+                .isInstanceOf(UnusableFileException.class)
+                .hasMessageContaining("does not begin at " + other);
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {
