@@ -90,13 +90,9 @@ record Ensemble(
         if (leader.isPresent()) {
             return leader.get().mode() + (leader.get().pin().isPresent() ? ", pinned" : "");
         }
+        // Where one has SAUCR on, or does not tell, it may lead, and in fast mode.
         boolean stock =
-                servers.stream()
-                        .anyMatch(
-                                each ->
-                                        each.serves()
-                                                && each.saucr() != null
-                                                && each.saucr().off());
-        return stock ? "off" : "unknown";
+                servers.stream().allMatch(each -> each.saucr() != null && each.saucr().off());
+        return stock && servers.stream().anyMatch(ServerStatus::serves) ? "off" : "unknown";
     }
 }

@@ -3,9 +3,42 @@ package io.saucr.tool;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class EnsembleTest {
+    private static ServerStatus server(SaucrState state) {
+        return new ServerStatus(
+                new Endpoint("zk1", 2181, false, Optional.empty()),
+                state == null ? Map.of() : Map.of("Mode", "follower"),
+                state == null ? problem() : null,
+                state,
+                state == null ? problem() : null);
+    }
+
+    private static EndpointException problem() {
+        return new EndpointException(EndpointException.Reason.UNREACHABLE, "does not answer");
+    }
+
+    private static String mode(SaucrState... states) {
+        return new Ensemble(
+                        Arrays.stream(states).map(EnsembleTest::server).toList(),
+                        Optional.empty(),
+                        Map.of())
+                .mode();
+    }
+
+    /** In a rolling upgrade a server of Apache's follows a leader with SAUCR on. */
+    @Test
+    void aServerWithoutSaucrDoesNotSpeakForThoseThatDoNotTell() throws Exception {
+        SaucrState on = new SaucrState(new ObjectMapper().readTree("{\"role\": \"following\"}"));
+        assertThat(mode(SaucrState.OFF, SaucrState.OFF)).isEqualTo("off");
+        assertThat(mode(SaucrState.OFF, on)).isEqualTo("unknown");
+        assertThat(mode(null, SaucrState.OFF)).isEqualTo("unknown");
+    }
+
     @Test
     void whyTheLeaderIsNotKnown() throws Exception {
         String answer =
