@@ -188,23 +188,7 @@ record Backup(
                 copy(logFile, place.partial().resolve(log.fileName()));
             }
             copy(snapshotFile, folder.partial().resolve(snapshotName()));
-            try {
-                if (other != null) {
-                    other.commit();
-                }
-                folder.commit();
-            } catch (IOException e) {
-                try {
-                    // Half of it would stand in the way of the next try.
-                    folder.revoke();
-                    if (other != null) {
-                        other.revoke();
-                    }
-                } catch (IOException another) {
-                    e.addSuppressed(another);
-                }
-                throw e;
-            }
+            NewFile.commit(other, folder);
         }
     }
 

@@ -27,10 +27,13 @@ import java.util.stream.Stream;
  * process is told to end meanwhile, that is removed. Used by one thread.
  */
 final class NewFile implements Closeable {
+    private static final int REMOVALS = 10;
+
     private final Path target;
     private final Path partial;
     private final Thread remover;
     private boolean named;
+    private boolean removed;
 
     private NewFile(Path target, boolean folder) throws IOException {
         this.target = target.toAbsolutePath();
@@ -94,8 +97,16 @@ final class NewFile implements Closeable {
         }
     }
 
-    /** Gives it its name. Its files must be forced already. */
-    void commit() throws IOException {
+    /**
+     * Gives it its name. Its files must be forced already.
+     *
+     * @throws IOException if that fails, or if the process is told to end and has begun to remove
+     *     it
+     */
+    synchronized void commit() throws IOException {
+        if (removed) {
+            throw new IOException("it was removed, for the process is to end");
+        }
         if (Files.isDirectory(partial)) {
             force(partial);
             requireNone();
@@ -118,11 +129,40 @@ final class NewFile implements Closeable {
     }
 
     /** Of a folder: takes the name away again if it has it, as if it had not been committed. */
-    void revoke() throws IOException {
+    synchronized void revoke() throws IOException {
         if (named) {
             Files.move(target, partial);
             named = false;
             force(target.getParent());
+        }
+    }
+
+    /**
+     * Gives two their names, or neither: also if the process is told to end in between.
+     *
+     * @param first gets its name first; null if there is only the other one
+     */
+    static void commit(NewFile first, NewFile second) throws IOException {
+        synchronized (first == null ? second : first) {
+            synchronized (second) {
+                try {
+                    if (first != null) {
+                        first.commit();
+                    }
+                    second.commit();
+                } catch (IOException e) {
+                    try {
+                        // Half of it would stand in the way of the next try.
+                        second.revoke();
+                        if (first != null) {
+                            first.revoke();
+                        }
+                    } catch (IOException another) {
+                        e.addSuppressed(another);
+                    }
+                    throw e;
+                }
+            }
         }
     }
 
@@ -144,10 +184,16 @@ final class NewFile implements Closeable {
         }
     }
 
-    private void removePartial() {
-        if (!Files.exists(partial, LinkOption.NOFOLLOW_LINKS)) {
-            return;
+    /** Never while it gets its name: that would be the name of what is not whole. */
+    private synchronized void removePartial() {
+        removed = true;
+        for (int i = 0; i < REMOVALS && Files.exists(partial, LinkOption.NOFOLLOW_LINKS); i++) {
+            // Whoever writes may go on while the process ends, and make another file.
+            removeFiles();
         }
+    }
+
+    private void removeFiles() {
         try (Stream<Path> files = Files.walk(partial)) {
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.deleteIfExists(file);

@@ -321,6 +321,24 @@ class BackupTest {
                 .isZero();
     }
 
+    /** As when the process is told to end in the moment in which the folder would get its name. */
+    @Test
+    void whatIsBeingRemovedGetsNoName() throws Exception {
+        Path target = folder.resolve("target");
+        NewFile made = NewFile.folder(target);
+        Path last = made.partial().resolve("9999");
+        for (int i = 1000; i <= 9999; i++) {
+            Files.createFile(made.partial().resolve(Integer.toString(i)));
+        }
+        CompletableFuture<Void> end = CompletableFuture.runAsync(made::close);
+        while (Files.exists(last)) {
+            Thread.onSpinWait();
+        }
+        assertThatThrownBy(made::commit).isInstanceOf(IOException.class);
+        end.get(1, TimeUnit.MINUTES);
+        assertThat(names(folder)).containsExactly("backup", "data", "logs");
+    }
+
     @Test
     void aNewFileReplacesNothingAndLeavesNothing() throws Exception {
         Path there = Files.writeString(folder.resolve("there"), "kept");
