@@ -69,7 +69,14 @@ record ServerStatus(
     }
 
     boolean serves() {
-        return clients == null || (clients.reason() == Reason.UNKNOWN_COMMAND && knownToServe());
+        return clients == null
+                ? !readsAlone()
+                : clients.reason() == Reason.UNKNOWN_COMMAND && knownToServe();
+    }
+
+    /** It has no majority, and answers those clients that ask for no more than reads. */
+    private boolean readsAlone() {
+        return srvr.getOrDefault("Mode", "").equals("read-only");
     }
 
     /** srvr is not allowed there, but the AdminServer says that it leads, follows or observes. */
@@ -129,6 +136,9 @@ record ServerStatus(
     String problem() {
         if (saucr != null && saucr.recovers()) {
             return saucr.recovery();
+        }
+        if (readsAlone()) {
+            return "has no majority, and serves reads alone";
         }
         if (clients != null && !serves()) {
             return clients.getMessage();

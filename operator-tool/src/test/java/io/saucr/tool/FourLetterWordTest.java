@@ -55,6 +55,13 @@ class FourLetterWordTest {
     }
 
     @Test
+    void aServerThatIsReadOnlyDoesNotServe() throws Exception {
+        Run run = status("Zookeeper version: 3.9.5\nMode: read-only\n");
+        assertThat(run.exitCode()).isEqualTo(OperatorTool.FAILED);
+        assertThat(run.out()).contains("read-only ", "has no majority, and serves reads alone");
+    }
+
+    @Test
     void noControlCharacterReachesTheTerminal() throws Exception {
         assertThat(status("Zookeeper version: 3.9.5\u001b[31m\nMode: leader\u001b[0m\n").out())
                 .contains("3.9.5?[31m", "leader?[0m")
