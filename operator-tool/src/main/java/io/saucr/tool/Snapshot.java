@@ -25,6 +25,7 @@ import org.apache.jute.BinaryInputArchive;
 import org.apache.jute.Index;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.StatPersisted;
+import org.apache.zookeeper.server.EphemeralType;
 import org.apache.zookeeper.server.SnapshotDigest;
 import org.apache.zookeeper.server.persistence.FileHeader;
 import org.apache.zookeeper.server.persistence.FileSnap;
@@ -71,6 +72,11 @@ record Snapshot(
     private static final byte[] SNAPPY = {(byte) 0x82, 'S', 'N', 'A', 'P', 'P', 'Y', 0};
     private static final int DIGEST_BYTES = Long.BYTES + Integer.BYTES + Long.BYTES;
     private static final int SEAL_BYTES = Long.BYTES + Integer.BYTES + 1;
+
+    /** The first byte of an owner is the server of its session, or says that it is none. */
+    private static final int SERVER_SHIFT = 56;
+
+    private static final int EXTENDED = 0xff;
     private static final int LONGEST_END = 4096;
     private static final int LARGEST_NODE = 128 << 20;
 
@@ -209,12 +215,21 @@ record Snapshot(
                 digest.add(path, data, stat);
                 nodes++;
                 dataBytes += data == null ? 0 : data.length;
-                // Containers and nodes that expire have an owner that is no session.
-                if (stat.getEphemeralOwner() > 0) {
+                if (isSession(stat.getEphemeralOwner())) {
                     ephemerals++;
                 }
                 path = archive.readString("path");
             }
+        }
+
+        /**
+         * Containers and nodes that expire have an owner that is no session. Sessions of servers
+         * from 128 on are negative.
+         */
+        private static boolean isSession(long owner) {
+            return owner != 0
+                    && owner != EphemeralType.CONTAINER_EPHEMERAL_OWNER
+                    && owner >>> SERVER_SHIFT != EXTENDED;
         }
 
         /** Behind the tree's seal: since 3.6 a digest, since 3.9 the last zxid; each sealed. */

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Snapshots that ZooKeeper's own class has written, and what may have become of them. */
@@ -63,6 +64,25 @@ class SnapshotTest {
         tree.getNode("/n1").stat.setMzxid(Snapshots.FIRST + NODES + 5);
         Path fuzzy = Snapshots.write(tree, folder.resolve("fuzzy"), StreamMode.CHECKED);
         assertThat(Snapshot.read(fuzzy).kind()).isEqualTo(Snapshot.Kind.FUZZY);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "0x0000000000000000, 0",
+        "0x0100000000000007, 1",
+        // Of the servers 128 and 200.
+        "0x8000000000000007, 1",
+        "0xc800000000000007, 1",
+        // A container, and one that expires.
+        "0x8000000000000000, 0",
+        "0xff00000000001388, 0",
+    })
+    void anEphemeralBelongsToASession(String owner, long ephemerals) throws Exception {
+        tree.getNode("/n" + NODES)
+                .stat
+                .setEphemeralOwner(Long.parseUnsignedLong(owner.substring(2), 16));
+        Path other = Snapshots.write(tree, folder.resolve("other"), StreamMode.CHECKED);
+        assertThat(Snapshot.read(other).ephemerals()).isEqualTo(ephemerals);
     }
 
     /**
