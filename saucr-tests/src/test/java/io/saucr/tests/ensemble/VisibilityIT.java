@@ -192,6 +192,23 @@ class VisibilityIT {
             ensemble.restart(third);
             ensemble.awaitServing();
 
+            // Its followers are patient enough: its AdminServer is all that is missed.
+            ensemble.pause(leader);
+            SaucrEnsemble.await(
+                    "a leader that others follow, and whose mode nobody tells",
+                    () ->
+                            shows(browser, "#mode", "mode unknown")
+                                    && browser.text()
+                                            .contains(
+                                                    "Server "
+                                                            + leader
+                                                            + " leads, say those that follow it.")
+                                    && row(browser, leader)
+                                            .contains("Others follow the server itself.")
+                                    && rows(browser, "unreachable") == 0);
+            ensemble.resume(leader);
+            SaucrEnsemble.await("the leader again", () -> row(browser, leader).contains("leading"));
+
             ensemble.pause(asked);
             SaucrEnsemble.await(
                     "that the page knows that it is old",
