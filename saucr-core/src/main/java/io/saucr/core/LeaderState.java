@@ -1083,7 +1083,8 @@ public final class LeaderState<C, S> {
                 && (asMember ? rule.sealed(connection.sid()) : rule.voter(connection.sid()));
     }
 
-    private boolean heard(FollowerConnection<C> connection, long now) {
+    /** Whether the follower was heard in time, whatever it has acked (R9). */
+    public boolean heard(FollowerConnection<C> connection, long now) {
         return !detector.suspected(connection.lastHeard(), now);
     }
 

@@ -13,7 +13,8 @@ import java.util.Map;
  * @param keepsViews whether it has said that it keeps sealed views, so that it may be in one (R23)
  * @param inView whether it is in the sealed view, as it is connected now (R23)
  * @param mayCount whether it counts towards fast mode if it is prompt
- * @param prompt whether it was heard in time (R9)
+ * @param prompt whether it was heard in time and acks in time (R9, R24)
+ * @param heard whether it was heard in time: if so, and it is not prompt, it acks too late
  * @param silentMillis time since its last packet
  */
 public record VoterView(
@@ -25,6 +26,7 @@ public record VoterView(
         boolean inView,
         boolean mayCount,
         boolean prompt,
+        boolean heard,
         long silentMillis) {
 
     /** Whether fast mode can rely on it. */
@@ -41,6 +43,7 @@ public record VoterView(
         result.put("keepsViews", keepsViews);
         result.put("inView", inView);
         result.put("prompt", prompt);
+        result.put("heard", heard);
         result.put("silentMillis", silentMillis);
         return result;
     }

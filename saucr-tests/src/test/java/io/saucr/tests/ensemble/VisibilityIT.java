@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -220,8 +221,33 @@ class VisibilityIT {
         }
     }
 
+    /** It answers heartbeats: what is late are its acks. */
     @Test
     @Order(3)
+    void thePageSaysThatAServerAcknowledgesTooLate() throws Exception {
+        try (SaucrEnsemble late = SaucrEnsemble.start(AdminServer.describe("late-acks", VOTERS))) {
+            int leader = late.awaitFast();
+            int slow = late.followers().get(0);
+            try (Browser browser = browse(new AdminServer(late.server(leader)));
+                    AckedWrites writes = new AckedWrites(late.connect(leader), "/late", 4)) {
+                // Pinned it forces before it acks.
+                assertThat(
+                                new AdminServer(late.server(slow))
+                                        .post("saucr/pin", "digest admin:secret", "for the page")
+                                        .status())
+                        .isEqualTo(200);
+                late.shim(slow).delay(Duration.ofSeconds(1));
+                SaucrEnsemble.await(
+                        "why it is not prompt",
+                        () -> row(browser, slow).contains("no, acknowledges too late"));
+                late.shim(slow).delay(Duration.ZERO);
+                writes.stop();
+            }
+        }
+    }
+
+    @Test
+    @Order(4)
     void theAdminServerTellsSwitchesAndFlushesWithReasonAndDuration() throws Exception {
         int leader = ensemble.awaitFast();
         AdminServer admin = new AdminServer(ensemble.server(leader));
@@ -251,7 +277,7 @@ class VisibilityIT {
     }
 
     @Test
-    @Order(4)
+    @Order(5)
     void prometheusHasTheSummariesAndEveryMetricOfAlertsAndDashboardExists() throws Exception {
         String exposed = new MetricsPage(ensemble.server(prometheus)).text();
         for (String summary :
@@ -295,7 +321,7 @@ class VisibilityIT {
 
     /** Every alert of the rules is explained to operators. */
     @Test
-    @Order(5)
+    @Order(6)
     void theGuideExplainsEveryAlertAndEveryMetric() throws Exception {
         String guide = Files.readString(BuiltDistribution.home().resolve("docs/operating.md"));
         Matcher alert =

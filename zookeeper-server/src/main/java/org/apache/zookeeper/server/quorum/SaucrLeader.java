@@ -979,6 +979,7 @@ final class SaucrLeader extends Leader
                             state.inView(each),
                             state.counts(each),
                             state.answersInTime(each, now),
+                            state.heard(each, now),
                             TimeUnit.NANOSECONDS.toMillis(each.silentNanos(now))));
         }
         return views;
