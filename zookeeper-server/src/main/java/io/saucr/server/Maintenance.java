@@ -23,6 +23,9 @@ final class Maintenance {
 
     private static final int LONGEST_REASON = 200;
 
+    /** Control characters, those that turn the direction of the text among them, and line ends. */
+    private static final String UNPRINTABLE = "[\\p{C}\\p{Zl}\\p{Zp}]";
+
     private final SaucrQuorumPeer peer;
     private final SaucrTxnSnapLog txnSnapLog;
     private volatile Pinned pinned;
@@ -124,12 +127,12 @@ final class Maintenance {
     }
 
     private static String cleaned(String reason) {
-        String printable = reason == null ? "" : reason.replaceAll("\\P{Print}", " ").strip();
+        String printable = reason == null ? "" : reason.replaceAll(UNPRINTABLE, " ").strip();
         if (printable.isEmpty()) {
             return "no reason given";
         }
-        return printable.length() <= LONGEST_REASON
+        return printable.codePointCount(0, printable.length()) <= LONGEST_REASON
                 ? printable
-                : printable.substring(0, LONGEST_REASON);
+                : printable.substring(0, printable.offsetByCodePoints(0, LONGEST_REASON));
     }
 }

@@ -208,6 +208,18 @@ class ControlIT {
         assertThat(flush.body().get("result").textValue()).startsWith("on disk through ");
     }
 
+    /** But nothing that could pass for another line of the log, or turn the text around. */
+    @Test
+    @Order(6)
+    void aReasonKeepsItsLetters() throws Exception {
+        AdminServer admin = new AdminServer(ensemble.server(ensemble.followers().get(0)));
+        String reason = "für Köln\u2028電源\u202e\u0007\ud83d\udd0c";
+        assertThat(admin.post("saucr/pin", "digest " + USER, reason).status()).isEqualTo(200);
+        assertThat(admin.saucr().get("pinnedSlow").get("reason").textValue())
+                .isEqualTo("operator: für Köln 電源  \ud83d\udd0c");
+        assertThat(admin.post("saucr/unpin", "digest " + USER, "done").status()).isEqualTo(200);
+    }
+
     @SuppressWarnings("BanJNDI") // a server that this test has started
     private static JMXConnector connectJmx(int id) throws Exception {
         VirtualMachine machine = VirtualMachine.attach(Long.toString(ensemble.server(id).pid()));
