@@ -325,6 +325,7 @@ final class SaucrStatus {
         result.put("fastModeConfirmations", settings.fastModeConfirmations());
         result.put("backgroundFlushInterval", settings.backgroundFlushInterval().toString());
         result.put("idleFlush", settings.idleFlush().toString());
+        result.put("diskTimeout", settings.diskTimeout().toString());
         return result;
     }
 

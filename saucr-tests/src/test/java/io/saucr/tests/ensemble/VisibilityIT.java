@@ -259,6 +259,8 @@ class VisibilityIT {
         assertThat(status.get("followers")).hasSize(VOTERS - 1);
         assertThat(status.get("lleMap")).hasSize(VOTERS);
         assertThat(status.get("recovery").get("recovering").asBoolean()).isFalse();
+        assertThat(status.get("settings").get("heartbeatInterval").asText()).isEqualTo("PT2S");
+        assertThat(status.path("settings").path("diskTimeout").asText()).isEqualTo("PT10S");
         assertThat(status.get("lastSwitches"))
                 .anySatisfy(
                         event -> {
