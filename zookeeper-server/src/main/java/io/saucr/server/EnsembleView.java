@@ -39,6 +39,9 @@ final class EnsembleView {
     private static final Duration PATIENCE = Duration.ofSeconds(1);
     private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
+    /** How an answer begins that a TLS port gives to whoever does not speak TLS. */
+    private static final String TLS_ALERT = "\u0015\u0003";
+
     /**
      * A server of the configuration.
      *
@@ -286,9 +289,14 @@ final class EnsembleView {
         if (cause instanceof SSLException) {
             return "no connection over HTTPS: " + cause.getMessage();
         }
-        return cause instanceof IOException
-                ? "what answers there does not speak HTTP: " + cause.getMessage()
-                : cause.toString();
+        if (!(cause instanceof IOException)) {
+            return cause.toString();
+        }
+        String answered = String.valueOf(cause.getMessage());
+        return answered.contains(TLS_ALERT)
+                ? "what answers there speaks TLS, and was asked over plain HTTP"
+                : "what answers there does not speak HTTP: "
+                        + answered.replaceAll("\\p{Cntrl}", "?");
     }
 
     private HttpClient client() throws IOException {

@@ -114,30 +114,25 @@ class EnsembleViewTest {
                         "server 7 answers there, which is not of this ensemble",
                         "a server 3 of another ensemble answers there: its quorum address is"
                                 + " [127.0.0.1:2999], not [127.0.0.1:2883]");
-        ServerSocket mute = listening();
-        Thread closing =
-                new Thread(
-                        () -> {
-                            try (Socket connection = mute.accept();
-                                    Scanner request =
-                                            new Scanner(
-                                                    connection.getInputStream(),
-                                                    StandardCharsets.US_ASCII)) {
-                                while (!request.nextLine().isEmpty()) {}
-                                connection
-                                        .getOutputStream()
-                                        .write("?\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
-                            } catch (IOException e) {
-                                throw new IllegalStateException(e);
-                            }
-                        });
-        closing.start();
-        assertThat(view(address(mute), "not an address").subList(1, 3))
+        assertThat(view(address(answeringOnce("?\r\n\r\n")), "not an address").subList(1, 3))
                 .extracting(row -> row.get("error").toString())
                 .satisfiesExactly(
                         no -> assertThat(no).startsWith("what answers there does not speak HTTP"),
                         no -> assertThat(no).contains("not an address"));
-        closing.join();
+        String alert = address(answeringOnce("\u0015\u0003\u0003\u0000\u0002\u0002P"));
+        String escape = address(answeringOnce("\u001b[2J\r\n\r\n"));
+        assertThat(view(alert, escape).subList(1, 3))
+                .extracting(row -> row.get("error").toString())
+                .satisfiesExactly(
+                        no ->
+                                assertThat(no)
+                                        .isEqualTo(
+                                                "what answers there speaks TLS, and was asked over"
+                                                        + " plain HTTP"),
+                        no ->
+                                assertThat(no)
+                                        .startsWith("what answers there does not speak HTTP")
+                                        .doesNotContain("\u001b"));
     }
 
     /** Releases before this one do not say their quorum addresses. */
@@ -222,6 +217,29 @@ class EnsembleViewTest {
                 });
         server.start();
         return "127.0.0.1:" + server.getAddress().getPort();
+    }
+
+    /** A port that answers its first request with these bytes, and nothing after. */
+    private ServerSocket answeringOnce(String answer) throws IOException {
+        ServerSocket port = listening();
+        Thread answering =
+                new Thread(
+                        () -> {
+                            try (Socket connection = port.accept();
+                                    Scanner request =
+                                            new Scanner(
+                                                    connection.getInputStream(),
+                                                    StandardCharsets.US_ASCII)) {
+                                while (!request.nextLine().isEmpty()) {}
+                                connection
+                                        .getOutputStream()
+                                        .write(answer.getBytes(StandardCharsets.US_ASCII));
+                            } catch (IOException e) {
+                                throw new IllegalStateException(e);
+                            }
+                        });
+        answering.start();
+        return port;
     }
 
     private ServerSocket listening() throws IOException {
