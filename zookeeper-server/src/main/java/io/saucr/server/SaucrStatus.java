@@ -275,6 +275,7 @@ final class SaucrStatus {
         result.put("quorumAddresses", addresses(peer.getQuorumAddress()));
         result.put("mode", mode() == 1 ? "fast" : "slow");
         result.put("pinnedSlow", pinnedSlow());
+        result.put("voters", peer.getVotingView().keySet().stream().sorted().toList());
         result.put("promptSet", promptSet());
         result.put("followers", replication.followers().stream().map(VoterView::readable).toList());
         result.put("promptVoters", replication.promptVoters());

@@ -82,7 +82,7 @@ class VisibilityIT {
             String told =
                     "Server "
                             + leader
-                            + " leads; prompt: 1, 2, 3 of 3 servers; sealed view: 1, 2, 3."
+                            + " leads; prompt: 1, 2, 3 of 3 voters; sealed view: 1, 2, 3."
                             + " Asked: server "
                             + leader
                             + ".";
@@ -255,6 +255,7 @@ class VisibilityIT {
         assertThat(status.get("role").asText()).isEqualTo("leading");
         assertThat(status.get("mode").asText()).isEqualTo("fast");
         assertThat(status.get("pinnedSlow").isNull()).isTrue();
+        assertThat(status.path("voters")).hasSize(VOTERS);
         assertThat(status.get("promptSet")).hasSize(VOTERS);
         assertThat(status.get("followers")).hasSize(VOTERS - 1);
         assertThat(status.get("lleMap")).hasSize(VOTERS);
