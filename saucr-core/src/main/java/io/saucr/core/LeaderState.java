@@ -101,6 +101,9 @@ public final class LeaderState<C, S> {
      */
     private long awakeThrough;
 
+    // When it last looked at everyone.
+    private long lastRound;
+
     private final OwnPauses ownPauses;
 
     private boolean ownDiskLate;
@@ -177,6 +180,7 @@ public final class LeaderState<C, S> {
         this.lastBroadcast = now;
         this.changedAt = now;
         this.awakeThrough = now;
+        this.lastRound = now;
     }
 
     /** How often promptness is looked at, and the first backoff of fast mode. */
@@ -769,6 +773,7 @@ public final class LeaderState<C, S> {
      */
     public long round(long now, long tickPings, long diskSilenceNanos, boolean serving) {
         excuseSleep(now);
+        lastRound = now;
         long next = now + detector.intervalNanos();
         for (int i = 0; i < connections.size(); i++) {
             if (connections.get(i).synced) {
@@ -832,7 +837,8 @@ public final class LeaderState<C, S> {
     /**
      * H11: while the whole process stood still nobody could be heard, and nobody's acks were late.
      * Whoever stays silent after that is excused for the time of further pauses only: a leader that
-     * is late again and again must notice, too.
+     * is late again and again must notice, too. So is whoever was suspected before: else a pause
+     * would turn the mode to fast with a server that is gone.
      */
     private void excuseSleep(long now) {
         ownPauses.awake(now - awakeThrough, now);
@@ -849,7 +855,7 @@ public final class LeaderState<C, S> {
     }
 
     private long heardBeforeSleep(FollowerConnection<C> follower, long late, long now) {
-        if (follower.excused()) {
+        if (follower.excused() || detector.suspected(follower.lastHeard(), lastRound)) {
             return follower.lastHeard() + late;
         }
         // R27: what came in meanwhile is still unread, so its reader has not woken up yet.

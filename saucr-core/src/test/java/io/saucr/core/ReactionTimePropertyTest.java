@@ -29,7 +29,7 @@ class ReactionTimePropertyTest {
     /** A leader, a follower that is always heard, and one whose packets are on their way. */
     private static final class Machine {
         private final Random random;
-        private final long mostLate;
+        private long mostLate;
         private final long mostAnswer;
         private final long mostUnread;
         private final CommitRule rule = new CommitRule(1, List.of(1L, 2L, 3L));
@@ -175,6 +175,22 @@ class ReactionTimePropertyTest {
             assertThat(machine.noticedAfter())
                     .isLessThanOrEqualTo(INTERVAL + TOLERANCE + machine.sleptSinceDeath);
         }
+    }
+
+    /** However this process oversleeps afterwards: fast mode needs a sign of life. */
+    @Property(tries = 300)
+    void h11AServerThatIsGoneDoesNotBringFastModeBack(@ForAll long seed) {
+        Random random = new Random(seed);
+        Machine machine = new Machine(seed, 10, 1 + random.nextInt(15), random.nextInt(30));
+        machine.runUntil(SECOND + random.nextLong(3 * SECOND));
+        machine.followerDies();
+        // What it had sent is read by then.
+        machine.runUntil(machine.now + SECOND);
+        int before = machine.turns.size();
+        machine.mostLate = random.nextInt(200) * MILLI;
+        machine.runUntil(machine.now + 20 * SECOND);
+        assertThat(machine.fast()).isFalse();
+        assertThat(machine.turns).hasSize(before);
     }
 
     /** With one heartbeat an interval each of these answers would be late. */
