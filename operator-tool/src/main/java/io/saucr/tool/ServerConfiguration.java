@@ -3,6 +3,7 @@ package io.saucr.tool;
 import java.io.IOException;
 import java.io.Reader;
 import java.net.URI;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -41,8 +42,12 @@ final class ServerConfiguration {
 
     private static Properties load(Path file, String option) throws IOException {
         Properties keys = new Properties();
-        try (Reader reader = Files.newBufferedReader(ConnectionOptions.readable(file, option))) {
+        Path readable = ConnectionOptions.readable(file, option);
+        try (Reader reader = Files.newBufferedReader(readable)) {
             keys.load(reader);
+        } catch (CharacterCodingException | IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    option + " " + file + ": it is no text that a server could read", e);
         }
         return keys;
     }

@@ -138,5 +138,8 @@ class ConnectionOptionsTest {
         Files.writeString(file, "clientPort=abc\n");
         assertThat(health("--config", file.toString()).err())
                 .contains(file + ": clientPort", "'abc' is no port");
+        Files.write(file, new byte[] {'a', (byte) 0xff, '=', 'b'});
+        assertThat(health("--config", file.toString()).err())
+                .contains("--config " + file + ": it is no text that a server could read");
     }
 }
