@@ -33,6 +33,7 @@ final class EnsembleCommand extends GetCommand {
     public CommandResponse runGet(ZooKeeperServer server, Map<String, String> arguments) {
         CommandResponse response = initializeResponse();
         response.put("asked", status.peer().getMyId());
+        response.put("now", System.currentTimeMillis());
         response.put("ensemble", status.settings().ensembleName());
         response.put("servers", view.servers());
         return response;

@@ -54,6 +54,9 @@ class VisibilityIT {
                                 .set("saucr.ensembleName", "visible")
                                 .set("saucr.heartbeatInterval", "2s")
                                 .set("saucr.fastModeConfirmations", "1")
+                                // So that nobody is elected while the leader stands still.
+                                .set("saucr.missedHeartbeatsBeforeElection", "60")
+                                .set("syncLimit", "240")
                                 // So that a flush that is ordered has something to do.
                                 .set("saucr.idleFlush", "1h"));
     }
@@ -193,7 +196,7 @@ class VisibilityIT {
             ensemble.restart(third);
             ensemble.awaitServing();
 
-            // Its followers are patient enough: its AdminServer is all that is missed.
+            // Its followers are patient: its AdminServer is all that is missed.
             ensemble.pause(leader);
             SaucrEnsemble.await(
                     "a leader that others follow, and whose mode nobody tells",
@@ -262,6 +265,7 @@ class VisibilityIT {
         assertThat(status.get("recovery").get("recovering").asBoolean()).isFalse();
         assertThat(status.get("settings").get("heartbeatInterval").asText()).isEqualTo("PT2S");
         assertThat(status.path("settings").path("diskTimeout").asText()).isEqualTo("PT10S");
+        assertThat(admin.get("saucr/ensemble").body()).containsPattern("\"now\" : [0-9]{13}");
         assertThat(status.get("lastSwitches"))
                 .anySatisfy(
                         event -> {
