@@ -113,26 +113,30 @@ final class LateRefusals {
         }
     }
 
-    /** The one that comes second to a port that both want ends the server, seconds later. */
+    /**
+     * Elections come second to a port that both want, and end the server, seconds later, if they
+     * get none of their addresses.
+     */
     private static void checkElectionPort(
             QuorumPeerConfig config, String path, String key, InetSocketAddress clients)
             throws InvalidSettingException {
         QuorumServer own = config.getQuorumVerifier().getAllMembers().get(config.getServerId());
-        if (clients == null || own == null) {
+        if (clients == null || own == null || own.electionAddr.isEmpty()) {
             return;
         }
         for (InetSocketAddress elections : own.electionAddr.getAllAddresses()) {
-            if (clients.getPort() == elections.getPort()
-                    && (config.getQuorumListenOnAllIPs() || overlap(clients, elections))) {
-                throw new InvalidSettingException(
-                        notAllowed(
-                                path,
-                                key,
-                                Integer.toString(clients.getPort()),
-                                "another port than the one for elections in the line server."
-                                        + config.getServerId()));
+            if (clients.getPort() != elections.getPort()
+                    || !(config.getQuorumListenOnAllIPs() || overlap(clients, elections))) {
+                return;
             }
         }
+        throw new InvalidSettingException(
+                notAllowed(
+                        path,
+                        key,
+                        Integer.toString(clients.getPort()),
+                        "another port than the one for elections in the line server."
+                                + config.getServerId()));
     }
 
     private static boolean overlap(InetSocketAddress one, InetSocketAddress other) {

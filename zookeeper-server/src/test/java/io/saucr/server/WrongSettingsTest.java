@@ -375,6 +375,17 @@ class WrongSettingsTest {
         assertThatThrownBy(this::parse).hasMessageContaining("clientPort=4001 is not allowed");
     }
 
+    /** ZooKeeper goes on with the others, and ends only if it can listen on none. */
+    @Test
+    void oneOfSeveralAddressesForElectionsIsEnough() throws Exception {
+        System.setProperty("zookeeper.multiAddress.enabled", "true");
+        lines.put("clientPort", "4001");
+        lines.put("server.1", "127.0.0.1:3001:4001|127.0.0.2:3001:4004");
+        assertThat(parse().getServerId()).isEqualTo(1);
+        lines.put("server.1", "127.0.0.1:3001:4001|127.0.0.2:3001:4001");
+        assertThatThrownBy(this::parse).hasMessageContaining("clientPort=4001 is not allowed");
+    }
+
     static Stream<List<String>> foundLate() {
         return Stream.of(
                 List.of("cnxTimeout", "soon", "a number of milliseconds"),
