@@ -42,6 +42,10 @@ final class LateRefusals {
             throw new InvalidSettingException(
                     notAllowed(path, CONNECTION_TIMEOUT, timeout, "a number of milliseconds"));
         }
+        if (Integer.getInteger(SaucrSettings.PROPERTY_PREFIX + "electionPortBindRetry", 1) == 0) {
+            // It tries for ever, and ends for none.
+            return;
+        }
         checkElectionPort(config, path, "clientPort", config.getClientPortAddress());
         checkElectionPort(config, path, "secureClientPort", config.getSecureClientPortAddress());
     }

@@ -386,6 +386,16 @@ class WrongSettingsTest {
         assertThatThrownBy(this::parse).hasMessageContaining("clientPort=4001 is not allowed");
     }
 
+    /** It tries again and again, and finds the others by its own connections meanwhile. */
+    @Test
+    void whoTriesForEverToListenForElectionsStarts() throws Exception {
+        lines.put("clientPort", "4001");
+        lines.put("electionPortBindRetry", "0");
+        assertThat(parse().getServerId()).isEqualTo(1);
+        lines.put("electionPortBindRetry", "5");
+        assertThatThrownBy(this::parse).hasMessageContaining("clientPort=4001 is not allowed");
+    }
+
     static Stream<List<String>> foundLate() {
         return Stream.of(
                 List.of("cnxTimeout", "soon", "a number of milliseconds"),
