@@ -7,6 +7,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.Properties;
 import org.apache.zookeeper.server.NIOServerCnxnFactory;
+import org.apache.zookeeper.server.SaucrClientPort;
 import org.apache.zookeeper.server.ServerCnxnFactory;
 import org.apache.zookeeper.server.quorum.QuorumPeer.QuorumServer;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
@@ -85,7 +86,7 @@ final class LateRefusals {
                             "the name of a ServerCnxnFactory on the class path, for example"
                                     + " org.apache.zookeeper.server.NettyServerCnxnFactory"));
         }
-        if (name != null && !isOf(name, NIOServerCnxnFactory.class)) {
+        if (name != null && !isNio(name)) {
             return;
         }
         if (config.getSecureClientPortAddress() != null) {
@@ -104,14 +105,16 @@ final class LateRefusals {
         }
     }
 
-    private static boolean isFactory(String name) {
-        return isOf(name, ServerCnxnFactory.class);
+    /** Another one that extends them may do all of it in its own way. */
+    private static boolean isNio(String name) {
+        return name.equals(NIOServerCnxnFactory.class.getName())
+                || name.equals(SaucrClientPort.class.getName());
     }
 
-    private static boolean isOf(String name, Class<?> kind) {
+    private static boolean isFactory(String name) {
         try {
             ClassLoader loader = ServerCnxnFactory.class.getClassLoader();
-            return kind.isAssignableFrom(Class.forName(name, false, loader));
+            return ServerCnxnFactory.class.isAssignableFrom(Class.forName(name, false, loader));
         } catch (ClassNotFoundException | LinkageError e) {
             return false;
         }

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.apache.zookeeper.server.NIOServerCnxnFactory;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig.ConfigException;
 import org.junit.jupiter.api.AfterEach;
@@ -431,6 +432,18 @@ class WrongSettingsTest {
                         + " serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory: no"
                         + " other has TLS");
         lines.put("serverCnxnFactory", "org.apache.zookeeper.server.NettyServerCnxnFactory");
+        assertThat(parse().getSecureClientPortAddress().getPort()).isEqualTo(2182);
+    }
+
+    /** Somebody's own, on the class path. */
+    public static final class FactoryWithTls extends NIOServerCnxnFactory {}
+
+    /** What it makes of TLS and of the threads is its own business. */
+    @Test
+    void aFactoryOfSomebodysOwnMayHaveTls() throws Exception {
+        lines.put("secureClientPort", "2182");
+        lines.put("serverCnxnFactory", FactoryWithTls.class.getName());
+        lines.put("nio.numSelectorThreads", "0");
         assertThat(parse().getSecureClientPortAddress().getPort()).isEqualTo(2182);
     }
 
