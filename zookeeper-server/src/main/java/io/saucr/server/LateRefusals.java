@@ -61,16 +61,14 @@ final class LateRefusals {
             return;
         }
         Properties provider = config.getMetricsProviderConfiguration();
-        for (String key : new String[] {"httpPort", "httpsPort"}) {
-            String value = provider.getProperty(key);
-            if (value != null && !isNumber(value, -1, MOST_PORT)) {
-                throw new InvalidSettingException(
-                        notAllowed(
-                                path,
-                                "metricsProvider." + key,
-                                value,
-                                "a port from 1 to 65535, or 0 for any that is free"));
-            }
+        String port = provider.getProperty("httpPort");
+        if (port != null && !isNumber(port, -1, MOST_PORT)) {
+            throw new InvalidSettingException(
+                    notAllowed(
+                            path,
+                            "metricsProvider.httpPort",
+                            port,
+                            "a port from 1 to 65535, or 0 for any that is free"));
         }
     }
 

@@ -447,6 +447,16 @@ class WrongSettingsTest {
         assertThat(parse().getSecureClientPortAddress().getPort()).isEqualTo(2182);
     }
 
+    /** The provider of this distribution has no HTTPS, and takes every key that it does not know. */
+    @Test
+    void whatTheProviderOfTheMetricsDoesNotReadIsNotRefused() throws Exception {
+        lines.put(
+                "metricsProvider.className",
+                "org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider");
+        lines.put("metricsProvider.httpsPort", "none");
+        assertThat(parse().getServerId()).isEqualTo(1);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"metrics", "70000", ""})
     void thePortOfTheMetrics(String value) throws Exception {
