@@ -5,6 +5,7 @@ import static io.saucr.server.SaucrSettings.notAllowed;
 import io.saucr.server.SaucrSettings.InvalidSettingException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.Properties;
 import org.apache.zookeeper.server.NIOServerCnxnFactory;
 import org.apache.zookeeper.server.SaucrClientPort;
@@ -31,7 +32,7 @@ final class LateRefusals {
      * @throws InvalidSettingException naming file, key, value and what is allowed
      */
     static void check(QuorumPeerConfig config, String path) throws InvalidSettingException {
-        checkMetricsPorts(config, path);
+        checkMetrics(config, path);
         if (config.getClientPortAddress() != null || config.getSecureClientPortAddress() != null) {
             checkFactory(config, path);
         }
@@ -55,7 +56,7 @@ final class LateRefusals {
         return System.getProperty(SaucrSettings.PROPERTY_PREFIX + key);
     }
 
-    private static void checkMetricsPorts(QuorumPeerConfig config, String path)
+    private static void checkMetrics(QuorumPeerConfig config, String path)
             throws InvalidSettingException {
         if (!PROMETHEUS.equals(config.getMetricsProviderClassName())) {
             return;
@@ -69,6 +70,18 @@ final class LateRefusals {
                             "metricsProvider.httpPort",
                             port,
                             "a port from 1 to 65535, or 0 for any that is free"));
+        }
+        for (String key : List.of("numWorkerThreads", "maxQueueSize", "workerShutdownTimeoutMs")) {
+            String value = provider.getProperty(key);
+            boolean time = key.equals("workerShutdownTimeoutMs");
+            if (value != null
+                    && !isNumber(
+                            value,
+                            time ? Long.MIN_VALUE : Integer.MIN_VALUE,
+                            time ? Long.MAX_VALUE : Integer.MAX_VALUE)) {
+                throw new InvalidSettingException(
+                        notAllowed(path, "metricsProvider." + key, value, "a number"));
+            }
         }
     }
 
@@ -154,9 +167,9 @@ final class LateRefusals {
                         || first.equals(second));
     }
 
-    private static boolean isNumber(String text, int least, int most) {
+    private static boolean isNumber(String text, long least, long most) {
         try {
-            int number = Integer.parseInt(text);
+            long number = Long.parseLong(text);
             return number >= least && number <= most;
         } catch (NumberFormatException e) {
             return false;

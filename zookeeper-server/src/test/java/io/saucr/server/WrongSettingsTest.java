@@ -447,7 +447,9 @@ class WrongSettingsTest {
         assertThat(parse().getSecureClientPortAddress().getPort()).isEqualTo(2182);
     }
 
-    /** The provider of this distribution has no HTTPS, and takes every key that it does not know. */
+    /**
+     * The provider of this distribution has no HTTPS, and takes every key that it does not know.
+     */
     @Test
     void whatTheProviderOfTheMetricsDoesNotReadIsNotRefused() throws Exception {
         lines.put(
@@ -455,6 +457,16 @@ class WrongSettingsTest {
                 "org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider");
         lines.put("metricsProvider.httpsPort", "none");
         assertThat(parse().getServerId()).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"numWorkerThreads", "maxQueueSize", "workerShutdownTimeoutMs"})
+    void theNumbersOfTheMetrics(String key) throws Exception {
+        lines.put(
+                "metricsProvider.className",
+                "org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider");
+        lines.put("metricsProvider." + key, "many");
+        refused(file() + ": metricsProvider." + key + "=many is not allowed; it must be a number");
     }
 
     @ParameterizedTest
