@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import javax.servlet.http.HttpServletResponse;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.server.ZooKeeperServer;
@@ -39,6 +40,15 @@ final class MaintenanceCommand extends PostCommand {
         super(List.of(order.command()), true, new AuthRequest(ZooDefs.Perms.ALL, "/"));
         this.order = order;
         this.maintenance = maintenance;
+    }
+
+    /** ZooKeeper's own answer to it would be an exception. */
+    @Override
+    public CommandResponse runGet(ZooKeeperServer server, Map<String, String> arguments) {
+        return new CommandResponse(
+                order.command(),
+                "this is an order: it must be a POST, with the reason as the body",
+                HttpServletResponse.SC_METHOD_NOT_ALLOWED);
     }
 
     @Override

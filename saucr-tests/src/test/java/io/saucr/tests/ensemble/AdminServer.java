@@ -56,9 +56,20 @@ final class AdminServer {
     }
 
     HttpResponse<String> get(String command) throws IOException, InterruptedException {
-        return HTTP.send(
-                HttpRequest.newBuilder(URI.create(url(command))).timeout(PATIENCE).build(),
-                HttpResponse.BodyHandlers.ofString());
+        return get(command, null);
+    }
+
+    /**
+     * @param authorization the header's value, or null for none
+     */
+    HttpResponse<String> get(String command, String authorization)
+            throws IOException, InterruptedException {
+        HttpRequest.Builder request =
+                HttpRequest.newBuilder(URI.create(url(command))).timeout(PATIENCE);
+        if (authorization != null) {
+            request.header("Authorization", authorization);
+        }
+        return HTTP.send(request.build(), HttpResponse.BodyHandlers.ofString());
     }
 
     /** {@code /commands/saucr}. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.sun.tools.attach.VirtualMachine;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -200,7 +201,10 @@ class ControlIT {
             assertThat(admin.post(order, "digest operator:wrong", "").status())
                     .as(order)
                     .isEqualTo(403);
-            assertThat(admin.get(order).statusCode()).as("GET " + order).isNotEqualTo(200);
+            assertThat(admin.get(order).statusCode()).as("GET " + order).isEqualTo(401);
+            HttpResponse<String> got = admin.get(order, "digest " + USER);
+            assertThat(got.statusCode()).as("GET " + order).isEqualTo(405);
+            assertThat(got.body()).contains("it must be a POST");
         }
         assertThat(ensemble.metric(leader, "zk_saucr_pinned_slow")).isZero();
         AdminServer.Answer flush = admin.post("saucr/flush", "digest " + USER, "");
