@@ -11,6 +11,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * A server's {@code zoo.cfg}, as far as it says where the server is reached from its own machine.
@@ -24,6 +26,9 @@ final class ServerConfiguration {
 
     private static final Set<String> ANY_ADDRESS =
             Set.of("", "0.0.0.0", "::", "0:0:0:0:0:0:0:0", "*");
+
+    private static final Pattern SERVER_HOST =
+            Pattern.compile("\\[?((?<=\\[)[^]]+(?=])|[^:\\[\\]]+)]?:\\d");
 
     private final Path file;
     private final Properties keys;
@@ -74,7 +79,7 @@ final class ServerConfiguration {
             }
             client =
                     new Endpoint.Address(
-                            host(value("secureClientPortAddress")), port("secureClientPort"));
+                            tlsHost(value("secureClientPortAddress")), port("secureClientPort"));
         }
         return new Endpoint(client.host(), client.port(), tls, admin());
     }
@@ -83,17 +88,8 @@ final class ServerConfiguration {
         if (!value("clientPort").isEmpty()) {
             return new Endpoint.Address(host(value("clientPortAddress")), port("clientPort"));
         }
-        Path idFile = Path.of(value("dataDir"), "myid");
-        if (!Files.isReadable(idFile)) {
-            return null;
-        }
-        String key = "server." + Files.readString(idFile).strip();
-        String line = value(key);
-        if (!value("dynamicConfigFile").isEmpty()) {
-            line =
-                    load(Path.of(value("dynamicConfigFile")), file + ": dynamicConfigFile")
-                            .getProperty(key, line);
-        }
+        String key = serverKey();
+        String line = serverLine(key);
         int client = line.indexOf(';');
         if (client < 0) {
             return null;
@@ -106,6 +102,20 @@ final class ServerConfiguration {
         return new Endpoint.Address(host(address.host()), address.port());
     }
 
+    /** Of its own line {@code server.N}; empty if it has no id. */
+    private String serverKey() throws IOException {
+        Path idFile = Path.of(value("dataDir"), "myid");
+        return Files.isReadable(idFile) ? "server." + Files.readString(idFile).strip() : "";
+    }
+
+    private String serverLine(String key) throws IOException {
+        if (key.isEmpty() || value("dynamicConfigFile").isEmpty()) {
+            return value(key);
+        }
+        return load(Path.of(value("dynamicConfigFile")), file + ": dynamicConfigFile")
+                .getProperty(key, value(key));
+    }
+
     private int port(String key) {
         return Endpoint.port(value(key), file + ": " + key);
     }
@@ -114,18 +124,32 @@ final class ServerConfiguration {
         return ANY_ADDRESS.contains(configured) ? "localhost" : configured;
     }
 
-    private Optional<URI> admin() {
+    /**
+     * Where a port with TLS is asked that listens at every address: at the host of the own line
+     * {@code server.N}, for its certificate names that one, and hardly ever {@code localhost}.
+     */
+    private String tlsHost(String configured) throws IOException {
+        if (!ANY_ADDRESS.contains(configured)) {
+            return configured;
+        }
+        String address = serverLine(serverKey()).split("[|;]", 2)[0].strip();
+        Matcher own = SERVER_HOST.matcher(address);
+        return own.lookingAt() ? host(own.group(1)) : host(configured);
+    }
+
+    private Optional<URI> admin() throws IOException {
         if (value("admin.enableServer").equalsIgnoreCase("false")) {
             return Optional.empty();
         }
         int port = value("admin.serverPort").isEmpty() ? ADMIN_PORT : port("admin.serverPort");
         String commands = value("admin.commandURL");
+        boolean https = value("admin.forceHttps").equalsIgnoreCase("true");
+        String address = value("admin.serverAddress");
         return Optional.of(
                 URI.create(
-                        (value("admin.forceHttps").equalsIgnoreCase("true")
-                                        ? "https://"
-                                        : "http://")
-                                + Endpoint.hostAndPort(host(value("admin.serverAddress")), port)
+                        (https ? "https://" : "http://")
+                                + Endpoint.hostAndPort(
+                                        https ? tlsHost(address) : host(address), port)
                                 + (commands.isEmpty() ? ADMIN_COMMANDS : commands)));
     }
 

@@ -112,6 +112,13 @@ class ConnectionOptionsTest {
                         + " http://localhost:9/commands | 10.0.0.1:1 | false",
                 "secureClientPort=3;admin.forceHttps=true;admin.serverAddress=::1 |"
                         + " https://[::1]:8080/commands | localhost:3 | true",
+                // A certificate names the host of the server's line, not localhost.
+                "secureClientPort=3;admin.forceHttps=true;server.7=zk7.example:2888:3888 |"
+                        + " https://zk7.example:8080/commands | zk7.example:3 | true",
+                "clientPort=1;admin.forceHttps=true;server.7=[fd00::7]:2888:3888 |"
+                        + " https://[fd00::7]:8080/commands | localhost:1 | false",
+                "secureClientPort=3;server.7=0.0.0.0:2888:3888 |"
+                        + " http://localhost:8080/commands | localhost:3 | true",
                 "clientPort=1;admin.enableServer=false | - | localhost:1 | false",
                 "clientPort=1;admin.commandURL=/zk | http://localhost:8080/zk | localhost:1 |"
                         + " false",
