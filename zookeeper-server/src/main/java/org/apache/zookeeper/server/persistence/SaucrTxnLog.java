@@ -780,6 +780,8 @@ public final class SaucrTxnLog implements TxnLog {
         if (exitRequested.getAndSet(true)) {
             return;
         }
+        // A folder that is gone ends a server under load sooner than it looks for it.
+        lookNow();
         LOG.error(
                 "{} failed; what the disk holds is unknown now, so this server stops", what, cause);
         ServiceUtils.requestSystemExit(ExitCode.UNEXPECTED_ERROR.getValue());

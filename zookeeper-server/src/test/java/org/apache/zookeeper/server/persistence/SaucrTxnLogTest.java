@@ -430,6 +430,22 @@ class SaucrTxnLogTest {
     }
 
     @Test
+    void aServerThatEndsForItsFolderIsGoneSaysThatSomebodyRemovedIt() throws Exception {
+        open(NEVER, NEVER);
+        write(FIRST, SLOW);
+        Path aside = version().resolveSibling("aside");
+        Files.move(version(), aside);
+        try {
+            log.rollLog();
+            assertThatThrownBy(() -> write(FIRST + 1, SLOW)).isInstanceOf(IOException.class);
+            assertThat(exits).hasSize(1);
+            assertThat(log.isRemoved()).isTrue();
+        } finally {
+            Files.move(aside, version());
+        }
+    }
+
+    @Test
     void aLogThatIsTakenBackIsNotRemoved() throws Exception {
         open(NEVER, NEVER);
         write(FIRST, FAST);
