@@ -39,11 +39,13 @@ final class LateRefusals {
         if (!config.isDistributed()) {
             return;
         }
-        String timeout = given(CONNECTION_TIMEOUT);
-        if (timeout != null && !isNumber(timeout, Integer.MIN_VALUE, Integer.MAX_VALUE)) {
-            throw new InvalidSettingException(
-                    notAllowed(path, CONNECTION_TIMEOUT, timeout, "a number of milliseconds"));
-        }
+        requireNumber(
+                path,
+                CONNECTION_TIMEOUT,
+                given(CONNECTION_TIMEOUT),
+                Integer.MIN_VALUE,
+                Integer.MAX_VALUE,
+                "a number of milliseconds");
         if (Integer.getInteger(SaucrSettings.PROPERTY_PREFIX + "electionPortBindRetry", 1) == 0) {
             // It tries for ever, and ends for none.
             return;
@@ -62,26 +64,41 @@ final class LateRefusals {
             return;
         }
         Properties provider = config.getMetricsProviderConfiguration();
-        String port = provider.getProperty("httpPort");
-        if (port != null && !isNumber(port, -1, MOST_PORT)) {
-            throw new InvalidSettingException(
-                    notAllowed(
-                            path,
-                            "metricsProvider.httpPort",
-                            port,
-                            "a port from 1 to 65535, or 0 for any that is free"));
+        requireMetricsNumber(
+                path,
+                provider,
+                "httpPort",
+                -1,
+                MOST_PORT,
+                "a port from 1 to 65535, or 0 for any that is free");
+        for (String key : List.of("numWorkerThreads", "maxQueueSize")) {
+            requireMetricsNumber(
+                    path, provider, key, Integer.MIN_VALUE, Integer.MAX_VALUE, "a number");
         }
-        for (String key : List.of("numWorkerThreads", "maxQueueSize", "workerShutdownTimeoutMs")) {
-            String value = provider.getProperty(key);
-            boolean time = key.equals("workerShutdownTimeoutMs");
-            if (value != null
-                    && !isNumber(
-                            value,
-                            time ? Long.MIN_VALUE : Integer.MIN_VALUE,
-                            time ? Long.MAX_VALUE : Integer.MAX_VALUE)) {
-                throw new InvalidSettingException(
-                        notAllowed(path, "metricsProvider." + key, value, "a number"));
-            }
+        requireMetricsNumber(
+                path,
+                provider,
+                "workerShutdownTimeoutMs",
+                Long.MIN_VALUE,
+                Long.MAX_VALUE,
+                "a number");
+    }
+
+    private static void requireMetricsNumber(
+            String path, Properties provider, String key, long least, long most, String allowed)
+            throws InvalidSettingException {
+        requireNumber(
+                path, "metricsProvider." + key, provider.getProperty(key), least, most, allowed);
+    }
+
+    /**
+     * @param value null if it is not given
+     */
+    private static void requireNumber(
+            String path, String key, String value, long least, long most, String allowed)
+            throws InvalidSettingException {
+        if (value != null && !RefusedConfiguration.isNumber(value, least, most)) {
+            throw new InvalidSettingException(notAllowed(path, key, value, allowed));
         }
     }
 
@@ -165,14 +182,5 @@ final class LateRefusals {
                 && (first.isAnyLocalAddress()
                         || second.isAnyLocalAddress()
                         || first.equals(second));
-    }
-
-    private static boolean isNumber(String text, long least, long most) {
-        try {
-            long number = Long.parseLong(text);
-            return number >= least && number <= most;
-        } catch (NumberFormatException e) {
-            return false;
-        }
     }
 }

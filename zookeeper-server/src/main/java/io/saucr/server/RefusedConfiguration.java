@@ -326,7 +326,8 @@ final class RefusedConfiguration {
         return innermost.getMessage() == null ? innermost.toString() : innermost.getMessage();
     }
 
-    private static boolean isNumber(String text, long least, long most) {
+    /** Whether it is a whole number of this range, both ends included. */
+    static boolean isNumber(String text, long least, long most) {
         try {
             long number = Long.parseLong(text);
             return number >= least && number <= most;
