@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Entry point of the image. Before a server starts it writes zoo.cfg and myid from the environment. Files
 # that are there already are kept. Every value is checked before anything is written; the variables are
-# listed in docs/packaging.md. A command other than a server's start is run as it is.
+# listed in docs/operate/packaging.md. A command other than a server's start is run as it is.
 # Words of a variable are no file patterns.
 set -euf -o pipefail
 

@@ -14,8 +14,8 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /**
- * {@code saucr slow}, {@code fast} and {@code flush}: the orders of docs/operating.md, given to the
- * AdminServer of each endpoint.
+ * {@code saucr slow}, {@code fast} and {@code flush}: the orders of docs/operate/operating.md,
+ * given to the AdminServer of each endpoint.
  */
 abstract class OrderCommand implements Callable<Integer> {
     @Mixin private ConnectionOptions options;

@@ -134,7 +134,7 @@ abstract class ReplicationCommand implements Callable<Integer> {
     @Command(
             name = "view",
             description = {
-                "Prints whose acknowledgements from memory count (docs/recovery.md, Views), as each",
+                "Prints whose acknowledgements from memory count (docs/operate/recovery.md, Views), as each",
                 "server has it on its disk, and how the leader sees the others.",
                 "Exits with 1 if a server did not tell."
             })
@@ -221,7 +221,7 @@ abstract class ReplicationCommand implements Callable<Integer> {
             name = "recovery",
             description = {
                 "Prints of each server whether it recovers, how far it is, and whom it waits for",
-                "(docs/recovery.md). Exits with 1 if one recovers, or did not tell."
+                "(docs/operate/recovery.md). Exits with 1 if one recovers, or did not tell."
             })
     static final class RecoveryCommand extends ReplicationCommand {
         @Override

@@ -53,7 +53,7 @@ public interface SaucrMXBean {
     String flush(String reason);
 
     /**
-     * Pins slow mode, then flushes; see {@code docs/operating.md}.
+     * Pins slow mode, then flushes; see {@code docs/operate/operating.md}.
      *
      * @param reason for the log
      * @return what came of it, one sentence

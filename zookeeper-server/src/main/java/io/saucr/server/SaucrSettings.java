@@ -14,8 +14,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * The {@code saucr.} keys of {@code zoo.cfg} ({@code docs/settings.md}), parsed and checked.
- * Immutable.
+ * The {@code saucr.} keys of {@code zoo.cfg} ({@code docs/operate/settings.md}), parsed and
+ * checked. Immutable.
  *
  * @param enabled whether this server replicates situation-aware; if not it is Apache's
  * @param heartbeatInterval how long a connection may be silent before a heartbeat is sent, 500

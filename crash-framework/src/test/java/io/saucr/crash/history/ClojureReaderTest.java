@@ -134,10 +134,12 @@ class ClojureReaderTest {
         assertThat(register.get(4).get(keyword("value"))).isEqualTo(List.of(5L, 6L));
     }
 
-    /** As docs/histories.md has it: jepsen.independent knows its values by their class. */
+    /**
+     * As docs/internals/histories.md has it: jepsen.independent knows its values by their class.
+     */
     @Test
     void theFunctionOfThePageMakesTuples() throws Exception {
-        String page = Files.readString(Path.of("../docs/histories.md"));
+        String page = Files.readString(Path.of("../docs/internals/histories.md"));
         Matcher blocks = Pattern.compile("```clojure\n(.*?)```", Pattern.DOTALL).matcher(page);
         assertThat(blocks.find()).isTrue();
         RT.init();

@@ -8,7 +8,7 @@ import java.util.List;
  */
 public interface Invariant {
 
-    /** Its number in {@code docs/rules.md}, or its name if it has none. */
+    /** Its number in {@code docs/internals/rules.md}, or its name if it has none. */
     String name();
 
     /**

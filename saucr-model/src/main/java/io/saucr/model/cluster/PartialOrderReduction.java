@@ -22,8 +22,8 @@ import io.saucr.model.cluster.Step.Kind;
  *
  * <p>A step is never quiet if an invariant can see its effect at another server's step: one that
  * takes "fast" from a server's markers, and any ack where a fast entry can commit without it (S4).
- * docs/proof.md says for each kind of step which others see its effect. Owned by one thread,
- * together with its cluster.
+ * docs/internals/proof.md says for each kind of step which others see its effect. Owned by one
+ * thread, together with its cluster.
  */
 public final class PartialOrderReduction {
     /** What is to be done with the cluster after a step. */

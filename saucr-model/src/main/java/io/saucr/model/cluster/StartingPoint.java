@@ -9,7 +9,7 @@ import java.util.stream.IntStream;
 /**
  * Where a search may begin: the first steps of a schedule, for any number of servers. Server 1
  * leads. {@code bin/saucr-model --from} takes these names, and so do the tables of {@code
- * docs/proof.md}.
+ * docs/internals/proof.md}.
  */
 public enum StartingPoint {
     /** Nothing has happened yet. */

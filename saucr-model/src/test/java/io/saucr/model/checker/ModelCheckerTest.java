@@ -90,7 +90,7 @@ class ModelCheckerTest {
     /**
      * L1 and L2: after crashes one by one, or of a majority at one instant, a majority that returns
      * with enough recovered servers serves; seen from every state, reduced, and in every order but
-     * for the largest one, which docs/proof.md has as a campaign.
+     * for the largest one, which docs/internals/proof.md has as a campaign.
      */
     @ParameterizedTest(name = "{0} {1}")
     @CsvSource({

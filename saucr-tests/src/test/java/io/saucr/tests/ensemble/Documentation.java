@@ -13,9 +13,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * README.md and docs/*.md as far as they can be run: a code block that is indented, or fenced as
- * {@code sh} or without a language, holds shell commands, one a line. What follows {@code " # "} is
- * a comment; a line that ends with a backslash goes on.
+ * README.md and the pages below docs as far as they can be run: a code block that is indented, or
+ * fenced as {@code sh} or without a language, holds shell commands, one a line. What follows {@code
+ * " # "} is a comment; a line that ends with a backslash goes on.
  */
 final class Documentation {
     private static final int INDENTED = 4;
@@ -23,7 +23,7 @@ final class Documentation {
     private static final String FENCE = "```";
 
     /** Whose commands build upon each other, and are run by a test of their own. */
-    private static final String SECURITY = "security.md";
+    private static final String SECURITY = "operate/security.md";
 
     private static final Pattern COMMENT = Pattern.compile("(^|\\s+)#(\\s.*)?$");
     private static final Pattern CONTINUED = Pattern.compile(" *\\\\\n *");
@@ -41,7 +41,7 @@ final class Documentation {
     Documentation(Path root) throws IOException {
         this.root = root;
         pages.add(root.resolve("README.md"));
-        try (Stream<Path> files = Files.list(root.resolve("docs"))) {
+        try (Stream<Path> files = Files.walk(root.resolve("docs"))) {
             files.filter(file -> file.toString().endsWith(".md")).sorted().forEach(pages::add);
         }
     }

@@ -44,7 +44,7 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Runs every shell command of README.md and docs/*.md as it stands, apart from the places that it
+ * Runs every shell command of README.md and below docs as it stands, apart from the places that it
  * names, or in a smaller variant that is given here; {@link SecurityGuideIT} runs those of one
  * page. The last test fails if a page has a command that this class does not know, or this class
  * one that no page shows. One ensemble serves nearly all of them: three servers, installed as

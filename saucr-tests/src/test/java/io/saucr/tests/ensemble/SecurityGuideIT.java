@@ -32,7 +32,7 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Follows docs/security.md from its beginning to its end: its commands are typed and its
+ * Follows docs/operate/security.md from its beginning to its end: its commands are typed and its
  * configuration is written as they stand on the page, apart from hosts, ports and folders, on three
  * servers that start from a sample configuration. In between it does what must be refused. The last
  * test fails if the page has a block that was not used.
@@ -390,7 +390,7 @@ class SecurityGuideIT {
         }
         assertThat(accepted(question)).containsPattern("\"pinnedSlow\" : null");
         String byPassword = "Authorization: digest super:super-secret";
-        assertThat(Files.readString(ROOT.resolve("docs/security.md"))).contains(byPassword);
+        assertThat(Files.readString(ROOT.resolve("docs/operate/security.md"))).contains(byPassword);
         assertThat(accepted(mayNot.replace("Authorization: x509", byPassword)))
                 .contains("on disk through");
     }

@@ -330,7 +330,8 @@ class VisibilityIT {
     @Test
     @Order(6)
     void theGuideExplainsEveryAlertAndEveryMetric() throws Exception {
-        String guide = Files.readString(BuiltDistribution.home().resolve("docs/operating.md"));
+        String guide =
+                Files.readString(BuiltDistribution.home().resolve("docs/operate/operating.md"));
         Matcher alert =
                 Pattern.compile("alert: (\\w+)")
                         .matcher(Files.readString(conf("saucr-alerts.yml")));

@@ -47,7 +47,7 @@ class EntryPointTest {
 
     @Test
     void everySettingOfSaucrHasAVariableButTheBootIdOfTestBeds() throws Exception {
-        String settings = Files.readString(PROJECT.resolve("docs/settings.md"));
+        String settings = Files.readString(PROJECT.resolve("docs/operate/settings.md"));
         assertThat(
                         ofTheScript().values().stream()
                                 .map(String::strip)
@@ -100,6 +100,6 @@ class EntryPointTest {
     @Test
     void thePageHasEveryVariableWithItsKeyAndItsPreset() throws Exception {
         assertThat(ofTheScript()).hasSizeGreaterThan(15);
-        assertThat(rows(DOCUMENTED, "docs/packaging.md")).isEqualTo(ofTheScript());
+        assertThat(rows(DOCUMENTED, "docs/operate/packaging.md")).isEqualTo(ofTheScript());
     }
 }

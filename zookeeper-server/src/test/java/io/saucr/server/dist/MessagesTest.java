@@ -26,9 +26,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What a server logs, throws and answers says nothing of the numbers of {@code docs/rules.md}: they
- * are for those who read the code. Looks at every string of the classes that are ours, and at the
- * page and the scripts.
+ * What a server logs, throws and answers says nothing of the numbers of {@code
+ * docs/internals/rules.md}: they are for those who read the code. Looks at every string of the
+ * classes that are ours, and at the page and the scripts.
  */
 class MessagesTest {
     private static final Path SOURCES = Path.of("src/main/java").toAbsolutePath();

@@ -23,9 +23,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * {@code docs/rules.md} against the repository: every number that is cited has a row, every row is
- * cited somewhere else, whatever a row names exists, and no text points to a document that is not
- * here.
+ * {@code docs/internals/rules.md} against the repository: every number that is cited has a row,
+ * every row is cited somewhere else, whatever a row names exists, and no text points to a document
+ * that is not here.
  *
  * <p>A number is cited where people write prose: in comments of code, scripts, configurations and
  * scenarios, and in pages. So a variable called L1 is none. In prose it is a letter R, H, S or L
@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  */
 class RulesTest {
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
-    private static final String PAGE = "docs/rules.md";
+    private static final String PAGE = "docs/internals/rules.md";
     private static final String NOT_BUILT = "not built yet";
     private static final Set<String> OUTPUT = Set.of("target", "node_modules");
 
@@ -429,7 +429,7 @@ class RulesTest {
                 "R (design, section 3) | 'design, section'",
                 "see ../shared/x | ../shared",
                 "rules of pipeline.md | pipeline.md",
-                "docs/rules.md and section 3.5 of the paper | ''",
+                "docs/internals/rules.md and section 3.5 of the paper | ''",
             })
     void aPointerToADocumentElsewhereIsFound(String prose, String expected) {
         assertThat(String.join(" ", pointersElsewhere(prose, Set.of("rules.md"))))

@@ -521,7 +521,7 @@ class ServerScriptsIT {
                     "README.md",
                     "conf/zoo.cfg",
                     "conf/samples/lan-3.cfg",
-                    "docs/architecture.svg",
+                    "docs/internals/architecture.svg",
                     "docs/index.md",
                     "conf/saucr-alerts.yml",
                     "conf/saucr-grafana.json",

@@ -93,7 +93,8 @@ class SystemdUnitIT {
 
     /** The command of the page that begins so. */
     private static String documented(String beginning) throws Exception {
-        return Files.readString(Path.of("").toAbsolutePath().resolveSibling("docs/packaging.md"))
+        return Files.readString(
+                        Path.of("").toAbsolutePath().resolveSibling("docs/operate/packaging.md"))
                 .lines()
                 .filter(line -> line.startsWith(beginning))
                 .findFirst()

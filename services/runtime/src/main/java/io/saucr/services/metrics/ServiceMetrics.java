@@ -28,7 +28,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A service's metrics, each with the tag {@code service}; {@code docs/services-metrics.md} says
+ * A service's metrics, each with the tag {@code service}; {@code docs/services/metrics.md} says
  * what they mean.
  *
  * <pre>{@code

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** What a running service's metrics say, and that the page of the documents says the same. */
 class ServiceMetricsTest {
 
-    private static final Path PAGE = Path.of("../../docs/services-metrics.md");
+    private static final Path PAGE = Path.of("../../docs/services/metrics.md");
 
     @TempDir private Path temp;
 

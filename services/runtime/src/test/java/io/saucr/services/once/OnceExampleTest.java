@@ -15,10 +15,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The examples of docs/once.md, as they stand there, run. */
+/** The examples of docs/services/once.md, as they stand there, run. */
 class OnceExampleTest {
 
-    private static final Path PAGE = Path.of("../../docs/once.md");
+    private static final Path PAGE = Path.of("../../docs/services/once.md");
     private static final Path SOURCE =
             Path.of("src/test/java/io/saucr/services/once/OnceExampleTest.java");
 

@@ -10,12 +10,12 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /**
- * The figures that docs/services.md gives for the paper's table 3: lines that differ between a
- * plain program and the same one as a service, without comments, imports and the package.
+ * The figures that docs/services/tutorial.md gives for the paper's table 3: lines that differ
+ * between a plain program and the same one as a service, without comments, imports and the package.
  */
 class ChangedLinesTest {
 
-    private static final Path PAGE = Path.of("../../docs/services.md");
+    private static final Path PAGE = Path.of("../../docs/services/tutorial.md");
     private static final Path EXAMPLES = Path.of("src/main/java/io/saucr/services/examples");
     private static final Pattern COMMENT = Pattern.compile("(?s)/\\*.*?\\*/|//[^\n]*");
     private static final Pattern HEAD = Pattern.compile("(import|package) .*");

@@ -29,12 +29,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.w3c.dom.Document;
 
 /**
- * docs/services.md as a newcomer follows it: its programs are compiled as they stand there, two
- * banks run as processes, one is killed while the teller moves money.
+ * docs/services/tutorial.md as a newcomer follows it: its programs are compiled as they stand
+ * there, two banks run as processes, one is killed while the teller moves money.
  */
 class ServicesGuideIT {
 
-    private static final Path PAGE = Path.of("../../docs/services.md");
+    private static final Path PAGE = Path.of("../../docs/services/tutorial.md");
     private static final int TRANSFERS = 4_000;
 
     @TempDir private Path folder;

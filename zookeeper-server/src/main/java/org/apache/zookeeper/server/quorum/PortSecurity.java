@@ -14,7 +14,7 @@ record PortSecurity(boolean tls, boolean plainToo, String clientAuth, boolean sa
     static final String OPEN =
             "The ports between servers are open: whoever reaches them can take part as a server, read all data, and"
                     + " vote. Keep others away by a firewall, or use quorum TLS or SASL; see Security in"
-                    + " docs/operating.md";
+                    + " docs/operate/operating.md";
 
     private static final String CLIENT_AUTH = "zookeeper.ssl.quorum.clientAuth";
 
