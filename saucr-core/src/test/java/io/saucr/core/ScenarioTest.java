@@ -19,11 +19,13 @@ import org.junit.jupiter.api.TestFactory;
  * what the subject answers. Empty lines and lines that begin with # are for the reader. The folder
  * names the subject.
  *
- * <p>With {@code -Dscenarios.rewrite=true} the answers in the files are replaced by the actual
- * ones: read the diff.
+ * <p>With {@code -Dscenarios.only=TEXT} only the files run whose path contains that text. With
+ * {@code -Dscenarios.rewrite=true} the answers in the files are replaced by the actual ones: read
+ * the diff.
  */
 class ScenarioTest {
     private static final Path SCENARIOS = Path.of("src", "test", "resources", "scenarios");
+    private static final String ONLY = System.getProperty("scenarios.only", "");
     private static final String INDENT = "  ";
 
     private static final Map<String, Supplier<ScenarioSubject>> SUBJECTS =
@@ -43,9 +45,13 @@ class ScenarioTest {
     Stream<DynamicNode> scenarios() throws IOException {
         List<Path> files;
         try (Stream<Path> found = Files.walk(SCENARIOS)) {
-            files = found.filter(file -> file.toString().endsWith(".txt")).sorted().toList();
+            files =
+                    found.filter(file -> file.toString().endsWith(".txt"))
+                            .filter(file -> file.toString().contains(ONLY))
+                            .sorted()
+                            .toList();
         }
-        assertThat(files).isNotEmpty();
+        assertThat(files).as("files whose path contains \"" + ONLY + "\"").isNotEmpty();
         return files.stream()
                 .map(
                         file ->

@@ -13,19 +13,21 @@ import org.junit.jupiter.api.TestFactory;
 
 /**
  * Replays the schedules that break an invariant when a rule is broken, a file each. With {@code
+ * -Dscenarios.only=TEXT} only the files run whose path contains that text. With {@code
  * -Dscenarios.rewrite=true} the answers in the files are replaced by the actual ones: read the
  * diff.
  */
 class ScenarioTest {
     private static final Path SCENARIOS = Path.of("src", "test", "resources", "scenarios", "model");
+    private static final String ONLY = System.getProperty("scenarios.only", "");
 
     @TestFactory
     Stream<DynamicNode> scenarios() throws IOException {
         List<Path> files;
         try (Stream<Path> found = Files.list(SCENARIOS)) {
-            files = found.sorted().toList();
+            files = found.filter(file -> file.toString().contains(ONLY)).sorted().toList();
         }
-        assertThat(files).isNotEmpty();
+        assertThat(files).as("files whose path contains \"" + ONLY + "\"").isNotEmpty();
         return files.stream()
                 .map(file -> DynamicTest.dynamicTest("" + file.getFileName(), () -> run(file)));
     }
