@@ -685,7 +685,7 @@ class DocumentationIT {
                 project(
                         command,
                         command.replaceFirst("^mvn ", "mvn -q -o ")
-                                .replaceFirst(" (package|verify)\\b", " validate"));
+                                .replaceFirst(" (package|verify|test)\\b", " validate"));
             }
         }
 
