@@ -2,20 +2,21 @@ package io.saucr.services.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.junit.jupiter.api.Test;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.Test;
 
 /**
- * The figures that docs/services/tutorial.md gives for the paper's table 3: lines that differ
+ * The figures that docs/services/porting.md gives for the paper's table 3: lines that differ
  * between a plain program and the same one as a service, without comments, imports and the package.
  */
 class ChangedLinesTest {
 
-    private static final Path PAGE = Path.of("../../docs/services/tutorial.md");
+    private static final Path PAGE = Path.of("../../docs/services/porting.md");
     private static final Path EXAMPLES = Path.of("src/main/java/io/saucr/services/examples");
     private static final Pattern COMMENT = Pattern.compile("(?s)/\\*.*?\\*/|//[^\n]*");
     private static final Pattern HEAD = Pattern.compile("(import|package) .*");

@@ -3,6 +3,9 @@ package io.saucr.services.examples.memcached;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.thimbleware.jmemcached.MemCacheDaemon;
+
+import org.junit.jupiter.api.Test;
+
 import java.io.IOException;
 import java.net.URI;
 import java.net.URL;
@@ -15,15 +18,14 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Test;
 
 /**
- * The figures that docs/services/tutorial.md gives for the port, counted in the original's released
+ * The figures that docs/services/porting.md gives for the port, counted in the original's released
  * sources and in ours: lines that hold something beside comments, imports and the package.
  */
 class ChangedLinesTest {
 
-    private static final Path PAGE = Path.of("../../docs/services/tutorial.md");
+    private static final Path PAGE = Path.of("../../docs/services/porting.md");
     private static final Path OURS = Path.of("src/main/java/io/saucr/services/examples/memcached");
     private static final Pattern COMMENT = Pattern.compile("(?s)/\\*.*?\\*/|//[^\n]*");
     private static final Pattern HEAD = Pattern.compile("(import|package) .*");
