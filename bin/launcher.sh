@@ -4,6 +4,12 @@
 root="$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." && pwd -P)" || exit 1
 program="$(basename -- "$0")"
 
+# Whether the script was called for its help, which needs no build.
+help_wanted=
+case "${1:-}/${2:-}" in
+help/* | -h/* | --help/* | */-h | */--help) help_wanted=true ;;
+esac
+
 die() {
     echo "$program: $*" >&2
     exit 1
@@ -111,9 +117,31 @@ end_build() {
     done
 }
 
-# Builds those of the modules that are stale, with what they are made of. Whoever looks on sees how far it is.
+# Whether a module was ever built, of whatever sources, and all that it runs with is there.
+can_run() {
+    local jar
+    [ -d "$root/$1/target/classes" ] && [ -f "$root/$1/target/class.path" ] || return 1
+    while IFS= read -r -d : jar; do
+        [ -e "$jar" ] || return 1
+    done < <(cat "$root/$1/target/class.path" && echo :)
+}
+
+# Of what Maven prints, a line for each module that it begins, and what it warns of.
+module_lines() {
+    sed -u -n -E -e "s|^\\[INFO\\] Building (.*) [0-9][^ ]*( +(\\[[0-9/]+\\]))?\$|$program: building \\3 \\1|p" \
+        -e '/^\[(ERROR|WARNING)\]/p'
+}
+
+# Builds those of the modules that are stale, with what they are made of; shows each module that Maven begins. For help
+# nothing is built: the last of the modules shows it as it is, and if there is none, the head of the script.
 build() {
-    local module stale=() log started group pid
+    local module stale=() log started group pid shown=0 lines
+    if [ -n "$help_wanted" ]; then
+        ! can_run "${!#}" || return 0
+        sed -n -e '2,/^[^#]/s/^# \{0,1\}//p' -- "$0"
+        echo "$program is not built yet: its first command builds it, and \"$program help\" shows more then."
+        exit 0
+    fi
     lock_builds
     for module in "$@"; do
         ! is_stale "$module" || stale+=("$module")
@@ -136,13 +164,11 @@ build() {
         >"$log" 2>&1 </dev/null &
     pid=$!
     while kill -0 "$pid" 2>/dev/null; do
-        if [ -t 2 ]; then
-            printf '\r  %3d s  %-60.60s' $((SECONDS - started)) \
-                "$(sed -n -E 's/^\[INFO\] Building ([^\/]*) [0-9].*/\1/p' "$log" | tail -n 1)" >&2
-        fi
+        show_modules
+        [ ! -t 2 ] || printf '\r  %3d s' $((SECONDS - started)) >&2
         sleep 0.5
     done
-    [ ! -t 2 ] || printf '\r%-72s\r' '' >&2
+    show_modules
     trap - HUP INT TERM
     if ! wait "$pid"; then
         grep -E '^\[(ERROR|WARNING)\]' "$log" | head -n 40 >&2
@@ -154,6 +180,14 @@ build() {
     done
     unlock_builds
     echo "$program: built in $((SECONDS - started)) s." >&2
+}
+
+# The modules that Maven has begun since the last call; uses the log of build, and what it has shown.
+show_modules() {
+    lines="$(grep '^\[INFO\] Building ' "$log" | module_lines || true)"
+    [ ! -t 2 ] || printf '\r%-8s\r' '' >&2
+    [ -z "$lines" ] || sed -n "$((shown + 1)),\$p" <<<"$lines" >&2
+    [ -z "$lines" ] || shown="$(grep -c '' <<<"$lines")"
 }
 
 class_path() {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.saucr.crash.fault.Backend;
+import io.saucr.ensemble.FsyncShim;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -49,6 +50,7 @@ class CrashCommandTest {
     /** The seed lets all servers lose power, one after the other, as the first fault. */
     @Test
     void memoryAloneIsNotLinearizable() {
+        assumeTrue(FsyncShim.available(), "no C compiler");
         assertThat(
                         out(
                                 3,

@@ -1,7 +1,9 @@
 package io.saucr.crash;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.saucr.ensemble.FsyncShim;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeAll;
@@ -20,6 +22,7 @@ class DiskAndProcessFaultsIT {
 
     @BeforeAll
     static void unpack() throws Exception {
+        assumeTrue(FsyncShim.available(), "no C compiler");
         distribution = UnpackedDistribution.shared();
     }
 

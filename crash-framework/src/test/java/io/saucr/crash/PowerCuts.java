@@ -1,10 +1,12 @@
 package io.saucr.crash;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.saucr.crash.campaign.Campaign;
+import io.saucr.ensemble.FsyncShim;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -28,6 +30,7 @@ abstract class PowerCuts {
 
     @BeforeAll
     static void unpack() throws Exception {
+        assumeTrue(FsyncShim.available(), "no C compiler");
         distribution = UnpackedDistribution.shared();
     }
 

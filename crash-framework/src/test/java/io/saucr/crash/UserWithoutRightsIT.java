@@ -3,6 +3,7 @@ package io.saucr.crash;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.saucr.ensemble.FsyncShim;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,6 +27,7 @@ class UserWithoutRightsIT {
     @Tag("long")
     @Test
     void aUserWithoutRightsGetsAVerdict() throws Exception {
+        assumeTrue(FsyncShim.available(), "no C compiler");
         assumeTrue("root".equals(System.getProperty("user.name")), "already a user without rights");
         Path distribution = UnpackedDistribution.below(work);
         Path own = Files.createDirectories(work.resolve("own"));

@@ -2,6 +2,7 @@ package io.saucr.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIOException;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -23,6 +24,7 @@ class CCompilerTest {
 
     @BeforeEach
     void program() throws IOException {
+        assumeTrue(FsyncShim.available(), "no C compiler");
         source = program("hello");
         target = Files.createDirectories(work.resolve("target")).resolve("program");
         cache = work.resolve("cache");

@@ -2,6 +2,7 @@ package io.saucr.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
@@ -37,6 +38,7 @@ class FsyncShimTest {
 
     @BeforeEach
     void start() throws IOException {
+        assumeTrue(FsyncShim.available(), "no C compiler");
         root = Files.createDirectories(work.resolve("data")).toRealPath();
         Files.writeString(root.resolve("old"), "before");
         shim = FsyncShim.create(root, work.resolve("shim"), true);

@@ -1,6 +1,7 @@
 package io.saucr.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -11,6 +12,7 @@ class LoopbackHostingTest {
 
     @Test
     void aMachineHasAnotherBootIdAfterItsPowerWasTaken() throws Exception {
+        assumeTrue(FsyncShim.available(), "no C compiler");
         try (LoopbackHosting hosting =
                 new LoopbackHosting(work, 2, LoopbackHosting.Disk.SHIM_WITH_JOURNAL)) {
             final String first = hosting.bootId(1);

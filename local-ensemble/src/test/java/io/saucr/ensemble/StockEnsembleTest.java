@@ -2,6 +2,7 @@ package io.saucr.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.Reader;
 import java.nio.charset.StandardCharsets;
@@ -29,6 +30,7 @@ class StockEnsembleTest {
 
     @Test
     void everyWriteWaitsForOneDelayedForcePerServer() throws Exception {
+        assumeTrue(FsyncShim.available(), "no C compiler");
         try (Ensemble ensemble =
                 Ensemble.of(Distribution.stock(), work).disk(LoopbackHosting.Disk.SHIM).build()) {
             ensemble.start();

@@ -4,6 +4,7 @@ import static io.saucr.bench.cli.BenchProgram.SMALL;
 import static io.saucr.bench.cli.BenchProgram.onSmallServers;
 import static io.saucr.bench.cli.BenchProgram.run;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -11,6 +12,7 @@ import io.saucr.bench.cli.BenchProgram.Outcome;
 import io.saucr.bench.load.UpdateLoad;
 import io.saucr.ensemble.Distribution;
 import io.saucr.ensemble.Ensemble;
+import io.saucr.ensemble.FsyncShim;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -130,6 +132,7 @@ class BenchKindsIT {
     @Tag("long")
     @Test
     void aSlowDiskIsComparedWithNoServer() throws Exception {
+        assumeTrue(FsyncShim.available(), "no C compiler");
         Path results = folder.resolve("results");
         Outcome outcome =
                 onSmallServers(

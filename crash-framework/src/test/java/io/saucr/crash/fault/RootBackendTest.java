@@ -16,7 +16,9 @@ class RootBackendTest {
     @TempDir Path work;
 
     private void run(String... scenarios) throws Exception {
-        assumeTrue(Enclosure.obstacle().isEmpty(), () -> "not here: " + Enclosure.obstacle().get());
+        assumeTrue(
+                Backend.ROOT.obstacle().isEmpty(),
+                () -> "not here: " + Backend.ROOT.obstacle().get());
         List<String> arguments = new java.util.ArrayList<>(List.of(work.toString()));
         arguments.addAll(List.of(scenarios));
         int status = Enclosure.run(RootBackendProgram.class, List.of("-Xmx128m"), arguments);

@@ -1,7 +1,10 @@
 package io.saucr.crash.fault;
 
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
 import io.saucr.ensemble.Distribution;
 import io.saucr.ensemble.Ensemble;
+import io.saucr.ensemble.FsyncShim;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,6 +29,7 @@ class UnprivilegedBackendTest {
     }
 
     private void passes(String name) throws Exception {
+        assumeTrue(FsyncShim.available(), "no C compiler");
         UnprivilegedBackend backend = new UnprivilegedBackend(work, 3);
         try (Ensemble ensemble =
                 Ensemble.of(Distribution.stock(), work)

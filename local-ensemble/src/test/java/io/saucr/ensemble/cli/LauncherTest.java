@@ -64,13 +64,15 @@ class LauncherTest {
     }
 
     private void ordinary(String name) throws IOException {
-        Path program =
-                Stream.of("/bin", "/usr/bin")
-                        .map(place -> Path.of(place, name))
-                        .filter(Files::isExecutable)
-                        .findFirst()
-                        .orElseThrow();
-        Files.createSymbolicLink(programs.resolve(name), program);
+        Files.createSymbolicLink(programs.resolve(name), ordinaryPath(name));
+    }
+
+    private static Path ordinaryPath(String name) {
+        return Stream.of("/bin", "/usr/bin")
+                .map(place -> Path.of(place, name))
+                .filter(Files::isExecutable)
+                .findFirst()
+                .orElseThrow();
     }
 
     @Test
@@ -119,9 +121,152 @@ class LauncherTest {
         assertThat(result.output)
                 .contains("saucr: test: unknown option '--quik'")
                 .contains("Usage: ./saucr test");
-        for (String known : List.of("--all", "--quick", "--trial")) {
+        for (String known : List.of("--all", "--quick", "--trial", "--no-skip", "--set-up")) {
             assertThat(saucr(null, "test", known).output).contains("no JDK found");
         }
+    }
+
+    @Test
+    void helpBeforeAnyBuildNeedsNeitherJdkNorMaven() throws Exception {
+        for (String asked : List.of("help", "--help", "-h", "help up", "up --help")) {
+            Result result = saucr(null, asked.split(" "));
+            assertThat(result.exitCode).as(asked).isZero();
+            assertThat(result.output).startsWith("Usage: ./saucr COMMAND\n");
+            List<String> commands =
+                    result.output
+                            .lines()
+                            .filter(line -> line.startsWith("  "))
+                            .map(line -> line.strip().split(" ")[0])
+                            .toList();
+            assertThat(commands)
+                    .containsAll(SaucrCommand.commandLine().getSubcommands().keySet())
+                    .hasSize(SaucrCommand.commandLine().getSubcommands().size() + 1)
+                    .contains("test");
+        }
+        assertThat(project.resolve("target")).doesNotExist();
+    }
+
+    @Test
+    void helpOfWhatIsBuiltIsShownAsItIs() throws Exception {
+        unbuiltModel();
+        Files.createFile(folder.resolve("go"));
+        Result before = run(project.resolve("bin/saucr-model"), jdk(), "help");
+        assertThat(before.exitCode).isZero();
+        assertThat(before.output)
+                .contains("Explores everything that can happen")
+                .contains("is not built yet")
+                .doesNotContain("java runs");
+        run(project.resolve("bin/saucr-model"), jdk());
+        Files.delete(project.resolve("saucr-core/target/classes/Some.class"));
+        for (String asked : List.of("help", "--help", "check --help")) {
+            assertThat(run(project.resolve("bin/saucr-model"), jdk(), asked.split(" ")))
+                    .isEqualTo(new Result(0, "java runs\n"));
+        }
+        assertThat(builds()).hasSize(1);
+    }
+
+    @Test
+    void aBuildNamesEachModuleThatItBegins() throws Exception {
+        unbuiltModel();
+        Files.createFile(folder.resolve("go"));
+        Result result = run(project.resolve("bin/saucr-model"), jdk());
+        assertThat(result.output)
+                .contains("saucr-model: building [1/2] The core\n")
+                .contains("saucr-model: building [2/2] The model: a checker\n")
+                .doesNotContain("Building jar");
+    }
+
+    @Test
+    void whatTheTestsWantIsNamedInOneLineEach() throws Exception {
+        mavenThatReports("");
+        Result result = saucr(jdk(), "test", "--no-install");
+        // adduser may be in /usr/sbin, which is looked at whatever PATH says.
+        assertThat(
+                        result.output
+                                .lines()
+                                .filter(line -> line.contains("missing:"))
+                                .filter(line -> !line.contains("adduser")))
+                .hasSize(7)
+                .allMatch(line -> line.startsWith("saucr: test: missing: "))
+                .allMatch(line -> line.contains("(Debian, Ubuntu: apt-get install "))
+                .allMatch(line -> line.contains("; not tested: "))
+                .anyMatch(line -> line.contains("Chromium"))
+                .anyMatch(line -> line.contains("apt-get install gcc libc6-dev)"));
+        assertThat(result.exitCode).isZero();
+        assertThat(result.output).endsWith("\n1 passed, 0 failed\n");
+    }
+
+    @Test
+    void whatIsMissingIsInstalledFirst() throws Exception {
+        mavenThatReports("");
+        for (String name : List.of("cut", "tr", "env")) {
+            ordinary(name);
+        }
+        program(programs.resolve("id"), "echo 0");
+        // Knows all packages but one; installs programs of the names of packages.
+        program(programs.resolve("apt-cache"), "[ \"$2\" != chromium-headless-shell ]");
+        program(
+                programs.resolve("apt-get"),
+                "echo \"$*\" >>'" + folder + "/installed'",
+                "for name; do",
+                "    case \"$name\" in",
+                "    gcc | curl | openssl | chromium | adduser) ;;",
+                "    systemd) name=systemd-analyze ;;",
+                "    *) continue ;;",
+                "    esac",
+                "    echo '#!/bin/sh' >'" + programs + "'/$name",
+                "    \"" + ordinaryPath("chmod") + "\" +x '" + programs + "'/$name",
+                "done");
+        Result result = saucr(jdk(), "test", "--set-up");
+        assertThat(result.exitCode).isZero();
+        assertThat(result.output)
+                .contains("installing what is missing, by apt-get (--no-install leaves it out):")
+                .doesNotContain("maven runs");
+        assertThat(Files.readAllLines(folder.resolve("installed"))).first().isEqualTo("-q update");
+        assertThat(Files.readString(folder.resolve("installed")))
+                .contains("--no-install-recommends gcc libc6-dev\n")
+                .contains("--no-install-recommends chromium\n");
+        // What cannot be had is named.
+        assertThat(result.output.lines().filter(line -> line.contains("missing:")))
+                .hasSize(2)
+                .anyMatch(line -> line.contains("missing: Python 3 with pip"))
+                .anyMatch(line -> line.contains("missing: Prometheus"));
+    }
+
+    @Test
+    void aSkippedTestIsCountedWithItsReasonAndMayBeAFailure() throws Exception {
+        mavenThatReports(
+                "  <testcase name=\"page\" classname=\"io.saucr.SomeIT\" time=\"0\">\n"
+                        + "    <skipped message=\"Assumption failed: no &quot;browser&quot;\""
+                        + " type=\"x\"/>\n  </testcase>");
+        Result result = saucr(jdk(), "test", "--no-install");
+        assertThat(result.output)
+                .endsWith(
+                        "SKIPPED io.saucr.SomeIT.page: no \"browser\"\n"
+                                + "1 passed, 0 failed, 1 skipped\n");
+        assertThat(result.exitCode).isZero();
+        Result strict = saucr(jdk(), "test", "--no-install", "--no-skip");
+        assertThat(strict.output)
+                .contains("Tests were skipped, which --no-skip does not allow.\n")
+                .endsWith("1 passed, 0 failed, 1 skipped\n");
+        assertThat(strict.exitCode).isEqualTo(1);
+    }
+
+    /** A Maven whose tests passed once, and more test cases, which were skipped. */
+    private void mavenThatReports(String more) throws IOException {
+        ordinary("mkdir");
+        program(
+                programs.resolve("mvn"),
+                "echo \"maven runs in $PWD\"",
+                "mkdir -p module/target/surefire-reports",
+                "cat >module/target/surefire-reports/TEST-a.xml <<'END'",
+                "<testsuite name=\"a\" tests=\""
+                        + (more.isEmpty() ? "1\" skipped=\"0" : "2\" skipped=\"1")
+                        + "\" errors=\"0\" failures=\"0\">",
+                "  <testcase name=\"one\" classname=\"io.saucr.OneTest\" time=\"0\"/>",
+                more,
+                "</testsuite>",
+                "END");
     }
 
     @ParameterizedTest
@@ -267,6 +412,9 @@ class LauncherTest {
         program(
                 programs.resolve("mvn"),
                 "echo \"$*\" >>'" + folder + "/builds'",
+                "echo '[INFO] Building The core 0.1.0                      [1/2]'",
+                "echo '[INFO] Building The model: a checker 0.1.0          [2/2]'",
+                "echo '[INFO] Building jar: model.jar'",
                 "while [ -e '" + folder + "/builds' ] && [ ! -e '" + folder + "/go' ]; do",
                 "    sleep 0.05",
                 "done",

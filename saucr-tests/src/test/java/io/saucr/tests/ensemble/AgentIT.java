@@ -11,6 +11,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** The Java agent in front of Apache's released, untouched server. */
+@NeedsCompiler
 class AgentIT {
 
     @Test

@@ -9,6 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** The machines that tests give to servers have boot ids, as real ones do. */
+@NeedsCompiler
 class BootIdIT {
     private static final String FLAG = "-Dzookeeper.saucr.bootId=";
 

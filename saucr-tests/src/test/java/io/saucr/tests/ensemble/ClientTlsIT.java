@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
  * Clients that use Netty, with TLS on one port and without on the other, write while the mode
  * changes and while a server crashes in fast mode. All other tests use NIO on both sides.
  */
+@NeedsCompiler
 class ClientTlsIT {
     private static final int VOTERS = 3;
     private static final int SESSION_MILLIS = 10_000;

@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 
 /** Orders of an operator: flush, pin slow mode, unpin; by HTTP, script, JMX and SIGPWR (R10). */
+@NeedsCompiler
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class ControlIT {
     private static final int VOTERS = 3;

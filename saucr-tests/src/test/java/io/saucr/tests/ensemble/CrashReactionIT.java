@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * socket can tell the leader in time. Then all of them return. Each crashed in fast mode, so it
  * recovers first (R15 to R17), and votes with what it has recovered (H10, H17).
  */
+@NeedsCompiler
 class CrashReactionIT {
     private static final Duration HEARTBEAT = Duration.ofSeconds(2);
 

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
  * Sessions outlast the faults, so that no recipe can blame the end of a session; only the leader's
  * session ends, because the test ends it.
  */
+@NeedsCompiler
 class CuratorRecipesIT {
     private static final int VOTERS = 3;
 

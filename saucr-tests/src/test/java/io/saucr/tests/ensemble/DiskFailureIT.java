@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Test;
 /**
  * Disks that fail under running servers (R14), and a power cut of all servers while they are idle.
  */
+@NeedsCompiler
 class DiskFailureIT {
     private static final Duration FORCE = Duration.ofMillis(50);
     private static final int TIMED_WRITES = 41;

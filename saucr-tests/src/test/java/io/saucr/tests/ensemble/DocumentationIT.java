@@ -2,6 +2,7 @@ package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -50,6 +51,7 @@ import org.junit.jupiter.api.io.TempDir;
  * one that no page shows. One ensemble serves nearly all of them: three servers, installed as
  * README.md says from a sample configuration.
  */
+@NeedsCompiler
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class DocumentationIT {
     private static final Path ROOT = BuiltDistribution.target().getParent().getParent();
@@ -98,6 +100,7 @@ class DocumentationIT {
 
     @BeforeAll
     static void read() throws Exception {
+        assumeTrue(Shell.knows("curl"), "no curl on the PATH");
         documented = new Documentation(ROOT).commands();
         assertThat(documented).hasSizeGreaterThan(50);
     }

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 
 /** Five servers, all up: they are in fast mode; and what fast mode leaves on disk. */
+@NeedsCompiler
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class FastModeIT {
     private static final Duration FLUSH_INTERVAL = Duration.ofMillis(200);

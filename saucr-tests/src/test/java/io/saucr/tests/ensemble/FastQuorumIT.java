@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
  * it. In the same scenario, servers whose leader is content with a bare majority of memory acks do
  * acknowledge it, and lose it.
  */
+@NeedsCompiler
 class FastQuorumIT {
     private static final int WITHOUT = 1;
     private static final int WITH = 2;

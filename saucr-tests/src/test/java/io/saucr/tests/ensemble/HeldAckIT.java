@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Test;
  * tell its leader of the restart. Both acknowledge the write and lose it. So the scenario is the
  * dangerous one, and each half of the fence is needed.
  */
+@NeedsCompiler
 class HeldAckIT {
     private static final int RESTARTED = 1;
     private static final int OTHER = 2;

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
  * when it has to write what the log holds only in memory. The leader's process must live and go on
  * forcing.
  */
+@NeedsCompiler
 class InterruptedSyncIT {
     private static final int LEADER = 3;
     private static final int OBSERVER = 4;

@@ -27,6 +27,7 @@ import org.junit.jupiter.api.TestMethodOrder;
  * the leader crash. {@code -Dsaucr.tests.znodes=1000000} makes as many nodes as an operator may
  * have.
  */
+@NeedsCompiler
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class LargeDataIT {
     private static final int NODES = Integer.getInteger("saucr.tests.znodes", 100_000);

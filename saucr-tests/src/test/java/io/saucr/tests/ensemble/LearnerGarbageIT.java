@@ -32,6 +32,7 @@ import org.junit.jupiter.api.TestMethodOrder;
  * entries that were never proposed, tags (R1, R9, R20). At worst that connection ends. Then the
  * follower returns, fast mode too, and nothing that was acknowledged is missing.
  */
+@NeedsCompiler
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class LearnerGarbageIT {
     private static final int RESTART_NOTICE = -0x53415543;

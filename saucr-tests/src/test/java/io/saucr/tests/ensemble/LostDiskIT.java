@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Test;
  * A server knows what it should have (R26). All processes die in fast mode while clients write; one
  * server's disk is damaged or empty when they start again.
  */
+@NeedsCompiler
 class LostDiskIT {
     private static final int LOSER = 1;
     private static final int CRASHED = 2;

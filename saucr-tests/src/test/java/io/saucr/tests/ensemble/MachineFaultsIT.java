@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Test;
  * jumps. A server that cannot keep its markers true ends at once and says why (R14); it returns
  * with everything when that is mended. Jumps of a clock change nothing (R9).
  */
+@NeedsCompiler
 class MachineFaultsIT {
     private static final Duration DAY = Duration.ofDays(1);
 

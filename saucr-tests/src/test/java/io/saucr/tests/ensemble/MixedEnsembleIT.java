@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Apache's released server beside ours, with SAUCR off and on (H12). */
+@NeedsCompiler
 class MixedEnsembleIT {
 
     @Tag("long")

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The death of processes is not the loss of power (R25). */
+@NeedsCompiler
 class ProcessDeathIT {
 
     @Test

@@ -24,6 +24,7 @@ import org.junit.jupiter.api.TestMethodOrder;
  * The set of voters changes while clients write. The mode is slow during the change, and the
  * quorums are those of the current configuration (R7).
  */
+@NeedsCompiler
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class ReconfigIT {
     private static final int VOTERS = 5;

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
  * The recovery source dies in the middle, between two parts of a transaction that is larger than a
  * packet; the copy goes on from the other server (R17, R18).
  */
+@NeedsCompiler
 class RecoveryCopyIT {
     private static final int RECOVERING = 1;
     private static final int LARGE_BYTES = 900_000;

@@ -32,6 +32,7 @@ import org.junit.jupiter.api.Test;
  * <p>The same scenario is run with servers whose leader takes any set for a majority. They answer
  * both syncs, and the reads are stale.
  */
+@NeedsCompiler
 class ReplacedLeaderIT {
     private static final int ATTEMPTS = 3;
     private static final int VOTERS = 5;

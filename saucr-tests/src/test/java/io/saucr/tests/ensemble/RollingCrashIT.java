@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
  * nothing that was acknowledged is lost (S1, L1). Frequent snapshots and short histories make
  * followers and recovering servers copy whole snapshots (H3).
  */
+@NeedsCompiler
 class RollingCrashIT {
     private static final int VOTERS = 5;
 

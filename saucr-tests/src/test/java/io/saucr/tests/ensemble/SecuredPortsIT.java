@@ -40,6 +40,7 @@ import org.junit.jupiter.api.Test;
  * credentials, or with wrong ones, is told nothing; the same peer gets an answer with the right
  * ones, and where none are asked for.
  */
+@NeedsCompiler
 class SecuredPortsIT {
     private static final int RECOVERING = 3;
     private static final String PASSWORD = Certificates.PASSWORD;

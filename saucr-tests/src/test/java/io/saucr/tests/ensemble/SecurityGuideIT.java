@@ -1,6 +1,7 @@
 package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.saucr.ensemble.LoopbackHosting;
 import io.saucr.ensemble.LoopbackHosting.Disk;
@@ -54,6 +55,9 @@ class SecurityGuideIT {
 
     @BeforeAll
     static void install() throws Exception {
+        for (String program : List.of("openssl", "curl")) {
+            assumeTrue(Shell.knows(program), () -> "no " + program + " on the PATH");
+        }
         page = new Documentation(ROOT).securityGuide();
         hosting = new LoopbackHosting(folder, SERVERS.size(), Disk.PLAIN);
         shell = new Shell(folder);
@@ -79,7 +83,9 @@ class SecurityGuideIT {
                 }
             }
         } finally {
-            hosting.close();
+            if (hosting != null) {
+                hosting.close();
+            }
         }
     }
 

@@ -2,11 +2,13 @@ package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /** Commands as a user types them, run by bash. Thread-safe. */
 final class Shell {
@@ -22,6 +24,12 @@ final class Shell {
      */
     Shell(Path outputs) {
         this.outputs = outputs;
+    }
+
+    /** Whether there is a program of this name on the path. */
+    static boolean knows(String program) {
+        return Stream.of(System.getenv("PATH").split(File.pathSeparator))
+                .anyMatch(folder -> Files.isExecutable(Path.of(folder, program)));
     }
 
     /**

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** One disk is slow or hangs, the leader's or a follower's: everybody else goes on (R24). */
+@NeedsCompiler
 class SlowDiskIT {
     private static final Duration SLOW = Duration.ofSeconds(3);
     private static final Duration HUNG = Duration.ofHours(1);

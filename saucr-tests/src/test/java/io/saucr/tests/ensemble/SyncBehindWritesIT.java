@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
  * follows (R22). The sync must be answered with the write, and not with the next heartbeat, which
  * is a minute away.
  */
+@NeedsCompiler
 class SyncBehindWritesIT {
     private static final int AWAY = 1;
     private static final int OTHER = 2;

@@ -35,6 +35,7 @@ import org.junit.jupiter.api.Test;
  * <p>The same scenarios are run with servers that truncate as Apache's do, and with some that keep
  * newer snapshots. They serve what was never committed.
  */
+@NeedsCompiler
 class TruncationIT {
     private static final int LOW = 1;
     private static final int NEXT_LEADER = 2;

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.TestMethodOrder;
  * What operators see: the AdminServer's answers and page, Prometheus metrics, alerts, the
  * dashboard.
  */
+@NeedsCompiler
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class VisibilityIT {
     private static final int VOTERS = 3;

@@ -17,10 +17,11 @@ final class DebianPackage {
 
     private DebianPackage() {}
 
-    /** Whether this is a Debian system, with root's rights. */
+    /** Whether this is a Debian system, with root's rights and what the package depends on. */
     static boolean canBeInstalled() {
         return "root".equals(System.getProperty("user.name"))
-                && Files.isExecutable(Path.of("/usr/bin/dpkg-deb"));
+                && Files.isExecutable(Path.of("/usr/bin/dpkg-deb"))
+                && Files.isExecutable(Path.of("/usr/sbin/adduser"));
     }
 
     /** Runs the script. */

@@ -36,7 +36,7 @@ class SystemdUnitIT {
     static void startTheMachine() throws Exception {
         assumeTrue(
                 DebianPackage.canBeInstalled() && Files.exists(SYSTEMD),
-                "root's rights and systemd are needed, on Debian");
+                "root's rights, systemd and adduser are needed, on Debian");
         machine = started();
         assumeTrue(machine != null, "systemd cannot run in namespaces here");
         machine.succeed("dpkg", "--install", DebianPackage.built(machine, folder, "1.0"));

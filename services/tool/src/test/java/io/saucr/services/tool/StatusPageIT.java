@@ -1,6 +1,7 @@
 package io.saucr.services.tool;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.abort;
 
 import io.saucr.services.Client;
 import io.saucr.services.Handlers;
@@ -57,7 +58,8 @@ class StatusPageIT {
                                         .map(path -> Path.of(path, name)))
                 .filter(Files::isExecutable)
                 .findFirst()
-                .orElseThrow(() -> new IllegalStateException("this test needs one of " + BROWSERS));
+                .orElseGet(
+                        () -> abort("no browser: install one of " + String.join(", ", BROWSERS)));
     }
 
     /** The page as it is after five seconds of its own time, most of which do not pass here. */

@@ -3,7 +3,7 @@ package io.saucr.services.tests.crash;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.saucr.crash.fault.Enclosure;
+import io.saucr.crash.fault.Backend;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
@@ -20,13 +20,18 @@ class ServicesCrashIT {
 
     @Test
     void withRightsAndRealFileSystems() throws Exception {
-        assumeTrue(Enclosure.obstacle().isEmpty(), () -> "not here: " + Enclosure.obstacle().get());
+        assumeTrue(
+                Backend.ROOT.obstacle().isEmpty(),
+                () -> "not here: " + Backend.ROOT.obstacle().get());
         assertThat(campaign("root", "forced,halted", "power")).isZero();
     }
 
     @Tag("long")
     @Test
     void withoutRights() throws Exception {
+        assumeTrue(
+                Backend.UNPRIVILEGED.obstacle().isEmpty(),
+                () -> Backend.UNPRIVILEGED.obstacle().get());
         assertThat(campaign("unprivileged", "appended,late", "power")).isZero();
         assertThat(work.resolve(Ledger.PAYER + ".log")).isNotEmptyFile();
     }

@@ -3,7 +3,7 @@ package io.saucr.services.tests.standby;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.saucr.crash.fault.Enclosure;
+import io.saucr.crash.fault.Backend;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -16,7 +16,9 @@ class StandbyFaultsIT {
 
     @Test
     void callsGoOnWhateverBecomesOfMachinesAndLinks() throws Exception {
-        assumeTrue(Enclosure.obstacle().isEmpty(), () -> "not here: " + Enclosure.obstacle().get());
+        assumeTrue(
+                Backend.ROOT.obstacle().isEmpty(),
+                () -> "not here: " + Backend.ROOT.obstacle().get());
         Path out = work.resolve("out");
         int code =
                 StandbyFaults.execute(
