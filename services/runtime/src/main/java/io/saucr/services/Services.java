@@ -287,6 +287,40 @@ public final class Services {
     }
 
     /**
+     * Moves this service, which is stopped, from {@link Protection#local} to {@link
+     * Protection#standby}: makes the first member's folder of this one, and hands that member the
+     * head. Clients and peers go on as after a restart. This folder is left as it is, and refused
+     * by starts from then on.
+     *
+     * @param member the member's folder: empty, or not there yet
+     * @return what was done, and what to do next: lines for people
+     * @throws IOException where a folder is in use, is none, is damaged or not empty, or the
+     *     ensemble does not answer within half a minute
+     * @throws ServiceException where the service runs, its head is not this folder's, or writes to
+     *     the ensemble are open; says what to do
+     */
+    public List<String> moveToStandby(Path member) throws IOException, InterruptedException {
+        return Runs.moveToStandby(place, member);
+    }
+
+    /**
+     * Moves this service, whose members are all stopped, from {@link Protection#standby} to {@link
+     * Protection#local}: makes a folder of this member's, which has all that the head names, and
+     * hands it the head. Clients and peers go on as after a restart. Members' folders are left as
+     * they are, and refused by starts from then on.
+     *
+     * @param folder the service's folder: empty, or not there yet
+     * @return what was done, and what to do next: lines for people
+     * @throws IOException where a folder is in use, is none, is damaged or not empty, or the
+     *     ensemble does not answer within half a minute
+     * @throws ServiceException where a member runs, this one lacks what the head names, or writes
+     *     to the ensemble are open; says what to do
+     */
+    public List<String> moveToLocal(Path folder) throws IOException, InterruptedException {
+        return Runs.moveToLocal(place, folder);
+    }
+
+    /**
      * Looks at the folder of a client with a birth, for an order that gives it a new one: where the
      * service says that it is gone, or it is to belong to another service.
      *

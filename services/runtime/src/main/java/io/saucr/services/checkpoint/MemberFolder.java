@@ -1095,8 +1095,33 @@ public final class MemberFolder implements SegmentStore {
         }
     }
 
+    /**
+     * Begins an empty folder with a base of a state that comes from elsewhere: as of a segment that
+     * nobody has, so that nothing but this base leads to what follows.
+     *
+     * @param at number 2 or more, as a chain could begin with 1
+     * @throws IllegalArgumentException where the folder holds anything
+     * @throws IOException as {@link #base}
+     */
+    public void begin(SegmentId at, List<Incarnation> epochs, Base.Sections sections)
+            throws IOException {
+        state.lock();
+        try {
+            if (at.number() < 2 || last.number() > 0 || !logs.isEmpty() || !found.isEmpty()) {
+                throw new IllegalArgumentException(
+                        path + " is empty where it begins, and not up to segment " + last);
+            }
+            // Its base may be as of this one, and as of no other.
+            last = at;
+        } finally {
+            state.unlock();
+        }
+        base(at, epochs, sections);
+    }
+
     private void throwUnlessBase(SegmentId at, List<Incarnation> epochs) {
-        if (at.number() <= newestBase().number() || !at(at.number()).equals(Optional.of(at))) {
+        boolean held = at(at.number()).or(() -> Optional.of(last)).equals(Optional.of(at));
+        if (at.number() <= newestBase().number() || !held) {
             throw new IllegalArgumentException(
                     "a base is as of a segment that is held and newer than that of the newest base, "
                             + newestBase()

@@ -3,11 +3,15 @@ package io.saucr.services.ensemble;
 import io.saucr.services.core.head.Claim.Seen;
 import io.saucr.services.core.head.Head;
 import io.saucr.services.core.once.MarkerContent;
+import io.saucr.services.core.standby.StandbyHead;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
@@ -83,26 +87,20 @@ public final class HeadOrder implements AutoCloseable {
     private List<MarkerContent> markers(ZooKeeper zk)
             throws KeeperException, InterruptedException, IOException {
         List<MarkerContent> markers = new ArrayList<>();
-        if (onceClient.isPresent()) {
-            String parent = "/once/" + onceClient.get();
-            try {
-                for (String name : zk.getChildren(parent, false)) {
-                    Optional<byte[]> content =
-                            OrderSession.data(zk, parent + "/" + name, new Stat());
-                    if (content.isPresent()) {
-                        markers.add(MarkerContent.decode(content.get()));
-                    }
+        try {
+            for (String path : OrderSession.markerPaths(zk, onceClient)) {
+                Optional<byte[]> content = OrderSession.data(zk, path, new Stat());
+                if (content.isPresent()) {
+                    markers.add(MarkerContent.decode(content.get()));
                 }
-            } catch (KeeperException.NoNodeException e) {
-                return List.of();
-            } catch (MarkerContent.UnreadableMarkerException e) {
-                throw new IOException(
-                        "a marker below "
-                                + parent
-                                + " can't be read: "
-                                + e.getMessage()
-                                + ". Nothing was changed");
             }
+        } catch (MarkerContent.UnreadableMarkerException e) {
+            throw new IOException(
+                    "a marker below "
+                            + OrderSession.markers(onceClient.orElseThrow())
+                            + " can't be read: "
+                            + e.getMessage()
+                            + ". Nothing was changed");
         }
         return markers;
     }
@@ -125,6 +123,33 @@ public final class HeadOrder implements AutoCloseable {
                         // An earlier try may have been the one that changed it.
                         Optional<byte[]> now = OrderSession.data(zk, path, new Stat());
                         return now.isPresent() && head(now.get()).equals(with);
+                    }
+                });
+    }
+
+    /**
+     * Hands the service to members with standbys: writes their head in place of the one that was
+     * seen, and deletes the once client's markers, all or nothing.
+     *
+     * @return false where the head was changed meanwhile, and not by this write
+     * @throws IOException where the ensemble does not answer or refuses: it may be written or not
+     */
+    public boolean handTo(Seen seen, StandbyHead with) throws IOException, InterruptedException {
+        return session.until(
+                zk -> {
+                    String path = place.path() + "/head";
+                    List<Op> ops = new ArrayList<>();
+                    ops.add(Op.setData(path, with.encode(), seen.version()));
+                    OrderSession.markerPaths(zk, onceClient)
+                            .forEach(it -> ops.add(Op.delete(it, -1)));
+                    try {
+                        List<OpResult> unused = zk.multi(ops);
+                        return true;
+                    } catch (KeeperException.BadVersionException
+                            | KeeperException.NoNodeException e) {
+                        // An earlier try may have been the one that changed it.
+                        Optional<byte[]> now = OrderSession.data(zk, path, new Stat());
+                        return now.filter(it -> Arrays.equals(it, with.encode())).isPresent();
                     }
                 });
     }

@@ -55,6 +55,25 @@ final class OrderSession implements AutoCloseable {
         return data(zk, path, new Stat()).map(it -> new String(it, StandardCharsets.UTF_8));
     }
 
+    /** Where the markers of a once client are. */
+    static String markers(String onceClient) {
+        return "/once/" + onceClient;
+    }
+
+    /** The znodes of a once client's markers; none where it has none. */
+    static List<String> markerPaths(ZooKeeper zk, Optional<String> onceClient)
+            throws KeeperException, InterruptedException {
+        if (onceClient.isEmpty()) {
+            return List.of();
+        }
+        String parent = markers(onceClient.get());
+        try {
+            return zk.getChildren(parent, false).stream().map(it -> parent + "/" + it).toList();
+        } catch (KeeperException.NoNodeException e) {
+            return List.of();
+        }
+    }
+
     /**
      * Asks until there is an answer.
      *

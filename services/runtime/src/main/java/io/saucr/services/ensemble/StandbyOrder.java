@@ -6,12 +6,16 @@ import io.saucr.services.core.head.Head;
 import io.saucr.services.core.standby.AcceptedLoss.Found;
 import io.saucr.services.core.standby.StandbyHead;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
@@ -149,6 +153,39 @@ public final class StandbyOrder implements AutoCloseable {
                         // An earlier try may have been the one that changed it.
                         Optional<byte[]> now = OrderSession.data(zk, seen.node(), new Stat());
                         return now.isPresent() && head(now.get()).equals(with);
+                    }
+                });
+    }
+
+    /**
+     * Hands the service to a process without standbys: writes its head in place of the one that was
+     * seen, and deletes the once client's markers, all or nothing.
+     *
+     * @param onceClient its name; empty where it has none
+     * @return false where the head was changed meanwhile, and not by this write
+     * @throws IOException where the ensemble does not answer or refuses: it may be written or not
+     */
+    public boolean handTo(Seen seen, Head with, Optional<String> onceClient)
+            throws IOException, InterruptedException {
+        return session.until(
+                zk -> {
+                    boolean moved = !seen.node().equals(path("head"));
+                    List<Op> ops = new ArrayList<>();
+                    if (moved) {
+                        ops.add(Op.delete(seen.node(), seen.found().version()));
+                    }
+                    int version = moved ? -1 : seen.found().version();
+                    ops.add(Op.setData(path("head"), with.encode(), version));
+                    OrderSession.markerPaths(zk, onceClient)
+                            .forEach(it -> ops.add(Op.delete(it, -1)));
+                    try {
+                        List<OpResult> unused = zk.multi(ops);
+                        return true;
+                    } catch (KeeperException.BadVersionException
+                            | KeeperException.NoNodeException e) {
+                        // An earlier try may have been the one that changed it.
+                        Optional<byte[]> now = OrderSession.data(zk, path("head"), new Stat());
+                        return now.filter(it -> Arrays.equals(it, with.encode())).isPresent();
                     }
                 });
     }

@@ -79,6 +79,12 @@ record Identity(
                 "");
     }
 
+    /** Of a folder that goes on from another one of the same birth, whose starts it knows. */
+    static Identity of(List<Incarnation> starts, String name) {
+        Identity first = first(starts.get(starts.size() - 1).birth(), name);
+        return first.with(starts, 0, false, 0);
+    }
+
     /** With one start more. */
     Identity started(long nonce) {
         List<Incarnation> more = new ArrayList<>(starts);

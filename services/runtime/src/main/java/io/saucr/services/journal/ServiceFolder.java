@@ -84,6 +84,52 @@ public final class ServiceFolder implements AutoCloseable {
     }
 
     /**
+     * Makes a folder of a state that comes from elsewhere, and begins an incarnation in it. The
+     * file {@code identity} comes last, and without it no start takes the folder.
+     *
+     * @param path empty, or not there yet
+     * @param before the starts of the same birth, in the order of their numbers; at least one
+     * @param turn whose state the sections hold, at least 1
+     * @param sections of the snapshot
+     * @return of the birth; {@link #confirm} it once it holds the head
+     * @throws RefusedFolderException where another process holds it, or anything is in it; nothing
+     *     was changed then
+     * @throws IOException where the disk or the sections fail; use another folder then
+     */
+    public static ServiceFolder make(
+            Disk disk,
+            Path path,
+            String name,
+            List<Incarnation> before,
+            long turn,
+            Base.Sections sections,
+            SecureRandom random)
+            throws IOException {
+        disk.makeFolder(path);
+        if (!disk.list(path).isEmpty()) {
+            throw new RefusedFolderException(
+                    path,
+                    -1,
+                    "it is not empty. Name an empty folder, or one that is not there yet");
+        }
+        Closeable lock = lock(disk, path);
+        boolean made = false;
+        try {
+            disk.makeFolder(path.resolve(JOURNAL));
+            disk.makeFolder(path.resolve(BASE));
+            Identity identity = Identity.of(before, name).started(random.nextLong());
+            new Base(disk, path.resolve(BASE), identity.newest(), 0).write(turn, sections);
+            disk.replace(path.resolve(IDENTITY), identity.encode());
+            made = true;
+            return new ServiceFolder(disk, path, lock, identity);
+        } finally {
+            if (!made) {
+                lock.close();
+            }
+        }
+    }
+
+    /**
      * Locks a folder that is there.
      *
      * @return frees it when closed

@@ -79,11 +79,7 @@ final class BirthOrder implements NewBirth {
     }
 
     private static HeadOrder headOrder(Place place) {
-        return new HeadOrder(
-                place.office(Optional.empty()),
-                OwnWrites.refusal(place) == null
-                        ? Optional.of(OwnWrites.name(place))
-                        : Optional.empty());
+        return new HeadOrder(place.office(Optional.empty()), place.onceClient());
     }
 
     private void report(FolderBirth open) {

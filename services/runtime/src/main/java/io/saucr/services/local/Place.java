@@ -322,4 +322,11 @@ public record Place(
         acls.addAll(ZooDefs.Ids.READ_ACL_UNSAFE);
         return Collections.unmodifiableList(acls);
     }
+
+    /** The once client by which turns write to the ensemble (E10); empty where they cannot. */
+    public Optional<String> onceClient() {
+        return OwnWrites.refusal(this) == null
+                ? Optional.of(OwnWrites.name(this))
+                : Optional.empty();
+    }
 }

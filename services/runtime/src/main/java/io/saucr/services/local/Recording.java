@@ -132,6 +132,15 @@ final class Recording {
     void recovered() throws IOException {
         // Else each start would write all of a large state first of all.
         foldAtBytes = Math.max(leastFoldBytes, finality.baseBytes());
+        expect(core, outbox);
+    }
+
+    /**
+     * Looks whether the files hold what the core says that they hold.
+     *
+     * @throws IOException where messages in files are not there
+     */
+    static void expect(ServiceCore core, OutboxFiles outbox) throws IOException {
         long sent = 0;
         for (Change change : core.snapshot().changes()) {
             if (change instanceof Change.PeerIs it) {
@@ -146,6 +155,10 @@ final class Recording {
 
     /** Messages beyond what memory holds go to files (K13). */
     private void store() throws IOException {
+        store(core, outbox);
+    }
+
+    static void store(ServiceCore core, OutboxFiles outbox) throws IOException {
         for (Stored each : core.stored()) {
             outbox.append(each.stream(), each.count(), DeltaFormat.message(each.message()));
         }
@@ -263,7 +276,8 @@ final class Recording {
         return new Fold(core.newestTurn(), all, outbox.names(streams(all)), state.get());
     }
 
-    private static Set<Long> streams(Delta all) {
+    /** Of which streams a base names the files. */
+    static Set<Long> streams(Delta all) {
         Set<Long> streams = new TreeSet<>();
         for (Change change : all.changes()) {
             if (change instanceof Change.InFiles it) {
@@ -313,11 +327,16 @@ final class Recording {
     private static void writeSections(Fold now, Base.Writer writer, long[] written)
             throws IOException {
         Base.Writer counting = section -> counted(writer.section(section), written);
-        OutputStream section = counting.section(SECTION);
-        section.write(ByteBuffer.allocate(Long.BYTES).putLong(now.turn()).array());
-        DeltaFormat.write(now.core(), section);
-        section.flush();
+        write(now.core(), counting);
         now.state().writeTo(counting);
+    }
+
+    /** Writes the section that {@link #load} reads. */
+    static void write(Delta core, Base.Writer to) throws IOException {
+        OutputStream section = to.section(SECTION);
+        section.write(ByteBuffer.allocate(Long.BYTES).putLong(core.turn()).array());
+        DeltaFormat.write(core, section);
+        section.flush();
     }
 
     private static OutputStream counted(OutputStream out, long[] written) {

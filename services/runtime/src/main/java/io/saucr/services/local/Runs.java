@@ -12,6 +12,7 @@ import io.saucr.services.journal.Disk;
 import io.saucr.services.net.Transport;
 import io.saucr.services.standby.FolderRestore;
 import io.saucr.services.standby.MemberLoss;
+import io.saucr.services.standby.ProtectionMove;
 import io.saucr.services.standby.StandbyService;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -102,6 +103,18 @@ public final class Runs {
     public static List<String> restore(Place place, Protection.Store store)
             throws IOException, InterruptedException {
         return FolderRestore.from(Disk.local(), place, store);
+    }
+
+    /** See {@link io.saucr.services.Services#moveToStandby}. */
+    public static List<String> moveToStandby(Place place, Path member)
+            throws IOException, InterruptedException {
+        return ProtectionMove.toStandby(Disk.local(), place, member);
+    }
+
+    /** See {@link io.saucr.services.Services#moveToLocal}. */
+    public static List<String> moveToLocal(Place place, Path folder)
+            throws IOException, InterruptedException {
+        return ProtectionMove.toLocal(Disk.local(), place, folder);
     }
 
     /** What the clocks of this machine say. */

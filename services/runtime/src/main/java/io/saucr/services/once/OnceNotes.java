@@ -9,6 +9,7 @@ import io.saucr.services.once.OnceRecords.Accepted;
 import io.saucr.services.once.OnceRecords.Decided;
 import io.saucr.services.once.OnceRecords.Entry;
 import io.saucr.services.once.OnceRecords.MarkerMade;
+import io.saucr.services.state.StateStore;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -22,6 +23,8 @@ import java.util.function.Predicate;
 public final class OnceNotes {
 
     private static final String NAME = "#once";
+
+    private static final String STAND = NAME + "/stand";
 
     private static final Bytes NOTHING = Bytes.of(new byte[0]);
 
@@ -68,7 +71,7 @@ public final class OnceNotes {
 
     private OnceNotes(State state) {
         writes = state.map(NAME, Long.class, Write.class);
-        stand = state.value(NAME + "/stand", Stand.class);
+        stand = state.value(STAND, Stand.class);
     }
 
     /**
@@ -78,6 +81,17 @@ public final class OnceNotes {
      */
     public static OnceNotes of(State state) {
         return new OnceNotes(state);
+    }
+
+    /** Leaves out what was noted: for a snapshot that another kind of client goes on from. */
+    public static void dropFrom(StateStore store) {
+        State unused =
+                store.reserve(
+                        state -> {
+                            state.drop(NAME);
+                            state.drop(STAND);
+                            return state;
+                        });
     }
 
     /** How many operations are kept. */

@@ -29,6 +29,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             NewBirthCommand.class,
             RestoreCommand.class,
             AcceptLossCommand.class,
+            MoveCommand.class,
             DemoCommand.class,
         },
         footer = {
