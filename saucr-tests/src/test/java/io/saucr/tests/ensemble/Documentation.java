@@ -13,9 +13,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * README.md and the pages below docs as far as they can be run: a code block that is indented, or
- * fenced as {@code sh} or without a language, holds shell commands, one a line. What follows {@code
- * " # "} is a comment; a line that ends with a backslash goes on.
+ * README.md, YCSB's page and those below docs as far as they can be run: a code block that is
+ * indented, or fenced as {@code sh} or without a language, holds shell commands, one a line. What
+ * follows {@code " # "} is a comment; a line that ends with a backslash goes on.
  */
 final class Documentation {
     private static final int INDENTED = 4;
@@ -41,6 +41,7 @@ final class Documentation {
     Documentation(Path root) throws IOException {
         this.root = root;
         pages.add(root.resolve("README.md"));
+        pages.add(root.resolve("ycsb-binding/README.md"));
         try (Stream<Path> files = Files.walk(root.resolve("docs"))) {
             files.filter(file -> file.toString().endsWith(".md")).sorted().forEach(pages::add);
         }

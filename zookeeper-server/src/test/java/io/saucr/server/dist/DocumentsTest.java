@@ -6,6 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.saucr.server.ParsedProperties;
 import io.saucr.server.SaucrSettings;
 import io.saucr.server.SaucrSettings.InvalidSettingException;
+
+import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,12 +28,6 @@ import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Guides and sample configurations against the code: settings, ranges, links. */
 class DocumentsTest {
@@ -81,8 +83,10 @@ class DocumentsTest {
     }
 
     private static List<Path> pages() throws IOException {
-        List<Path> pages = new ArrayList<>(List.of(ROOT.resolve("README.md")));
-        pages.addAll(files(ROOT.resolve("docs"), ".md"));
+        List<Path> pages = new ArrayList<>(files(ROOT.resolve("docs"), ".md"));
+        for (String page : List.of("README.md", "CHANGELOG.md", "ycsb-binding/README.md")) {
+            pages.add(ROOT.resolve(page));
+        }
         return pages;
     }
 
