@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.tools.JavaCompiler;
@@ -189,6 +190,101 @@ class ServicesGuideIT {
                         new URL[] {classes.toUri().toURL()}, getClass().getClassLoader())) {
             Object crashes = loader.loadClass("Kit").getMethod("run").invoke(null);
             assertThat((Integer) crashes).isGreaterThan(20);
+        }
+    }
+
+    /**
+     * As in the page, by the Maven of this machine with what its installation presets, into a local
+     * repository that has nothing but this library.
+     */
+    @Test
+    void theTutorialWorksWithABareMavenAndAnEmptyRepository() throws Exception {
+        Path project = Files.createDirectories(folder.resolve("bank"));
+        Matcher file =
+                Pattern.compile("`([\\w/.]+)`[^`]*```\\w+\n(.*?)```", Pattern.DOTALL)
+                        .matcher(tutorial());
+        while (file.find()) {
+            Path target = project.resolve(file.group(1));
+            Files.createDirectories(target.getParent());
+            Files.writeString(target, file.group(2));
+        }
+        assertThat(project.resolve("pom.xml")).exists();
+        assertThat(project.resolve("src/main/java/Teller.java")).exists();
+        Path repository = folder.resolve("repository");
+        for (String module : List.of("saucr-zookeeper", "saucr-services-core", "saucr-services")) {
+            install(module, repository);
+        }
+        Matcher commands = Pattern.compile("```bash\n(.*?)```", Pattern.DOTALL).matcher(tutorial());
+        StringBuilder script = new StringBuilder("set -e\n");
+        while (commands.find()) {
+            if (!commands.group(1).contains(" install ")) {
+                script.append(commands.group(1));
+            }
+        }
+        String typed =
+                script.toString()
+                        .replace("mvn -q", "mvn -B -q -Dmaven.repo.local=" + repository)
+                        .replace("localhost:2181", "127.0.0.1:" + ensemble.getLocalPort())
+                        .replace(
+                                "bin/saucr-services",
+                                Path.of("../../bin/saucr-services").toRealPath().toString())
+                        .replace(" 20000", " " + TRANSFERS);
+        assertThat(typed).contains("mvn -B", "kill -9", "wait $teller");
+        Files.writeString(folder.resolve("typed.sh"), typed);
+        Path output = folder.resolve("typed.out");
+        ProcessBuilder builder =
+                new ProcessBuilder("bash", folder.resolve("typed.sh").toString())
+                        .directory(project.toFile())
+                        .redirectErrorStream(true)
+                        .redirectOutput(output.toFile());
+        String java = System.getProperty("java.home");
+        builder.environment().put("JAVA_HOME", java);
+        builder.environment().merge("PATH", java + "/bin", (all, first) -> first + ":" + all);
+        Process shell = builder.start();
+        boolean ended;
+        try {
+            ended = shell.waitFor(10, TimeUnit.MINUTES);
+        } finally {
+            shell.descendants().forEach(ProcessHandle::destroyForcibly);
+            shell.destroyForcibly();
+        }
+        String told = Files.readString(output);
+        assertThat(ended && shell.exitValue() == 0).as(told).isTrue();
+        assertThat(told)
+                .contains("ann has 0\n")
+                .contains("bob has " + TRANSFERS + "\n")
+                .contains("bob has " + 2 * TRANSFERS + "\n")
+                .doesNotContain("INFO")
+                .doesNotContain("SLF4J");
+    }
+
+    /** The part of the page from an empty folder to a bank that is killed and has standbys. */
+    private static String tutorial() throws IOException {
+        String page = Files.readString(PAGE);
+        return page.substring(page.indexOf("\n## 1. "), page.indexOf("\n## 7. "));
+    }
+
+    /** Puts what this build has made into a local repository, as mvn install does. */
+    private static void install(String artifact, Path repository) throws Exception {
+        Path module =
+                switch (artifact) {
+                    case "saucr-services-core" -> Path.of("../core");
+                    case "saucr-services" -> Path.of("../runtime");
+                    default -> Path.of("../..");
+                };
+        Document pom =
+                DocumentBuilderFactory.newInstance()
+                        .newDocumentBuilder()
+                        .parse(module.resolve("pom.xml").toFile());
+        String version = pom.getElementsByTagName("version").item(0).getTextContent();
+        String name = artifact + "-" + version;
+        Path place =
+                Files.createDirectories(
+                        repository.resolve("io/saucr").resolve(artifact).resolve(version));
+        Files.copy(module.resolve("pom.xml"), place.resolve(name + ".pom"));
+        Path jar = module.resolve("target").resolve(name + ".jar");
+        if (Files.exists(jar)) {
+            Files.copy(jar, place.resolve(name + ".jar"));
         }
     }
 
