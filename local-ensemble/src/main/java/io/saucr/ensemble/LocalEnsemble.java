@@ -84,7 +84,7 @@ public final class LocalEnsemble {
                                                     "there is no distribution in "
                                                             + root.resolve(
                                                                     "zookeeper-server/target")
-                                                            + "; build it with: mvn package"));
+                                                            + "; build it with ./saucr up"));
             Distribution.unpack(tarball, distribution(state));
             LocalHosting hosting = new LocalHosting(servers(state), portBase);
             Ensemble.Builder builder = describe(state, size, hosting);

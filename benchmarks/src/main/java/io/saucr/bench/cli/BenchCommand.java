@@ -1,5 +1,6 @@
 package io.saucr.bench.cli;
 
+import io.saucr.ensemble.HostPressure;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
@@ -71,7 +72,9 @@ public final class BenchCommand {
                                     command.getErr().println("saucr-bench: " + message(failure));
                                     return failure instanceof IllegalArgumentException ? 2 : 1;
                                 });
-        return line.execute(arguments);
+        return HostPressure.around(
+                () -> line.execute(arguments),
+                stall -> line.getErr().println("saucr-bench: " + stall));
     }
 
     private static String message(Throwable failure) {

@@ -3,6 +3,7 @@ package io.saucr.ensemble.cli;
 import io.saucr.ensemble.ClientSession;
 import io.saucr.ensemble.Deadline;
 import io.saucr.ensemble.EnsembleException;
+import io.saucr.ensemble.HostPressure;
 import io.saucr.ensemble.LocalEnsemble;
 import io.saucr.ensemble.Registers;
 import io.saucr.ensemble.ServerProcess;
@@ -15,9 +16,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 import org.HdrHistogram.Histogram;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -79,9 +82,12 @@ final class DemoCommand implements Callable<Integer> {
     private boolean reportsMode;
     private String disk = AS_IS;
     private ServerProcess pinned;
+    private HostPressure pressure;
+    private int phases;
+    private int stalledPhases;
 
     /** What the clients had of one phase. */
-    private record Phase(double writesPerSecond, Histogram micros) {}
+    private record Phase(double writesPerSecond, Histogram micros, Optional<String> stall) {}
 
     @Override
     public Integer call() throws Exception {
@@ -111,13 +117,15 @@ final class DemoCommand implements Callable<Integer> {
         Thread notice = new Thread(() -> noticeOfInterruption(victims), "notice");
         Runtime.getRuntime().addShutdownHook(notice);
         registers = new Registers(root, clients * inFlight);
-        try (ClientSession owner = connect(ensemble.connectString());
+        try (HostPressure watch = HostPressure.watch(this::processes);
+                ClientSession owner = connect(ensemble.connectString());
                 WriteLoad writes =
                         new WriteLoad(
                                 () -> connect(ensemble.connectString()),
                                 clients,
                                 inFlight,
                                 registers)) {
+            pressure = watch;
             load = writes;
             registers.create(owner);
             writes.start();
@@ -144,6 +152,14 @@ final class DemoCommand implements Callable<Integer> {
         out.println();
         out.println(summary);
         out.println();
+        if (stalledPhases > 0) {
+            say(
+                    "The machine stalled in %d of %d phases: these numbers say little about the"
+                            + " servers. Fast mode wants processors to spare; run the demo again when"
+                            + " the machine is quiet.",
+                    stalledPhases, phases);
+            out.println();
+        }
         faults.forEach(fault -> say("FAILED: %s", fault));
         if (faults.isEmpty()) {
             say("All %,d acknowledged writes are there, on every server.", load.acknowledged());
@@ -283,6 +299,13 @@ final class DemoCommand implements Callable<Integer> {
         say(
                 "  %,8.0f writes/s   p50 %s ms   p99 %s ms",
                 phase.writesPerSecond(), millis(phase.micros(), 50), millis(phase.micros(), 99));
+        phases++;
+        phase.stall()
+                .ifPresent(
+                        stall -> {
+                            stalledPhases++;
+                            say("  %s", stall);
+                        });
         summary.row(
                 up + " of " + ensemble.size(),
                 disk,
@@ -296,13 +319,21 @@ final class DemoCommand implements Callable<Integer> {
         return phase;
     }
 
+    /** What belongs to the demo: this process and the servers. */
+    private LongStream processes() {
+        return LongStream.concat(
+                LongStream.of(ProcessHandle.current().pid()),
+                ensemble.running().stream().mapToLong(ServerProcess::pid));
+    }
+
     private Phase measure() {
+        pressure.read();
         load.measure();
         long startNanos = System.nanoTime();
         sleepMillis(TimeUnit.SECONDS.toMillis(phaseSeconds));
         Histogram micros = load.measure();
         double seconds = (System.nanoTime() - startNanos) / (double) TimeUnit.SECONDS.toNanos(1);
-        return new Phase(micros.getTotalCount() / seconds, micros);
+        return new Phase(micros.getTotalCount() / seconds, micros, pressure.read().complaint());
     }
 
     private void verify() throws Exception {

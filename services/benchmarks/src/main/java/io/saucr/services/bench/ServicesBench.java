@@ -2,6 +2,7 @@ package io.saucr.services.bench;
 
 import io.saucr.bench.result.Numbers;
 import io.saucr.ensemble.FsyncShim;
+import io.saucr.ensemble.HostPressure;
 import io.saucr.services.bench.SliceProcess.Measured;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -111,7 +112,11 @@ public final class ServicesBench implements Callable<Integer> {
                                         ProcessHandle.current()
                                                 .descendants()
                                                 .forEach(ProcessHandle::destroyForcibly)));
-        System.exit(commandLine().execute(arguments));
+        CommandLine line = commandLine();
+        System.exit(
+                HostPressure.around(
+                        () -> line.execute(arguments),
+                        stall -> line.getErr().println("saucr-bench services: " + stall)));
     }
 
     static CommandLine commandLine() {
