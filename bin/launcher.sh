@@ -40,13 +40,13 @@ find_maven() {
 # The modules that a module is made of, itself the last.
 closure() {
     case "$1" in
-    saucr-model) echo saucr-core ;;
+    saucr-model | operator-tool | local-ensemble) echo saucr-core ;;
     zookeeper-server) printf '%s\n' saucr-core operator-tool local-ensemble crash-framework ;;
-    crash-framework) echo local-ensemble ;;
+    crash-framework) printf '%s\n' saucr-core local-ensemble ;;
     benchmarks) printf '%s\n' saucr-core local-ensemble ycsb-binding ;;
     apache-tests) closure zookeeper-server ;;
-    services/tool) printf '%s\n' services/core services/runtime ;;
-    services/tests) printf '%s\n' local-ensemble crash-framework services/core services/runtime ;;
+    services/tool) printf '%s\n' saucr-core services/core services/runtime ;;
+    services/tests) printf '%s\n' saucr-core local-ensemble crash-framework services/core services/runtime ;;
     services/benchmarks) printf '%s\n' $(closure benchmarks) services/core services/runtime services/tool ;;
     esac
     echo "$1"

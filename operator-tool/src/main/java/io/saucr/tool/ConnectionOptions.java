@@ -1,5 +1,8 @@
 package io.saucr.tool;
 
+import io.saucr.core.config.HostPort;
+import io.saucr.core.config.TimeLimit;
+import io.saucr.core.config.ZooCfg;
 import io.saucr.tool.Connection.Credentials;
 import java.io.IOException;
 import java.net.URI;
@@ -141,8 +144,10 @@ final class ConnectionOptions {
             paramLabel = "TIME",
             defaultValue = "${env:SAUCR_TIMEOUT}",
             description =
-                    "How long each server may take: 500ms, 5s, 1m; else SAUCR_TIMEOUT, else 5s. For"
-                            + " snapshots, how long it may be silent; else 60s.")
+                    "How long each server may take: "
+                            + TimeLimit.FORM
+                            + "; else SAUCR_TIMEOUT, else 5s. For snapshots, how long it may be"
+                            + " silent; else 60s.")
     private String timeout;
 
     /**
@@ -181,7 +186,7 @@ final class ConnectionOptions {
                     ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET,
                     ClientCnxnSocketNetty.class.getName());
         }
-        Optional<Duration> patience = Optional.ofNullable(timeout).map(Durations::parse);
+        Optional<Duration> patience = Optional.ofNullable(timeout).map(TimeLimit::parse);
         client.setProperty(
                 ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT,
                 Long.toString(patience.orElse(Connection.PATIENCE).toMillis()));
@@ -230,7 +235,7 @@ final class ConnectionOptions {
                             + " endpoints: give a port for all of them, or one address for each");
         }
         for (int i = 0; i < endpoints.size(); i++) {
-            Endpoint.Address client = Endpoint.address(endpoints.get(i), CLIENT_PORT);
+            HostPort client = HostPort.parse(endpoints.get(i), CLIENT_PORT);
             result.add(
                     new Endpoint(
                             client.host(),
@@ -248,26 +253,24 @@ final class ConnectionOptions {
         if (text.contains("://")) {
             return Optional.of(url(text));
         }
-        Endpoint.Address address =
+        HostPort address =
                 text.matches("\\d+")
-                        ? new Endpoint.Address(host, Endpoint.port(text, text))
-                        : Endpoint.address(text, ServerConfiguration.ADMIN_PORT);
+                        ? new HostPort(host, HostPort.port(text, text))
+                        : HostPort.parse(text, ZooCfg.ADMIN_PORT);
         return Optional.of(
-                URI.create(
-                        (adminTls ? "https://" : "http://")
-                                + Endpoint.hostAndPort(address.host(), address.port())
-                                + ServerConfiguration.ADMIN_COMMANDS));
+                URI.create((adminTls ? "https://" : "http://") + address + ZooCfg.ADMIN_COMMANDS));
     }
 
     private static URI url(String text) {
         try {
             URI url = new URI(text.replaceFirst("/+$", ""));
-            if (List.of("http", "https").contains(url.getScheme()) && url.getHost() != null) {
-                return url.getPath().isEmpty()
-                        ? URI.create(url + ServerConfiguration.ADMIN_COMMANDS)
-                        : url;
+            if (List.of("http", "https").contains(url.getScheme())
+                    && url.getRawAuthority() != null) {
+                // Not the URI's own host: a name with an underscore is none for it.
+                HostPort.parse(url.getRawAuthority(), ZooCfg.ADMIN_PORT);
+                return url.getPath().isEmpty() ? URI.create(url + ZooCfg.ADMIN_COMMANDS) : url;
             }
-        } catch (URISyntaxException e) {
+        } catch (URISyntaxException | IllegalArgumentException e) {
             // The same message.
         }
         throw new IllegalArgumentException(

@@ -2,6 +2,8 @@ package io.saucr.tool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -14,6 +16,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
 
 /** Wrong options are refused before a server is asked, with exit code 2 and a sentence. */
 class ConnectionOptionsTest {
@@ -37,13 +41,15 @@ class ConnectionOptionsTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "--endpoints=zk1:x | 'x' is no port",
+                "--endpoints=zk1:x | 'x' is not a port",
                 "--endpoints=, | --endpoints names no server",
                 "--admin=, | --admin names no AdminServer",
-                "--timeout=5 | '5' is no time limit",
+                "--timeout=5x | '5x' is not a time limit",
                 "--admin=1,2,3 | --admin has 3 addresses for 1 endpoints",
                 "--admin=ftp://zk1 | is no URL of an AdminServer",
-                "--admin=99999 | '99999' is no port",
+                "--admin=http://u@zk1:8080 | is no URL of an AdminServer",
+                "--admin=http://zk1:x | is no URL of an AdminServer",
+                "--admin=99999 | '99999' is not a port",
                 "--key-store=missing.p12 | --key-store missing.p12: there is no such file",
                 "--client-config=missing | --client-config missing: there is no such file",
                 "--config=missing | --config missing: there is no such file",
@@ -137,6 +143,40 @@ class ConnectionOptionsTest {
         assertThat(endpoint.tls()).isEqualTo(tls);
     }
 
+    /** As compose files name hosts; and a server reads its file as Latin-1. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "--endpoints=zk_1:2181,[::1]:1 --admin=8080 | http://zk_1:8080/commands",
+                "--endpoints=zk_1:2181 --admin=zk_1:8080 | http://zk_1:8080/commands",
+                "--endpoints=zk_1:2181 --admin=http://zk_1:8080 | http://zk_1:8080/commands",
+                "--endpoints=zk_1:2181 --admin=https://zk_1/zk/ | https://zk_1/zk",
+                "--endpoints=[::1]:1 --admin=http://[::1]:8080 | http://[::1]:8080/commands",
+            })
+    void hostsWithUnderscoresAndAddressesAreTaken(String options, String admin) {
+        ConnectionOptions read = new ConnectionOptions();
+        new CommandLine(CommandSpec.create())
+                .addMixin("options", read)
+                .parseArgs(options.split(" "));
+        assertThat(read.connection().endpoints().get(0).admin()).contains(URI.create(admin));
+    }
+
+    @Test
+    void aConfigurationIsReadAsTheServerReadsIt() throws Exception {
+        Path file = folder.resolve("zoo.cfg");
+        Files.writeString(
+                file,
+                "# f\u00fcr uns\n"
+                        + "clientPort=1\n"
+                        + "clientPortAddress=[::1]\n"
+                        + "admin.serverAddress=[::1]\n",
+                StandardCharsets.ISO_8859_1);
+        Endpoint endpoint = ServerConfiguration.read(file).endpoint();
+        assertThat(endpoint.name()).isEqualTo("[::1]:1");
+        assertThat(endpoint.admin()).contains(URI.create("http://[::1]:8080/commands"));
+    }
+
     @Test
     void aConfigurationWithoutAPortOfClientsIsRefused() throws Exception {
         Path file = Files.writeString(folder.resolve("zoo.cfg"), "dataDir=" + folder + "\n");
@@ -144,9 +184,9 @@ class ConnectionOptionsTest {
                 .contains("there is no port for clients");
         Files.writeString(file, "clientPort=abc\n");
         assertThat(health("--config", file.toString()).err())
-                .contains(file + ": clientPort", "'abc' is no port");
-        Files.write(file, new byte[] {'a', (byte) 0xff, '=', 'b'});
+                .contains(file + ": clientPort", "'abc' is not a port");
+        Files.writeString(file, "a=\\u12\n");
         assertThat(health("--config", file.toString()).err())
-                .contains("--config " + file + ": it is no text that a server could read");
+                .contains("--config " + file + ": cannot be read: Malformed");
     }
 }

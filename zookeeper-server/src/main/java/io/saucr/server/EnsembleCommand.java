@@ -1,5 +1,7 @@
 package io.saucr.server;
 
+import io.saucr.core.config.HostPort;
+import io.saucr.core.config.ZooCfg;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
@@ -66,8 +68,7 @@ final class EnsembleCommand extends GetCommand {
                 resolved == null || AdminTls.isForced()
                         ? election.getHostString()
                         : resolved.getHostAddress();
-        return (host.contains(":") ? "[" + host + "]" : host)
-                + ":"
-                + Integer.getInteger("zookeeper.admin.serverPort", 8080);
+        int port = Integer.getInteger("zookeeper.admin.serverPort", ZooCfg.ADMIN_PORT);
+        return new HostPort(HostPort.withoutBrackets(host), port).toString();
     }
 }

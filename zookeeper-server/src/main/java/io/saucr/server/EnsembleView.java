@@ -1,9 +1,11 @@
 package io.saucr.server;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.saucr.core.config.HostPort;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.URI;
+import java.net.UnknownHostException;
 import java.net.http.HttpClient;
 import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpRequest;
@@ -41,6 +43,8 @@ final class EnsembleView {
 
     /** How an answer begins that a TLS port gives to whoever does not speak TLS. */
     private static final String TLS_ALERT = "\u0015\u0003";
+
+    private static final String NO_ADDRESS = "the host has no address";
 
     /**
      * A server of the configuration.
@@ -185,16 +189,24 @@ final class EnsembleView {
     private CompletableFuture<Found> ask(Member member, Map<Long, Member> byId) {
         CompletableFuture<HttpResponse<String>> exchange;
         try {
+            HttpClient asking = client();
             URI uri =
                     URI.create(
                             (https ? "https://" : "http://")
                                     + member.address()
                                     + System.getProperty("zookeeper.admin.commandURL", "/commands")
                                     + "/saucr");
+            HttpResponse.BodyHandler<String> text = HttpResponse.BodyHandlers.ofString();
             exchange =
-                    client().sendAsync(
-                                    HttpRequest.newBuilder(uri).build(),
-                                    HttpResponse.BodyHandlers.ofString());
+                    uri.getHost() != null
+                            ? asking.sendAsync(HttpRequest.newBuilder(uri).build(), text)
+                            // A name that the client refuses has to be looked up first.
+                            : CompletableFuture.supplyAsync(() -> connectable(uri))
+                                    .thenCompose(
+                                            found ->
+                                                    asking.sendAsync(
+                                                            HttpRequest.newBuilder(found).build(),
+                                                            text));
         } catch (IllegalArgumentException e) {
             return CompletableFuture.completedFuture(new Found(member, null, e.getMessage()));
         } catch (IOException e) {
@@ -211,6 +223,14 @@ final class EnsembleView {
                 .whenComplete((got, error) -> exchange.cancel(true))
                 .thenApply(got -> read(member, got, byId))
                 .exceptionally(error -> new Found(member, null, readable(error)));
+    }
+
+    private static URI connectable(URI uri) {
+        try {
+            return HostPort.connectable(uri);
+        } catch (UnknownHostException e) {
+            throw new CompletionException(e);
+        }
     }
 
     private Found read(Member asked, HttpResponse<String> response, Map<Long, Member> byId) {
@@ -281,9 +301,12 @@ final class EnsembleView {
                     + PATIENCE.toMillis()
                     + " ms";
         }
+        if (cause instanceof UnknownHostException) {
+            return NO_ADDRESS;
+        }
         if (cause instanceof ConnectException) {
             return cause.getCause() instanceof UnresolvedAddressException
-                    ? "the host has no address"
+                    ? NO_ADDRESS
                     : "nothing listens there";
         }
         if (cause instanceof SSLException) {

@@ -2,11 +2,12 @@ package io.saucr.server;
 
 import static io.saucr.server.SaucrSettings.notAllowed;
 
+import io.saucr.core.config.ZooCfg;
 import java.io.File;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -14,7 +15,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Properties;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Predicate;
@@ -58,8 +58,8 @@ final class RefusedConfiguration {
         }
         try {
             return new RefusedConfiguration(path, read(file), refusal).explain();
-        } catch (IOException | IllegalArgumentException e) {
-            return path + ": cannot be read: " + e.getMessage();
+        } catch (IOException e) {
+            return e.getMessage();
         }
     }
 
@@ -68,16 +68,8 @@ final class RefusedConfiguration {
      * for those of a server.
      */
     private static Map<String, String> read(Path file) throws IOException {
-        Properties properties = new Properties();
-        try (InputStream bytes = Files.newInputStream(file)) {
-            properties.load(bytes);
-        }
-        Map<String, String> result = new TreeMap<>();
-        properties.forEach(
-                (key, value) -> {
-                    String text = value.toString();
-                    result.put(key.toString(), isMember(key.toString()) ? text : text.trim());
-                });
+        Map<String, String> result = ZooCfg.properties(file);
+        result.replaceAll((key, value) -> isMember(key) ? value : value.trim());
         return result;
     }
 
@@ -143,8 +135,8 @@ final class RefusedConfiguration {
                 }
             }
             return members(name, dynamic);
-        } catch (IOException | IllegalArgumentException e) {
-            return Optional.of(name + ": cannot be read: " + e.getMessage());
+        } catch (IOException e) {
+            return Optional.of(e.getMessage());
         }
     }
 
@@ -303,7 +295,9 @@ final class RefusedConfiguration {
 
     private static String firstLine(File file) {
         try {
-            return Files.readAllLines(file.toPath()).stream().findFirst().orElse("");
+            return Files.readAllLines(file.toPath(), StandardCharsets.ISO_8859_1).stream()
+                    .findFirst()
+                    .orElse("");
         } catch (IOException e) {
             return e.getMessage();
         }

@@ -3,6 +3,7 @@ package io.saucr.server;
 import static java.util.Map.entry;
 
 import io.saucr.core.LogIdentity;
+import io.saucr.core.config.HostPort;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -80,8 +81,7 @@ public record SaucrSettings(
                                     "ID=HOST:PORT, separated by commas, each ID once and ports from 1"
                                             + " to 65535, for example 1=zk1:8080,2=zk2:8080")));
 
-    private static final Pattern ADMIN_SERVER =
-            Pattern.compile("(\\d{1,9})=(([\\w.-]+|\\[[\\da-fA-F:.]+]):(\\d{1,5}))");
+    private static final Pattern ADMIN_SERVER = Pattern.compile("(\\d{1,9})=(.*)");
     private static final Pattern NAME = LogIdentity.ENSEMBLE;
     private static final Pattern DURATION = Pattern.compile("(\\d{1,9})(us|ms|s|m|h)?");
     private static final Duration DEFAULT_HEARTBEAT = Duration.ofMillis(50);
@@ -292,18 +292,24 @@ public record SaucrSettings(
             Map<Long, String> result = new TreeMap<>();
             for (String item : value.isEmpty() ? new String[0] : value.split(",", -1)) {
                 Matcher matcher = ADMIN_SERVER.matcher(item.trim());
-                if (!matcher.matches() || !isPort(Integer.parseInt(matcher.group(4)))) {
+                if (!matcher.matches()) {
                     throw invalid(key, value);
                 }
-                if (result.put(Long.parseLong(matcher.group(1)), matcher.group(2)) != null) {
+                String address = address(key, value, matcher.group(2));
+                if (result.put(Long.parseLong(matcher.group(1)), address) != null) {
                     throw invalid(key, value);
                 }
             }
             return Map.copyOf(result);
         }
 
-        private static boolean isPort(int number) {
-            return number >= 1 && number <= 65_535;
+        private String address(String key, String value, String text)
+                throws InvalidSettingException {
+            try {
+                return HostPort.parse(text, 0).toString();
+            } catch (IllegalArgumentException e) {
+                throw invalid(key, value);
+            }
         }
 
         private InvalidSettingException invalid(String key, String value) {

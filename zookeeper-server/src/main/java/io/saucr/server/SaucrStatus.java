@@ -7,6 +7,7 @@ import io.saucr.core.Quorums;
 import io.saucr.core.RecoveryProcedure.State;
 import io.saucr.core.View;
 import io.saucr.core.Zxid;
+import io.saucr.core.config.HostPort;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -162,7 +163,12 @@ final class SaucrStatus {
     /** HOST:PORT of each of a server's addresses. */
     static List<String> addresses(MultipleAddresses addresses) {
         return addresses.getAllAddresses().stream()
-                .map(address -> address.getHostString() + ":" + address.getPort())
+                .map(
+                        address ->
+                                new HostPort(
+                                                HostPort.withoutBrackets(address.getHostString()),
+                                                address.getPort())
+                                        .toString())
                 .sorted()
                 .toList();
     }

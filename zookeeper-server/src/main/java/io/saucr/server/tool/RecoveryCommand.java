@@ -6,18 +6,16 @@ import io.saucr.core.LleMap;
 import io.saucr.core.StartAssessment.Verdict;
 import io.saucr.core.View;
 import io.saucr.core.Zxid;
+import io.saucr.core.config.ZooCfg;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintWriter;
-import java.io.Reader;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Properties;
 import java.util.concurrent.Callable;
 import org.apache.zookeeper.server.persistence.StoppedServer;
 import picocli.CommandLine;
@@ -93,18 +91,14 @@ public final class RecoveryCommand {
                 return new StoppedServer(
                         dataDir, logDir == null ? dataDir : logDir, Optional.empty());
             }
-            Properties keys = new Properties();
-            try (Reader reader = Files.newBufferedReader(config)) {
-                keys.load(reader);
-            }
-            String data = keys.getProperty("dataDir");
+            Map<String, String> keys = ZooCfg.load(config);
+            String data = keys.get("dataDir");
             if (data == null) {
                 throw new IOException(config + ": dataDir is missing");
             }
-            String logs = keys.getProperty("dataLogDir", data);
-            String ensemble = keys.getProperty("saucr.ensembleName", "").trim();
-            return new StoppedServer(
-                    Path.of(data.trim()), Path.of(logs.trim()), Optional.of(ensemble));
+            String logs = keys.getOrDefault("dataLogDir", data);
+            String ensemble = keys.getOrDefault("saucr.ensembleName", "");
+            return new StoppedServer(Path.of(data), Path.of(logs), Optional.of(ensemble));
         }
     }
 

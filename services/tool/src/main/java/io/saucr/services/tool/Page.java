@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.saucr.core.config.HostPort;
 import io.saucr.services.ServiceStatus;
 import io.saucr.services.status.StatusPage;
 import java.io.IOException;
@@ -11,6 +12,7 @@ import java.net.ConnectException;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.net.URLEncoder;
+import java.net.UnknownHostException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -26,6 +28,7 @@ final class Page {
     private static final ObjectMapper JSON =
             new ObjectMapper().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
     private static final int SHOWN_CHARACTERS = 200;
+    private static final int HTTP_PORT = 80;
 
     private final URI address;
     private final Duration patience;
@@ -55,13 +58,14 @@ final class Page {
             URI address = new URI(url.endsWith("/") ? url : url + "/");
             boolean web = "http".equals(address.getScheme()) || "https".equals(address.getScheme());
             if (web
-                    && address.getHost() != null
+                    && address.getRawAuthority() != null
                     && address.getRawQuery() == null
-                    && address.getRawFragment() == null
-                    && (text.contains("://") || address.getPort() > 0)) {
+                    && address.getRawFragment() == null) {
+                // Not the URI's own host: a name with an underscore is none for it.
+                HostPort.parse(address.getRawAuthority(), text.contains("://") ? HTTP_PORT : 0);
                 return address;
             }
-        } catch (URISyntaxException e) {
+        } catch (URISyntaxException | IllegalArgumentException e) {
             // As below.
         }
         throw new IllegalArgumentException(
@@ -76,8 +80,7 @@ final class Page {
 
     /** How the service is now. */
     Said status() throws FailureException, InterruptedException {
-        HttpResponse<String> answer =
-                ask(HttpRequest.newBuilder(address.resolve("status.json")).GET());
+        HttpResponse<String> answer = ask(request("status.json").GET());
         if (answer.statusCode() == 503) {
             throw new FailureException(address + ": " + Output.line(answer.body()));
         }
@@ -110,7 +113,7 @@ final class Page {
                         .collect(Collectors.joining("&"));
         HttpResponse<String> answer =
                 ask(
-                        HttpRequest.newBuilder(address.resolve(order + "?" + query))
+                        request(order + "?" + query)
                                 .header(StatusPage.ORDER_HEADER, "bin/saucr-services")
                                 .POST(HttpRequest.BodyPublishers.noBody()));
         if (answer.statusCode() != 200) {
@@ -121,6 +124,14 @@ final class Page {
                                     + order
                                     + ": its service runs an older release of this library"
                             : address + " refused: " + Output.line(answer.body()));
+        }
+    }
+
+    private HttpRequest.Builder request(String path) throws FailureException {
+        try {
+            return HttpRequest.newBuilder(HostPort.connectable(address.resolve(path)));
+        } catch (UnknownHostException e) {
+            throw noPage("its host has no address", e);
         }
     }
 

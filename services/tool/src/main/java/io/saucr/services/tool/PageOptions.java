@@ -1,6 +1,6 @@
 package io.saucr.services.tool;
 
-import java.time.Duration;
+import io.saucr.core.config.TimeLimit;
 import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Model.CommandSpec;
@@ -10,8 +10,6 @@ import picocli.CommandLine.Spec;
 
 /** Where status pages are. One thread. */
 final class PageOptions {
-
-    private static final int LONGEST_SECONDS = 3_600;
 
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;
@@ -28,10 +26,10 @@ final class PageOptions {
 
     @Option(
             names = "--timeout",
-            paramLabel = "SECONDS",
-            defaultValue = "15",
-            description = "How long a page may take, up to 3600. Preset: 15.")
-    private int seconds;
+            paramLabel = "TIME",
+            defaultValue = "15s",
+            description = "How long a page may take: " + TimeLimit.FORM + ". Default: 15s.")
+    private String timeout;
 
     /**
      * All pages that are named.
@@ -39,15 +37,10 @@ final class PageOptions {
      * @throws ParameterException where one is no address
      */
     List<Page> all() {
-        if (seconds < 1 || seconds > LONGEST_SECONDS) {
-            throw new ParameterException(
-                    spec.commandLine(),
-                    "--timeout is from 1 to " + LONGEST_SECONDS + ", not " + seconds);
-        }
         List<Page> pages = new ArrayList<>();
         for (String url : urls) {
             try {
-                pages.add(new Page(Page.address(url), Duration.ofSeconds(seconds)));
+                pages.add(new Page(Page.address(url), TimeLimit.parse(timeout)));
             } catch (IllegalArgumentException e) {
                 throw new ParameterException(spec.commandLine(), e.getMessage(), e);
             }

@@ -138,8 +138,8 @@ class ServicesCommandTest {
                 "status --url localhost | a status page is HOST:PORT or a URL, such as",
                 "status --url ftp://localhost:1 | a status page is HOST:PORT or a URL",
                 "status --url local host:1 | Unmatched argument",
-                "status --url localhost:1 --timeout 0 | --timeout is from 1 to 3600, not 0",
-                "status --url localhost:1 --timeout x | Invalid value for option '--timeout'",
+                "status --url localhost:1 --timeout 0 | '0' is not a time limit",
+                "status --url localhost:1 --timeout x | 'x' is not a time limit",
                 "status --url localhost:1 -o xml | Invalid value for option '--output'",
                 "status --url localhost:1 --kind x | Unknown option",
                 "retry --url localhost:1 | (ID... | --all)",
@@ -237,7 +237,7 @@ class ServicesCommandTest {
         assertThat(err).contains("http://" + busy + "/: bank does not answer");
         try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String url = "http://localhost:" + silent.getLocalPort();
-            assertThat(execute("status", "--timeout", "1", "--url", url)).isEqualTo(1);
+            assertThat(execute("status", "--timeout", "1s", "--url", url)).isEqualTo(1);
             assertThat(err).contains(url + "/ did not answer within 1.0 s", "--timeout");
         }
     }
