@@ -1,6 +1,7 @@
 package io.saucr.services.http;
 
 import java.net.InetAddress;
+import java.util.Locale;
 import java.util.Set;
 
 /**
@@ -15,7 +16,8 @@ public record MeantHost(InetAddress bound, String name) {
     private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]");
 
     /**
-     * Whether that header names this host; another address than loopback has any name.
+     * Whether that header names this host; another address than loopback has any name. Names of
+     * hosts have no case.
      *
      * @param header Host, or null
      */
@@ -25,6 +27,6 @@ public record MeantHost(InetAddress bound, String name) {
         }
         int port = header.lastIndexOf(':');
         String given = port > header.indexOf(']') ? header.substring(0, port) : header;
-        return LOOPBACK.contains(given) || given.equals(name);
+        return LOOPBACK.contains(given.toLowerCase(Locale.ROOT)) || given.equalsIgnoreCase(name);
     }
 }

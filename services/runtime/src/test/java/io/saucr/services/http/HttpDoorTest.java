@@ -219,6 +219,8 @@ class HttpDoorTest {
                                 .statusCode())
                 .isEqualTo(415);
         assertThat(raw(bank, "POST /Open HTTP/1.1\r\nHost: evil.example\r\n")).contains(" 403 ");
+        // Names of hosts have no case: it gets as far as the missing type of its body.
+        assertThat(raw(bank, "POST /Open HTTP/1.1\r\nHost: LOCALHOST:8086\r\n")).contains(" 415 ");
         assertThat(
                         raw(
                                 bank,
