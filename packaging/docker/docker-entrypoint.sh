@@ -159,6 +159,17 @@ value_of() {
         <<<"$config" | tail -n 1
 }
 
+# Sets "config" to what the file says, as the server reads it: a key on each line, and the servers' lines,
+# which may stand in a file of their own. $1 is the script that starts the server.
+read_config() {
+    local said number
+    said="$(ZOOCFGDIR="$conf_dir" ZOOCFG=zoo.cfg "$1" print-config)" || exit 1
+    config="$(grep -v '^@' <<<"$said" | sed $'s/\t/=/')"
+    for number in $(sed -n $'s/^@members\t//p' <<<"$said"); do
+        grep -q "^server\.$number=" <<<"$config" || config="$config"$'\n'"server.$number="
+    done
+}
+
 server_ids() {
     sed -n -E 's/^[[:space:]]*server\.([0-9]+)[[:space:]]*[=:].*/\1/p' <<<"$config"
 }
@@ -225,14 +236,12 @@ config=''
 write_config=false
 if [ -e "$config_file" ]; then
     [ -r "$config_file" ] || fail "user $(id -u) cannot read $config_file"
-    config="$(cat -- "$config_file")"
     unused=''
     for variable in $(awk '{ print $1 }' <<<"$settings") ZOO_SERVERS ZOO_CFG_EXTRA; do
         [ -z "${!variable:-}" ] || unused="$unused $variable"
     done
-    dynamic="$(value_of dynamicConfigFile)"
-    [ -z "$dynamic" ] || [ ! -r "$dynamic" ] || config="$config"$'\n'"$(cat -- "$dynamic")"
     [ -z "$unused" ] || printf 'docker-entrypoint: %s is kept as it is; not used:%s\n' "$config_file" "$unused" >&2
+    read_config "$1"
 else
     describe
     write_config=true

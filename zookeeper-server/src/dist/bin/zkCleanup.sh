@@ -11,8 +11,9 @@ done
 ZOOBINDIR="$(cd -- "$(dirname -- "$script")" && pwd -P)"
 . "$ZOOBINDIR/zkEnv.sh"
 require_config_file
-data_dir="$(value_of dataDir "$ZOOCFG")"
-log_dir="$(value_of dataLogDir "$ZOOCFG")"
+read_config
+data_dir="$(value_of dataDir)"
+log_dir="$(value_of dataLogDir)"
 # shellcheck disable=SC2086 # the flag variables are lists of words
 exec "$JAVA" -cp "$CLASSPATH" $JVMFLAGS org.apache.zookeeper.server.PurgeTxnLog \
     "${log_dir:-$data_dir}" "$data_dir" "$@"

@@ -46,17 +46,6 @@ require_config_file() {
     fi
 }
 
-# Value of a key of a configuration file: the last one given, as Java's Properties reads it; a line
-# that ends with a backslash goes on in the next one.
-value_of() {
-    [ -f "$2" ] || return 0
-    local escaped="${1//./\\.}"
-    sed -n -E -e '/^[[:space:]]*[#!]/d' -e ':join' \
-        -e '$!{ /(^|[^\\])(\\\\)*\\\r?$/ { N; s/\\\r?\n[[:space:]]*//; b join; }; }' \
-        -e "s/^[[:space:]]*${escaped}([[:space:]]*[=:][[:space:]]*|[[:space:]]+)(.*[^[:space:]])[[:space:]]*$/\2/p" \
-        "$2" | tail -n 1 | tr -d '\r'
-}
-
 ZOO_LOG_DIR="${ZOO_LOG_DIR:-$ZOOKEEPER_PREFIX/logs}"
 
 if [ -n "${JAVA_HOME:-}" ]; then
@@ -80,6 +69,55 @@ CLASSPATH="$ZOOCFGDIR${CLASSPATH:+:$CLASSPATH}:$ZOOKEEPER_PREFIX/lib/*"
 SERVER_JVMFLAGS="-Xmx${ZK_SERVER_HEAP:-1000}m -XX:PerfDataSamplingInterval=1000 ${SERVER_JVMFLAGS:-}"
 CLIENT_JVMFLAGS="-Xmx${ZK_CLIENT_HEAP:-256}m ${CLIENT_JVMFLAGS:-}"
 JVMFLAGS="${JVMFLAGS:-}"
+
+# What "java -version" says, asked for once.
+java_said=""
+ask_java() {
+    [ -n "$java_said" ] || java_said="$("$JAVA" -version 2>&1 | grep -v -E '^(NOTE: )?Picked up ')"
+}
+
+require_java_17() {
+    local version
+    ask_java
+    version="$(printf '%s\n' "$java_said" | sed -n -E 's/.*version "([0-9]+)[."-].*/\1/p' | head -n 1)"
+    if [ -n "$version" ] && [ "$version" -lt 17 ]; then
+        echo "Error: $JAVA is version $version; the server needs Java 17 or newer. Set JAVA_HOME." >&2
+        exit 1
+    fi
+}
+
+# Prints what the configuration file $1 says: one key a line, its value behind a tab, and behind them names
+# that begin with "@", for what the keys mean. The server and the tools read the file with the same class.
+describe_config() {
+    (
+        set +f
+        "$JAVA" -Xmx32m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -Xshare:auto \
+            -cp "$(printf '%s:' "$ZOOKEEPER_PREFIX"/lib/saucr-core-*.jar)" io.saucr.core.config.ZooCfgCommand "$1"
+    )
+}
+
+# Reads $ZOOCFG, if it is there, for value_of; ends the script if it cannot be read.
+config_said=""
+read_config() {
+    [ -f "$ZOOCFG" ] || return 0
+    if ! config_said="$(describe_config "$ZOOCFG")"; then
+        require_java_17
+        exit 1
+    fi
+}
+
+# The value of a key of $ZOOCFG, or of a name that begins with "@"; nothing if there is none.
+value_of() {
+    local line
+    while IFS= read -r line; do
+        case "$line" in
+            "$1"$'\t'*)
+                printf '%s\n' "${line#*$'\t'}"
+                return
+                ;;
+        esac
+    done <<<"$config_said"
+}
 
 # The flag variables are lists of words, none of them a file pattern.
 set -f

@@ -71,7 +71,7 @@ done
 . "$ZOOBINDIR/zkThisServer.sh"
 
 require_config_file
-log_dir="$(value_of dataLogDir "$ZOOCFG")"
+log_dir="$(value_of dataLogDir)"
 if [ -z "$data_dir" ]; then
     echo "Error: $ZOOCFG has no dataDir." >&2
     exit 1

@@ -15,11 +15,12 @@ Usage: $(basename -- "$0") [--config DIR] COMMAND [CONFIG-FILE]
   stop              end the server and wait until it has ended
   restart           stop, then start
   status            ask the server for its role, and the ensemble's mode; 0 if it serves, 1 if not
-  await [SECONDS]   wait until the server serves; for ever if no time is given
+  await [SECONDS]   wait until the server serves; 1 at once if it does not run, or when the time is over
   flush [REASON]    force everything to disk now
   pin [REASON]      stay in slow mode until "unpin" or a restart, and flush
   unpin [REASON]    leave the mode to the leader again
   print-cmd         show the command line that "start" would run
+  print-config      show the keys of the file as the server reads them, and behind "@" what they mean
   version           show the version
   class-archive     make lib/server.jsa, once; with it a server starts in less time
 CONFIG-FILE is a name in the configuration folder or a path; zoo.cfg if absent. The commands with
@@ -44,6 +45,12 @@ config_at=$((verb_at + 1))
 case "${!verb_at:-}" in
     await | flush | pin | unpin) ;;
     *) [ -n "${!config_at:-}" ] && ZOOCFG="${!config_at}" ;;
+esac
+case "${!verb_at:-}" in
+    start | start-foreground | stop | restart | status | await | flush | pin | unpin | print-config)
+        reads_config=true
+        ;;
+    *) reads_config=false ;;
 esac
 
 . "$ZOOBINDIR/zkEnv.sh"
@@ -76,12 +83,6 @@ jmx_flags() {
         fi
     fi
     echo "$flags"
-}
-
-# What "java -version" says, asked for once.
-java_said=""
-ask_java() {
-    [ -n "$java_said" ] || java_said="$("$JAVA" -version 2>&1 | grep -v -E '^(NOTE: )?Picked up ')"
 }
 
 # The jars of this distribution in an order that does not depend on the file system.
@@ -152,16 +153,6 @@ build_command_line() {
     )
 }
 
-require_java_17() {
-    local version
-    ask_java
-    version="$(printf '%s\n' "$java_said" | sed -n -E 's/.*version "([0-9]+)[."-].*/\1/p' | head -n 1)"
-    if [ -n "$version" ] && [ "$version" -lt 17 ]; then
-        say "Error: $JAVA is version $version; the server needs Java 17 or newer. Set JAVA_HOME."
-        exit 1
-    fi
-}
-
 require_config() {
     require_config_file
     say "Using config: $ZOOCFG"
@@ -223,11 +214,11 @@ listens_on() {
     done
 }
 
-# What the server says to "srvr" on its plain port; nothing if it does not answer within two seconds.
-ask_srvr() {
+# What the server at the plain port $port says to the word $1; nothing if it does not answer within two seconds.
+ask_word() {
     (
-        exec 3<>"/dev/tcp/$host/$plain_port" || exit
-        printf srvr >&3
+        exec 3<>"/dev/tcp/$host/$port" || exit
+        printf %s "$1" >&3
         while IFS= read -r -t 2 line <&3 || [ -n "$line" ]; do
             printf '%s\n' "$line"
         done
@@ -243,7 +234,7 @@ look_at_start() {
         return
     fi
     local answer
-    answer="$(ask_srvr)"
+    answer="$(ask_word srvr)"
     case "$answer" in
         *Mode:*) state=". $(printf '%s\n' "$answer" | grep '^Mode: ')" ;;
         'This ZooKeeper instance is not'*)
@@ -297,11 +288,11 @@ start_failed() {
         *'Address already in use'*)
             case "$reason" in
                 *AdminServer*)
-                    ports=("$(value_of admin.serverPort "$ZOOCFG")")
+                    ports=("$(value_of admin.serverPort)")
                     ports=("${ports[0]:-8080}")
                     ;;
                 *MetricsProvider*)
-                    ports=("$(value_of metricsProvider.httpPort "$ZOOCFG")" "$(value_of metricsProvider.httpsPort "$ZOOCFG")")
+                    ports=("$(value_of metricsProvider.httpPort)" "$(value_of metricsProvider.httpsPort)")
                     ;;
                 *'agent : '*) ports=("${JMXPORT:-}") ;;
             esac
@@ -476,24 +467,99 @@ stop_server() {
 require_client_address() {
     find_client_address
     if [ -z "$port" ]; then
+        local problem
+        problem="$(value_of @problem)"
+        if [ -n "$problem" ]; then
+            say "Error: $problem."
+            exit 1
+        fi
         say "Error: no client port in $ZOOCFG (clientPort, secureClientPort or ';port' in the line server.N)."
         exit 1
     fi
 }
 
-# Sets answer and mode to what the server at host and port says.
+# Sets answer and mode to what the server at host and port says. Where that takes a JVM, and it fails, "failure"
+# has its last words.
 ask_for_mode() {
-    # shellcheck disable=SC2086 # the flag variables are lists of words
-    answer="$("$JAVA" -Dsaucr.log.level=ERROR -cp "$CLASSPATH" $CLIENT_JVMFLAGS $JVMFLAGS \
-        org.apache.zookeeper.client.FourLetterWordMain "$host" "$port" srvr "$tls" 2>/dev/null)"
+    failure=""
+    if [ "$tls" = false ]; then
+        answer="$(ask_word srvr)"
+    else
+        # shellcheck disable=SC2086 # the flag variables are lists of words
+        answer="$("$JAVA" -Dsaucr.log.level=ERROR -cp "$CLASSPATH" $CLIENT_JVMFLAGS $JVMFLAGS \
+            org.apache.zookeeper.client.FourLetterWordMain "$host" "$port" srvr "$tls" 2>&1)"
+        case "$answer" in
+            *'Zookeeper version:'* | 'This ZooKeeper instance is not'* | *'not executed'*) ;;
+            *)
+                failure="$(printf '%s\n' "$answer" | grep -v -E '^(NOTE: )?Picked up |^[[:space:]]*at |^$' | head -n 1)"
+                answer=""
+                ;;
+        esac
+    fi
     mode="$(printf '%s\n' "$answer" | grep '^Mode: ')"
+}
+
+# A value of mntr, of the answer $1.
+mntr_value() {
+    printf '%s\n' "$1" | sed -n "s/^$2\t//p" | head -n 1
+}
+
+# What keeps a server from serving, from its answer to srvr.
+why_not_serving() {
+    case "$answer" in
+        'This ZooKeeper instance is not'*) ;;
+        *)
+            echo "it listens on port $port, but does not answer${failure:+: $failure}"
+            return
+            ;;
+    esac
+    local said="" needed missing
+    [ "$tls" = true ] || said="$(ask_word mntr)"
+    if [ "$(mntr_value "$said" zk_saucr_recovery_state)" = 1 ]; then
+        needed="$(mntr_value "$said" zk_saucr_recovery_needed)"
+        missing="$(mntr_value "$said" zk_saucr_recovery_missing)"
+        if [ "${needed:-0}" = 0 ]; then
+            echo "it recovers, at $(mntr_value "$said" zk_saucr_recovery_last_logged) of" \
+                "$(mntr_value "$said" zk_saucr_recovery_through)"
+        else
+            echo "it recovers, and needs answers of $needed more servers; no answer from $missing"
+        fi
+    elif in_ensemble; then
+        echo "it waits for a leader: enough of the servers $(value_of @members) must run and reach each other"
+    else
+        echo "it reads its data"
+    fi
+}
+
+# Fails unless the server's process runs. systemd sets MAINPID; the pid file may not be there yet then.
+require_process() {
+    local pid
+    if [ -n "${MAINPID:-}" ]; then
+        is_alive "$MAINPID" || {
+            say "Error: the server's process $MAINPID has ended."
+            exit 1
+        }
+        running="$MAINPID"
+        return
+    fi
+    require_pid_file
+    if pid="$(running_pid)"; then
+        running="$pid"
+    elif [ -n "$running" ]; then
+        say "Error: the server's process $running has ended; its log says why ($ZOO_LOG_DIR)."
+        exit 1
+    else
+        say "Error: no server runs here: nothing listens on port $port of $host, and $ZOOPIDFILE names no process" \
+            "of this server. \"$(basename -- "$0") start\" starts it."
+        exit 1
+    fi
 }
 
 # A recovering server waits for others as long as it takes, so this does, too.
 await_serving() {
     [ -z "$1" ] || require_seconds "SECONDS of await" "$1"
     require_config
-    local host port tls answer mode limit="$1"
+    local host port tls answer failure mode limit="$1" reason running="" next_word=$((SECONDS + 10))
     require_client_address
     while true; do
         if is_open "$host" "$port"; then
@@ -502,15 +568,30 @@ await_serving() {
                 echo "$mode"
                 exit 0
             fi
-        fi
-        # Set by systemd, which would wait for this program although the server has ended.
-        if [ -n "${MAINPID:-}" ] && ! kill -0 "$MAINPID" 2>/dev/null; then
-            say "Error: the server's process $MAINPID has ended."
-            exit 1
+            case "$answer" in
+                *'not executed'*)
+                    say "Error: whether the server serves is not known: srvr is not in its 4lw.commands.whitelist."
+                    exit 1
+                    ;;
+            esac
+            reason="$(why_not_serving)"
+            # It may be one that these scripts have not started.
+            if [ -n "${MAINPID:-}" ]; then
+                require_process
+            else
+                running="$(running_pid)"
+            fi
+        else
+            require_process
+            reason="process $running does not listen on port $port of $host yet"
         fi
         if [ -n "$limit" ] && [ "$SECONDS" -ge "$limit" ]; then
-            say "Error: the server does not serve after $limit s."
+            say "Error: the server does not serve after $limit s: $reason."
             exit 1
+        fi
+        if [ "$SECONDS" -ge "$next_word" ]; then
+            say "Waiting for the server: $reason."
+            next_word=$((SECONDS + 10))
         fi
         sleep 0.5
     done
@@ -531,23 +612,31 @@ order() {
 
 status() {
     require_config
-    local host port tls answer mode
+    local host port tls answer failure mode
     require_client_address
     echo "Client port found: $port. Client address: $host. Client SSL: $tls."
     ask_for_mode
     if [ -n "$mode" ]; then
         echo "$mode"
-        if [ "$(value_of saucr.enabled "$ZOOCFG")" = true ]; then
-            echo "SAUCR mode: $(ZOOCFGDIR="$ZOOCFGDIR" "$ZOOBINDIR/saucr" mode --brief --config "$ZOOCFG")"
+        if [ "$(value_of saucr.enabled)" = true ]; then
+            # Exit code 1 is an answer: the mode is unknown, and the tool says why on the other output.
+            local saucr_mode code
+            saucr_mode="$(ZOOCFGDIR="$ZOOCFGDIR" "$ZOOBINDIR/saucr" mode --brief --config "$ZOOCFG")"
+            code=$?
+            if [ "$code" -gt 1 ] || [ -z "$saucr_mode" ]; then
+                say "Error: the server serves, but its mode is not known: bin/saucr failed with exit code $code."
+                exit 1
+            fi
+            echo "SAUCR mode: $saucr_mode"
         fi
         exit 0
     fi
     if printf '%s\n' "$answer" | grep -q '^This ZooKeeper instance is not'; then
-        say "Error: the server answers, but does not serve at present."
+        say "Error: the server answers, but does not serve at present: $(why_not_serving)."
     elif local pid && pid="$(running_pid)"; then
-        say "Error contacting the server. Process $pid runs, but does not answer."
+        say "Error contacting the server. Process $pid runs, but does not answer${failure:+: $failure}."
     else
-        say "Error contacting the server. It is probably not running."
+        say "Error contacting the server. It is probably not running${failure:+: $failure}."
     fi
     exit 1
 }
@@ -635,6 +724,10 @@ case "$verb" in
         build_command_line ROLLINGFILE
         printf '%q ' "${command_line[@]}"
         printf '> %q 2>&1 < /dev/null\n' "$ZOO_LOG_DIR/${ZOO_LOG_FILE%.log}.out"
+        ;;
+    print-config)
+        require_config_file
+        printf '%s\n' "$config_said"
         ;;
     version) print_version ;;
     class-archive) make_class_archive ;;

@@ -33,7 +33,7 @@ is_this_server() {
     done 2>/dev/null <"/proc/$1/cmdline"
     [ "$started" = true ] || return 1
     # The last word is the server's file.
-    [ ! -r "$file" ] || [ "$(value_of dataDir "$file")" -ef "$data_dir" ]
+    [ ! -r "$file" ] || [ "$(describe_config "$file" 2>/dev/null | sed -n 's/^dataDir\t//p')" -ef "$data_dir" ]
 }
 
 named_pid() {
@@ -77,22 +77,9 @@ name_port_owners() {
     done
 }
 
-# The line server.N of this server, in the dynamic configuration or in the file itself.
-own_server_line() {
-    local id line dynamic
-    id="$(head -n 1 "$data_dir/myid" 2>/dev/null | tr -cd '0-9')"
-    [ -n "$id" ] || return 0
-    dynamic="$(value_of dynamicConfigFile "$ZOOCFG")"
-    line="$(value_of "server.$id" "$dynamic")"
-    echo "${line:-$(value_of "server.$id" "$ZOOCFG")}"
-}
-
 # True if this server is one of an ensemble, as ZooKeeper sees it.
 in_ensemble() {
-    local servers
-    servers="$(cat -- "$ZOOCFG" "$(value_of dynamicConfigFile "$ZOOCFG")" 2>/dev/null |
-        grep -cE '^[[:space:]]*server\.[0-9]+[[:space:]]*[=: ]')"
-    [ "$servers" -gt 1 ] || { [ "$servers" -eq 1 ] && [ "$(value_of standaloneEnabled "$ZOOCFG")" = false ]; }
+    [ "$(value_of @ensemble)" = true ]
 }
 
 # True for a number that a server can listen on; ZooKeeper takes 0 for "none".
@@ -104,45 +91,13 @@ is_port() {
 }
 
 # Sets the array "ports" to those on which a server that has started listens: for clients, plain and
-# TLS, and in an ensemble for elections. The port for followers is a leader's alone. Sets "plain_port"
-# to the one that can be asked; empty if there is none.
+# TLS, and in an ensemble for elections. Sets "plain_port" to the one that can be asked; empty if there is
+# none.
 find_ports() {
-    local found=("$port" "$(value_of secureClientPort "$ZOOCFG")") address line each
-    if in_ensemble; then
-        line="$(own_server_line)"
-        for address in $(printf '%s' "${line%%;*}" | tr '|' ' '); do
-            # HOST:PORT:ELECTION-PORT, and perhaps participant or observer.
-            case "${address##*:}" in
-                *[!0-9]*) address="${address%:*}" ;;
-            esac
-            found+=("${address##*:}")
-        done
-    fi
-    ports=()
-    for each in "${found[@]}"; do
-        case " ${ports[*]} " in
-            *" $each "*) ;;
-            *) is_port "$each" && ports+=("$each") ;;
-        esac
-    done
+    # shellcheck disable=SC2207 # numbers
+    ports=($(value_of @ports))
     plain_port=""
-    [ "$tls" = false ] && is_port "$port" && plain_port="$port"
-}
-
-# Splits [HOST:]PORT, with an IPv6 host in brackets, into the variables host and port.
-split_address() {
-    case "$1" in
-        *:*)
-            host="${1%:*}"
-            host="${host#[}"
-            host="${host%]}"
-            port="${1##*:}"
-            ;;
-        *)
-            host=""
-            port="$1"
-            ;;
-    esac
+    [ "$tls" = true ] || plain_port="$port"
 }
 
 # True when something accepts connections there.
@@ -150,27 +105,12 @@ is_open() {
     (exec 3<>"/dev/tcp/$1/$2") 2>/dev/null
 }
 
-# Sets host, port and tls from the configuration: clientPort, the client part of this server's own
-# line (";[host:]port", in the file or in the dynamic one), or secureClientPort.
+# Sets host, port and tls: where clients reach this server. The port is empty if there is none.
 find_client_address() {
-    host="$(value_of clientPortAddress "$ZOOCFG")"
-    port="$(value_of clientPort "$ZOOCFG")"
-    tls=false
-    local line
-    if [ -z "$port" ]; then
-        line="$(own_server_line)"
-        case "$line" in
-            *\;*) split_address "${line##*;}" ;;
-        esac
-    fi
-    if [ -z "$port" ]; then
-        port="$(value_of secureClientPort "$ZOOCFG")"
-        host="$(value_of secureClientPortAddress "$ZOOCFG")"
-        [ -n "$port" ] && tls=true
-    fi
-    case "$host" in
-        '' | 0.0.0.0 | :: | 0:0:0:0:0:0:0:0 | '*') host=localhost ;;
-    esac
+    host="$(value_of @client.host)"
+    port="$(value_of @client.port)"
+    tls="$(value_of @client.tls)"
+    tls="${tls:-false}"
 }
 
 # Absolute, as processes with other working folders are asked for it.
@@ -178,5 +118,6 @@ case "$ZOOCFG" in
     /*) ;;
     *) ZOOCFG="$PWD/$ZOOCFG" ;;
 esac
-data_dir="$(value_of dataDir "$ZOOCFG")"
+[ "${reads_config:-true}" = false ] || read_config
+data_dir="$(value_of dataDir)"
 ZOOPIDFILE="${ZOOPIDFILE:-${data_dir:-.}/zookeeper_server.pid}"

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -250,8 +251,15 @@ class EntryPointIT {
                 .contains("zoo.cfg is kept as it is; not used: ZOO_TICK_TIME")
                 .contains("SAUCR_IDLE_FLUSH");
         assertThat(entry.conf().resolve("zoo.cfg")).hasContent(config);
+        // From here on with Java: the server's own reader reads the file.
+        entry.set("JAVA_HOME", System.getProperty("java.home"));
         Files.writeString(entry.conf().resolve("zoo.cfg"), "server.1=a:1:2;3\n");
         refused(entry, "has no dataDir");
+        Files.writeString(
+                entry.conf().resolve("zoo.cfg"),
+                "# f\u00fcr uns\n dataDir : \\\n  " + entry.data() + "\nserver.7 = a:1:2;3\n",
+                StandardCharsets.ISO_8859_1);
+        refused(entry, "there is no server.3", "known are: 7");
     }
 
     // ---- Servers ----

@@ -239,6 +239,115 @@ class ServerScriptsIT {
         assertThat(server("status").output()).contains("Client port found: " + clientPort);
     }
 
+    /** Brackets around an address, a byte that is no UTF-8: the server takes both. */
+    @Test
+    void theFileIsReadAsTheServerReadsIt() throws Exception {
+        int admin = Scripts.freePort();
+        Files.write(
+                conf().resolve("zoo.cfg"),
+                List.of(
+                        "# f\u00fcr uns",
+                        "tickTime=500",
+                        "dataDir=" + folder.resolve("data"),
+                        "clientPort=" + clientPort,
+                        "clientPortAddress=[::1]",
+                        "admin.serverPort=" + admin,
+                        "admin.serverAddress=[::1]"),
+                StandardCharsets.ISO_8859_1);
+        Scripts.Result start = server("start");
+        assertThat(start.exitCode()).as(start.output()).isZero();
+        Scripts.Result awaited = server("await", "30");
+        assertThat(awaited.exitCode()).as(awaited.output()).isZero();
+        Scripts.Result status = server("status");
+        assertThat(status.exitCode()).as(status.output()).isZero();
+        assertThat(status.output())
+                .contains("Client port found: " + clientPort + ". Client address: ::1.")
+                .contains("Mode: standalone");
+        String file = conf().resolve("zoo.cfg").toString();
+        Scripts.Result tool =
+                Scripts.run(
+                        new ProcessBuilder(
+                                home.resolve("bin/saucr").toString(),
+                                "endpoint",
+                                "status",
+                                "--config",
+                                file),
+                        Scripts.LIMIT);
+        assertThat(tool.exitCode()).as(tool.output()).isZero();
+        assertThat(tool.output()).contains("[::1]:" + clientPort + " ").doesNotContain("[[");
+        assertThat(server("stop").output()).contains("STOPPED");
+    }
+
+    /** A server of an ensemble whose mode the tool refuses to ask for, as its file is by now. */
+    @Test
+    void aFailedPartOfStatusIsAFailedStatus() throws Exception {
+        assertThat(server("start").exitCode()).isZero();
+        awaitServing();
+        scripts.writeConfig(
+                "zoo.cfg",
+                "clientPort=" + clientPort,
+                "saucr.enabled=true",
+                "admin.enableServer=true",
+                "admin.serverPort=none");
+        Scripts.Result status = server("status");
+        assertThat(status.exitCode()).as(status.output()).isEqualTo(1);
+        assertThat(status.output())
+                .contains("Mode: standalone")
+                .contains("'none' is not a port")
+                .contains("its mode is not known: bin/saucr failed with exit code 2")
+                .doesNotContain("SAUCR mode:");
+    }
+
+    @Test
+    void awaitFailsAtOnceWhereNoServerRuns() throws Exception {
+        Scripts.Result nobody = server("await");
+        assertThat(nobody.exitCode()).isEqualTo(1);
+        assertThat(nobody.output())
+                .contains("no server runs here", "port " + clientPort, pidFile().toString());
+        Files.createDirectories(pidFile().getParent());
+        Files.writeString(pidFile(), "999999999\n");
+        assertThat(server("await").output()).contains("no server runs here");
+        scripts.set("MAINPID", "999999999");
+        assertThat(server("await").output()).contains("process 999999999 has ended");
+    }
+
+    /** One of three: it runs, and waits for the others. Then it is killed. */
+    @Test
+    void awaitSaysWhatItWaitsForAndEndsWithTheServer() throws Exception {
+        Files.createDirectories(folder.resolve("data"));
+        Files.writeString(folder.resolve("data/myid"), "1\n");
+        scripts.writeConfig(
+                "zoo.cfg",
+                "clientPort=" + clientPort,
+                "initLimit=10",
+                "syncLimit=5",
+                "server.1=127.0.0.1:" + Scripts.freePort() + ":" + Scripts.freePort(),
+                "server.2=127.0.0.1:1:2",
+                "server.3=127.0.0.1:3:4");
+        Scripts.Result start = server("start");
+        assertThat(start.output()).contains("waiting for a quorum");
+        assertThat(server("await", "0").output())
+                .contains("does not serve after 0 s: it waits for a leader")
+                .contains("servers 1 2 3");
+        Path output = folder.resolve("await.txt");
+        Process awaiting = scripts.start(output, List.of(), "zkServer.sh", "await");
+        try {
+            await().atMost(Scripts.LIMIT)
+                    .until(
+                            () ->
+                                    Files.readString(output)
+                                            .contains("Waiting for the server: it waits for a"));
+            long pid = Long.parseLong(Files.readString(pidFile()).trim());
+            ProcessHandle.of(pid).orElseThrow().destroyForcibly();
+            Scripts.Result ended = Scripts.await(awaiting, output, Scripts.LIMIT);
+            assertThat(ended.exitCode()).isEqualTo(1);
+            assertThat(ended.output())
+                    .containsPattern("process \\d+ has ended|no server runs here");
+        } finally {
+            awaiting.destroyForcibly();
+        }
+    }
+
     @Test
     void aMissingDataFolderIsAnErrorIfItMustNotBeCreated() throws Exception {
         scripts.set("ZOO_DATADIR_AUTOCREATE_DISABLE", "1");
