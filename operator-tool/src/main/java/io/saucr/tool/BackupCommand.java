@@ -19,9 +19,11 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "backup",
         description = {
-            "Makes a folder with all that a new ensemble needs: a snapshot of the first endpoint that",
-            "gives one, and, if clients wrote meanwhile, the log that makes it the state of one moment.",
-            "It has every write that was acknowledged before the command began. The folder appears when it",
+            "Makes a folder with all that a new ensemble needs.",
+            "It has a snapshot of the first endpoint that gives one, and, if clients wrote"
+                    + " meanwhile, the log that makes it the state of one moment.",
+            "It has every write that was acknowledged before the command began. The folder appears"
+                    + " when it",
             "is whole, read again and on the disk; what is there already is not replaced.",
             "'snapshot restore' puts it into the folders of new servers."
         })

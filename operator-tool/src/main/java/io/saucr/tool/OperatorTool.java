@@ -58,7 +58,11 @@ public final class OperatorTool implements Runnable {
     private boolean help;
 
     @SuppressWarnings("UnusedVariable") // picocli acts on it
-    @Option(names = "--version", versionHelp = true, description = "Shows the version.")
+    @Option(
+            names = {"-V", "--version"},
+            scope = ScopeType.INHERIT,
+            versionHelp = true,
+            description = "Shows the version.")
     private boolean version;
 
     /** Of the jar, as the build gave it. */
@@ -105,12 +109,19 @@ public final class OperatorTool implements Runnable {
 
     static CommandLine commandLine() {
         OperatorTool tool = new OperatorTool();
-        return new CommandLine(tool)
-                .setCaseInsensitiveEnumValuesAllowed(true)
+        CommandLine line = new CommandLine(tool);
+        line.getSubcommands().values().forEach(OperatorTool::tellVersion);
+        return line.setCaseInsensitiveEnumValuesAllowed(true)
                 .setUsageHelpAutoWidth(true)
                 .setParameterExceptionHandler(OperatorTool::wrongUsage)
                 .setExecutionExceptionHandler(
                         (failure, command, parsed) -> tool.failed(failure, command));
+    }
+
+    /** The option is inherited, who answers it is not. */
+    private static void tellVersion(CommandLine command) {
+        command.getCommandSpec().versionProvider(new Version());
+        command.getSubcommands().values().forEach(OperatorTool::tellVersion);
     }
 
     private int failed(Exception failure, CommandLine command) {

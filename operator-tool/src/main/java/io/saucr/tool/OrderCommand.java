@@ -37,9 +37,11 @@ abstract class OrderCommand implements Callable<Integer> {
     @Command(
             name = "slow",
             description = {
-                "Pins slow mode on each endpoint, and flushes: until 'fast' or the end of its process it",
-                "forces every write before it acknowledges it. On a leader that makes the ensemble slow;",
-                "on a follower it is about that server alone. To keep the ensemble slow whoever leads,",
+                "Pins slow mode on each endpoint, and flushes.",
+                "Until 'fast' or the end of its process it syncs every write to its disk before it",
+                "acknowledges it. On a leader that makes the ensemble slow;",
+                "on a follower it is about that server alone. To keep the ensemble slow whoever"
+                        + " leads,",
                 "name every server. Exits with 1 if one did not do it."
             })
     static final class Slow extends OrderCommand {
@@ -52,8 +54,9 @@ abstract class OrderCommand implements Callable<Integer> {
     @Command(
             name = "fast",
             description = {
-                "Takes the pin to slow mode from each endpoint: the mode is the leader's choice again,",
-                "fast as soon as more than a bare majority answers promptly.",
+                "Takes the pin to slow mode from each endpoint.",
+                "The mode is the leader's choice again, fast as soon as more than a bare majority"
+                        + " answers promptly.",
                 "Exits with 1 if one did not do it."
             })
     static final class Fast extends OrderCommand {

@@ -53,8 +53,9 @@ abstract class ReplicationCommand implements Callable<Integer> {
     @Command(
             name = "mode",
             description = {
-                "Prints the mode of the ensemble, which is the leader's: fast, slow, off or unknown;",
-                "below it each server. Exits with 1 if the mode is unknown."
+                "Prints the mode of the ensemble: fast, slow, off or unknown.",
+                "It is the leader's; below it stands each server. Exits with 1 if the mode is"
+                        + " unknown."
             })
     static final class ModeCommand extends ReplicationCommand {
         @Option(names = "--brief", description = "Prints the mode alone.")
@@ -78,7 +79,7 @@ abstract class ReplicationCommand implements Callable<Integer> {
                 return;
             }
             ensemble.leader()
-                    .map(leader -> lastSwitch(leader.json()))
+                    .map(ModeCommand::because)
                     .filter(reason -> !reason.isEmpty())
                     .ifPresent(reason -> output.out().println("because: " + reason));
             List<List<String>> rows = new ArrayList<>();
@@ -109,16 +110,24 @@ abstract class ReplicationCommand implements Callable<Integer> {
                     : silence;
         }
 
-        private static String lastSwitch(JsonNode leader) {
-            JsonNode switches = leader.path("lastSwitches");
-            return switches.path(switches.size() - 1).path("reason").asText("");
+        /** A pin outlasts what made the leader switch before, and what would make it switch now. */
+        private static String because(SaucrState leader) {
+            if (leader.pin().isPresent()) {
+                return leader.pin().get();
+            }
+            JsonNode switches = leader.json().path("lastSwitches");
+            JsonNode last = switches.path(switches.size() - 1);
+            // A term begins in slow mode without a switch; what came before is no reason for it.
+            return last.path("what").asText("").equals(leader.mode())
+                    ? last.path("reason").asText("")
+                    : "";
         }
 
         @Override
         JsonNode json(Ensemble ensemble) {
             ObjectNode json = JsonNodeFactory.instance.objectNode();
             json.put("mode", ensemble.mode());
-            ensemble.leader().ifPresent(leader -> json.put("because", lastSwitch(leader.json())));
+            ensemble.leader().ifPresent(leader -> json.put("because", because(leader)));
             ArrayNode servers = json.putArray("servers");
             ensemble.servers().forEach(server -> servers.add(server.json()));
             return json;
@@ -134,8 +143,9 @@ abstract class ReplicationCommand implements Callable<Integer> {
     @Command(
             name = "view",
             description = {
-                "Prints whose acknowledgements from memory count (docs/operate/recovery.md, Views), as each",
-                "server has it on its disk, and how the leader sees the others.",
+                "Prints whose acknowledgements from memory count, and how the leader sees the"
+                        + " others.",
+                "The first is what each server has on its disk (docs/operate/recovery.md, Views).",
                 "Exits with 1 if a server did not tell."
             })
     static final class ViewCommand extends ReplicationCommand {
@@ -220,8 +230,8 @@ abstract class ReplicationCommand implements Callable<Integer> {
     @Command(
             name = "recovery",
             description = {
-                "Prints of each server whether it recovers, how far it is, and whom it waits for",
-                "(docs/operate/recovery.md). Exits with 1 if one recovers, or did not tell."
+                "Prints of each server whether it recovers, how far it is, and whom it waits for.",
+                "See docs/operate/recovery.md. Exits with 1 if one recovers, or did not tell."
             })
     static final class RecoveryCommand extends ReplicationCommand {
         @Override

@@ -41,8 +41,9 @@ final class SnapshotCommand implements Runnable {
     @Command(
             name = "save",
             description = {
-                "Saves a snapshot of the first endpoint that gives one. It has every write that was",
-                "acknowledged before the command began. The file appears when it is whole, read again",
+                "Saves a snapshot of the first endpoint that gives one.",
+                "It has every write that was acknowledged before the command began. The file"
+                        + " appears when it is whole, read again",
                 "and on the disk; a file that is there already is not replaced.",
                 "While clients write, the snapshot may show some later writes in part (kind fuzzy):",
                 "'backup' then adds the log that completes it."
@@ -110,10 +111,13 @@ final class SnapshotCommand implements Runnable {
     @Command(
             name = "status",
             description = {
-                "Reads a snapshot file, or a folder that 'backup' made, from end to end: zxid, digest,",
-                "nodes, bytes. Needs no server. Exits with 1 if it is torn, damaged, or none.",
-                "kind: exact is the tree after that zxid; fuzzy shows some writes in part, since clients",
-                "wrote while it was taken; unknown has no digest that tells. complete: whether a backup is",
+                "Reads a snapshot file, or a folder that 'backup' made, from end to end.",
+                "Prints zxid, digest, nodes and bytes. Needs no server. Exits with 1 if it is torn,"
+                        + " damaged, or none.",
+                "kind: exact is the tree after that zxid; fuzzy shows some writes in part, since"
+                        + " clients",
+                "wrote while it was taken; unknown has no digest that tells. complete: whether a"
+                        + " backup is",
                 "the state of one moment, with its log if it has one."
             })
     static final class Status implements Callable<Integer> {
@@ -141,8 +145,8 @@ final class SnapshotCommand implements Runnable {
     @Command(
             name = "restore",
             description = {
-                "Puts a snapshot, or a backup, into the folders of a server that does not run and has no",
-                "data. Do it with the same file on every server of the ensemble before the first of them",
+                "Puts a snapshot, or a backup, into the folders of a stopped server without data.",
+                "Do it with the same file on every server of the ensemble before the first of them",
                 "starts: a server that has other data, or none, would be another history.",
                 "With --running it replaces what servers of Apache's have in memory, as their command",
                 "/commands/restore does; servers with SAUCR on are refused, for their log would win at the",

@@ -2,13 +2,46 @@ package io.saucr.tool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class EnsembleTest {
+    private static final String OLD_SILENCE = "server 3 is silent";
+
+    private static JsonNode because(String mode, String pin) throws Exception {
+        JsonNode leader =
+                new ObjectMapper()
+                        .readTree(
+                                """
+{"role": "leading", "mode": "%s", "pinnedSlow": %s, "lastSwitches": [
+ {"what": "slow", "reason": "an older one"},
+ {"what": "slow", "reason": "%s"}]}\
+"""
+                                        .formatted(mode, pin, OLD_SILENCE));
+        return new ReplicationCommand.ModeCommand()
+                .json(new Ensemble(List.of(), Optional.of(new SaucrState(leader)), Map.of()))
+                .path("because");
+    }
+
+    /** What made it slow before it was pinned is over, perhaps for long. */
+    @Test
+    void aPinIsTheReasonForTheMode() throws Exception {
+        assertThat(because("slow", "{\"reason\": \"operator: a cable\"}").asText())
+                .isEqualTo("operator: a cable");
+        assertThat(because("slow", "null").asText()).isEqualTo(OLD_SILENCE);
+    }
+
+    /** A switch to the other mode explains nothing: a leader begins in slow mode without one. */
+    @Test
+    void aSwitchToAnotherModeIsNoReason() throws Exception {
+        assertThat(because("fast", "null").asText()).isEmpty();
+    }
+
     private static ServerStatus server(SaucrState state) {
         return new ServerStatus(
                 new Endpoint("zk1", 2181, false, Optional.empty()),
