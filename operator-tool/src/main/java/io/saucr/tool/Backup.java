@@ -180,9 +180,9 @@ record Backup(
         for (Path each : List.of(data, logs)) {
             Files.deleteIfExists(each.resolve(VERSION_FOLDER));
         }
-        boolean logsApart = log != null && apart;
+        // With or without a log in it: a server that has both has such a folder in both.
         try (NewFile folder = NewFile.folder(data.resolve(VERSION_FOLDER));
-                NewFile other = logsApart ? NewFile.folder(logs.resolve(VERSION_FOLDER)) : null) {
+                NewFile other = apart ? NewFile.folder(logs.resolve(VERSION_FOLDER)) : null) {
             if (log != null) {
                 NewFile place = other == null ? folder : other;
                 copy(logFile, place.partial().resolve(log.fileName()));

@@ -196,6 +196,15 @@ class BackupTest {
         assertThat(names(one.resolve("version-2"))).hasSize(2);
     }
 
+    /** Else 'saucr-recovery inspect' misses a folder that nobody has been told of. */
+    @Test
+    void bothFoldersAreThereWithoutALogToo() throws Exception {
+        Path logs = Files.createDirectories(folder.resolve("logDir/version-2")).getParent();
+        Backup.ofSnapshot(snapshotFile()).restore(data, logs);
+        assertThat(names(data.resolve("version-2"))).hasSize(1);
+        assertThat(logs.resolve("version-2")).isEmptyDirectory();
+    }
+
     @Test
     void aRestoreTellsProgramsToo() throws Exception {
         Run run = restore("--data-dir", data.toString(), "-o", "json");

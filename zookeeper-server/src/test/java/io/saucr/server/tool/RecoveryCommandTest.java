@@ -77,6 +77,30 @@ class RecoveryCommandTest {
         markers.writeFastSwitch(FIRST + 2);
     }
 
+    @Test
+    void theFolderThatIsMissingIsNamedWithItsOption() throws IOException {
+        Path none = data.resolve("none");
+        assertThat(run("inspect", none.toString())).isEqualTo(REFUSED);
+        assertThat(output).contains(none + "/version-2 is not a folder: dataDir (DATADIR)");
+        assertThat(run("inspect", data.toString(), "--log-dir", none.toString()))
+                .isEqualTo(REFUSED);
+        assertThat(output)
+                .contains(none + "/version-2 is not a folder: dataLogDir (--log-dir)")
+                .doesNotContain("DATADIR");
+    }
+
+    /** The server reads its file as Latin-1. */
+    @Test
+    void theConfigurationIsReadAsTheServerReadsIt() throws IOException {
+        Path config =
+                Files.writeString(
+                        data.resolve("zoo.cfg"),
+                        "# f\u00fcr uns\n dataDir : " + data + "\n",
+                        StandardCharsets.ISO_8859_1);
+        assertThat(run("inspect", "--config", config.toString())).isEqualTo(NOT_COMPLETE);
+        assertThat(output).contains("MEMORY_LOST");
+    }
+
     @AfterEach
     void restore() {
         System.setIn(stdin);
@@ -236,7 +260,9 @@ class RecoveryCommandTest {
         Path wrong = data.resolve("nowhere");
         for (String verb : new String[] {"inspect", "accept-loss"}) {
             assertThat(run(verb, wrong.toString())).isEqualTo(REFUSED);
-            assertThat(output).contains(wrong.toString()).contains("must be a server's dataDir");
+            assertThat(output)
+                    .contains(wrong.toString())
+                    .contains("is not a folder: dataDir (DATADIR) must be that of a server");
         }
         // One level too deep, as one easily types it.
         assertThat(run("inspect", version.toString())).isEqualTo(REFUSED);

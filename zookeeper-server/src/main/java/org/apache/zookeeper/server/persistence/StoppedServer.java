@@ -67,13 +67,19 @@ public final class StoppedServer {
         this.logs = dataLogDir.resolve(FileTxnSnapLog.version + FileTxnSnapLog.VERSION);
         this.snapshots = dataDir.resolve(FileTxnSnapLog.version + FileTxnSnapLog.VERSION);
         this.markerStore = new MarkerStore(logs);
-        for (Path directory : new Path[] {logs, snapshots}) {
-            if (!Files.isDirectory(directory)) {
-                throw new IOException(
-                        directory + " is not a directory: DATADIR must be a server's dataDir");
-            }
-        }
+        requireFolder(snapshots, "dataDir (DATADIR)");
+        requireFolder(logs, "dataLogDir (--log-dir)");
         refuseRunning();
+    }
+
+    private static void requireFolder(Path folder, String key) throws IOException {
+        if (!Files.isDirectory(folder)) {
+            throw new IOException(
+                    folder
+                            + " is not a folder: "
+                            + key
+                            + " must be that of a server which has run, or was restored");
+        }
     }
 
     private void refuseRunning() throws IOException {
