@@ -4,6 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,12 +22,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.MethodOrderer;
-import org.junit.jupiter.api.Order;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestMethodOrder;
 
 /**
  * What operators see: the AdminServer's answers and page, Prometheus metrics, alerts, the
@@ -86,7 +88,7 @@ class VisibilityIT {
             String told =
                     "Server "
                             + leader
-                            + " leads; prompt: 1, 2, 3 of 3 voters; sealed view: 1, 2, 3."
+                            + " leads; responsive: 1, 2, 3 of 3 voters."
                             + " Asked: server "
                             + leader
                             + ".";
@@ -101,9 +103,15 @@ class VisibilityIT {
                                                     .asInt()
                                             == 1
                                     && row(browser, follower).contains("following")
-                                    && row(browser, follower).contains("logged ")
+                                    && internals(browser).contains("logged ")
+                                    && internals(browser).contains("1, 2, 3")
                                     && browser.text().contains(told));
             assertThat(rows(browser, "slow")).isZero();
+            assertThat(facts(browser))
+                    .contains("server " + leader, "fast", "none", "all 3 servers answer");
+            assertThat(browser.evaluate("document.querySelector('#internals').open").asBoolean())
+                    .as("internals are folded away")
+                    .isFalse();
             long shown = updates(browser);
             try (AckedWrites writes = new AckedWrites(ensemble.connect(leader), "/page", 4)) {
 
@@ -116,8 +124,19 @@ class VisibilityIT {
                         () ->
                                 shows(browser, "#mode", "slow")
                                         && shows(browser, pill(follower), "unreachable")
-                                        && browser.evaluate(SLOW_EVENTS).asInt() > 0);
+                                        && browser.evaluate(SLOW_EVENTS).asInt() > 0
+                                        && facts(browser)
+                                                .contains(
+                                                        "server " + follower + " does not answer"));
                 writes.awaitMore(20);
+                SaucrEnsemble.await(
+                        "the rate of the writes",
+                        () ->
+                                browser.evaluate(
+                                                "document.querySelector('#rate"
+                                                        + " b').textContent")
+                                        .asText()
+                                        .matches("[1-9][0-9,.]*"));
                 ensemble.restart(follower);
                 ensemble.awaitServing();
                 ensemble.awaitFast();
@@ -147,6 +166,30 @@ class VisibilityIT {
             byte[] picture = browser.screenshot();
             assertThat(picture.length).isGreaterThan(10_000);
             Files.write(BuiltDistribution.target().resolve("saucr-ui.png"), picture);
+        }
+    }
+
+    /** Of a telephone, with the internals unfolded, and the long reasons of switches below. */
+    @Test
+    @Order(3)
+    void thePageIsAsWideAsTheScreen() throws Exception {
+        int leader = ensemble.awaitFast();
+        for (int width : new int[] {360, 420, 800, 1280}) {
+            try (Browser browser =
+                    new Browser(
+                            BuiltDistribution.target().resolve("browser"),
+                            new AdminServer(ensemble.server(leader)).url("saucr/ui"),
+                            width,
+                            900)) {
+                SaucrEnsemble.await(
+                        "the page", () -> facts(browser).contains("all 3 servers answer"));
+                for (boolean open : new boolean[] {false, true}) {
+                    browser.evaluate("document.querySelector('#internals').open = " + open);
+                    assertThat(browser.evaluate("document.documentElement.scrollWidth").asInt())
+                            .as("at %d pixels, internals shown: %s", width, open)
+                            .isLessThanOrEqualTo(width);
+                }
+            }
         }
     }
 
@@ -227,7 +270,7 @@ class VisibilityIT {
 
     /** It answers heartbeats: what is late are its acks. */
     @Test
-    @Order(3)
+    @Order(4)
     void thePageSaysThatAServerAcknowledgesTooLate() throws Exception {
         try (SaucrEnsemble late = SaucrEnsemble.start(AdminServer.describe("late-acks", VOTERS))) {
             int leader = late.awaitFast();
@@ -251,7 +294,7 @@ class VisibilityIT {
     }
 
     @Test
-    @Order(4)
+    @Order(5)
     void theAdminServerTellsSwitchesAndFlushesWithReasonAndDuration() throws Exception {
         int leader = ensemble.awaitFast();
         AdminServer admin = new AdminServer(ensemble.server(leader));
@@ -285,7 +328,7 @@ class VisibilityIT {
     }
 
     @Test
-    @Order(5)
+    @Order(6)
     void prometheusHasTheSummariesAndEveryMetricOfAlertsAndDashboardExists() throws Exception {
         String exposed = new MetricsPage(ensemble.server(prometheus)).text();
         for (String summary :
@@ -329,7 +372,7 @@ class VisibilityIT {
 
     /** Every alert of the rules is explained to operators. */
     @Test
-    @Order(6)
+    @Order(7)
     void theGuideExplainsEveryAlertAndEveryMetric() throws Exception {
         String guide =
                 Files.readString(BuiltDistribution.home().resolve("docs/operate/operating.md"));
@@ -384,6 +427,15 @@ class VisibilityIT {
         return browser.evaluate(
                         "document.querySelector(\"tr[data-server='" + id + "']\")?.innerText")
                 .asText();
+    }
+
+    /** What stands first. */
+    private static String facts(Browser browser) throws Exception {
+        return browser.evaluate("document.querySelector('dl').innerText").asText();
+    }
+
+    private static String internals(Browser browser) throws Exception {
+        return browser.evaluate("document.querySelector('#internals').textContent").asText();
     }
 
     private static boolean shows(Browser browser, String selector, String text) throws Exception {
