@@ -30,6 +30,7 @@ import org.apache.zookeeper.server.quorum.SaucrLearnerHandler;
 import org.apache.zookeeper.server.quorum.SaucrQuorumPeer;
 import org.apache.zookeeper.txn.TxnDigest;
 import org.apache.zookeeper.txn.TxnHeader;
+import org.eclipse.jetty.server.Server;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -193,6 +194,15 @@ public final class Boot {
         if (!updates.isEmpty()) {
             selector.wakeup();
         }
+    }
+
+    /**
+     * An AdminServer is about to start.
+     *
+     * @param commandUrl the folder of its commands
+     */
+    public static void adminServerStarts(Server server, String commandUrl) {
+        AdminRoot.precede(server, commandUrl);
     }
 
     /** The leader's side of a connection that a learner has opened. */

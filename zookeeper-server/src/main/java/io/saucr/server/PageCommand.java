@@ -17,6 +17,8 @@ import org.eclipse.jetty.server.HttpConnection;
  * /commands/saucr/ensemble} answers, again and again. It needs nothing from anywhere else.
  */
 final class PageCommand extends GetCommand {
+    static final String NAME = "saucr/ui";
+
     private static final String RESOURCE = "saucr.html";
     private static final String TYPE = "text/html;charset=utf-8";
     private static final String POLICY =
@@ -26,7 +28,7 @@ final class PageCommand extends GetCommand {
     private final byte[] page;
 
     PageCommand() {
-        super(List.of("saucr/ui"), false);
+        super(List.of(NAME), false);
         try (InputStream resource = PageCommand.class.getResourceAsStream(RESOURCE)) {
             page = resource.readAllBytes();
         } catch (IOException e) {

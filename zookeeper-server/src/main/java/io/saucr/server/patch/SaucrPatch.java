@@ -36,6 +36,7 @@ import org.apache.zookeeper.server.quorum.QuorumPeerConfig.ConfigException;
 import org.apache.zookeeper.server.quorum.QuorumPeerMain;
 import org.apache.zookeeper.txn.TxnDigest;
 import org.apache.zookeeper.txn.TxnHeader;
+import org.eclipse.jetty.server.Server;
 
 /**
  * Every change that the build makes to the byte code of Apache's released classes. There is no
@@ -137,6 +138,12 @@ public final class SaucrPatch implements Plugin {
                             "org.apache.zookeeper.server.NIOServerCnxnFactory$SelectorThread",
                             named("select").and(takesArguments(0)),
                             RoundEnds.class),
+                    // Its handlers are complete once it is made, and cannot be changed while it
+                    // runs. Nothing else in the process has a reference to it.
+                    new Point(
+                            "org.apache.zookeeper.server.admin.JettyAdminServer",
+                            named("start").and(takesArguments(0)),
+                            AdminServerStarts.class),
                     // A leader makes the handler of each learner that connects by its class's name.
                     new Point(
                             "org.apache.zookeeper.server.quorum"
@@ -298,6 +305,18 @@ public final class SaucrPatch implements Plugin {
                 @Advice.FieldValue("selector") Selector selector,
                 @Advice.FieldValue("updateQueue") Queue<SelectionKey> updates) {
             Boot.roundEnds(selector, updates);
+        }
+    }
+
+    /** See {@link Boot#adminServerStarts}. */
+    static final class AdminServerStarts {
+        private AdminServerStarts() {}
+
+        @Advice.OnMethodEnter
+        static void enter(
+                @Advice.FieldValue("server") Server server,
+                @Advice.FieldValue("commandUrl") String commandUrl) {
+            Boot.adminServerStarts(server, commandUrl);
         }
     }
 
