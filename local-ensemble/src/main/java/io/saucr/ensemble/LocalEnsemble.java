@@ -1,5 +1,6 @@
 package io.saucr.ensemble;
 
+import io.saucr.core.config.ZooCfg;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.UncheckedIOException;
@@ -18,6 +19,8 @@ import java.util.OptionalLong;
 import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * The ensemble of {@code ./saucr up}, kept in a state folder: {@code ensemble.properties}, {@code
@@ -102,6 +105,11 @@ public final class LocalEnsemble {
         }
     }
 
+    /** A port base from which the ports of so many servers are all free at this moment. */
+    public static int freePortBase(int servers) {
+        return Ports.freeBase(servers);
+    }
+
     private static Path servers(Path state) {
         return state.toAbsolutePath().resolve("servers");
     }
@@ -117,7 +125,16 @@ public final class LocalEnsemble {
                 .set("syncLimit", "4")
                 .set("admin.enableServer", "true")
                 .set("admin.serverAddress", "127.0.0.1")
+                .set("saucr.adminServers", adminServers(size, hosting))
                 .set("saucr.enabled", "true");
+    }
+
+    /** On one machine each has a port of its own, which the others cannot guess. */
+    private static String adminServers(int size, LocalHosting hosting) {
+        return IntStream.rangeClosed(1, size)
+                .mapToObj(hosting::address)
+                .map(each -> each.id() + "=" + each.admin())
+                .collect(Collectors.joining(","));
     }
 
     /**
@@ -247,6 +264,24 @@ public final class LocalEnsemble {
 
     public List<ServerProcess> running() {
         return ensemble.running();
+    }
+
+    /**
+     * The status page of the first server that runs, as its {@code zoo.cfg} has it; empty if it has
+     * none.
+     */
+    public Optional<String> statusPage() {
+        for (ServerProcess server : running()) {
+            try {
+                ZooCfg cfg = ZooCfg.read(server.configurationFile());
+                return cfg.value("saucr.enabled").equals("true")
+                        ? cfg.admin().map(commands -> commands + "/saucr/ui")
+                        : Optional.empty();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+        return Optional.empty();
     }
 
     /**

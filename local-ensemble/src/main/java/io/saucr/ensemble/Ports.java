@@ -70,7 +70,7 @@ final class Ports {
     }
 
     /** The first round number from which the ports of so many servers are all free. */
-    private static int freeBase(int servers) {
+    static int freeBase(int servers) {
         return IntStream.iterate(12_000, base -> base < 60_000, base -> base + 1000)
                 .filter(
                         base ->

@@ -1,5 +1,6 @@
 package io.saucr.ensemble;
 
+import io.saucr.core.config.HostPort;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -38,11 +39,16 @@ public record ServerAddress(
 
     /** For a ZooKeeper client's connect string. */
     public String client() {
-        return clientHost + ":" + clientPort;
+        return new HostPort(clientHost, clientPort).toString();
+    }
+
+    /** Where its AdminServer is, for browsers and the other servers. */
+    public String admin() {
+        return new HostPort(clientHost, adminPort).toString();
     }
 
     /** For the {@code server.ID=} line of a configuration. */
     public String peer() {
-        return peerHost + ":" + quorumPort + ":" + electionPort;
+        return new HostPort(peerHost, quorumPort) + ":" + electionPort;
     }
 }

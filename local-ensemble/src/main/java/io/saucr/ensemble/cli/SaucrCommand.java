@@ -1,13 +1,22 @@
 package io.saucr.ensemble.cli;
 
+import io.saucr.core.config.TimeLimit;
+import io.saucr.ensemble.Distribution;
 import io.saucr.ensemble.EnsembleException;
 import io.saucr.ensemble.LocalEnsemble;
+import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /**
  * The command line of the project, started by the script {@code saucr}, which builds first and runs
@@ -15,6 +24,8 @@ import picocli.CommandLine.Spec;
  */
 @Command(
         name = "./saucr",
+        mixinStandardHelpOptions = true,
+        versionProvider = SaucrCommand.Version.class,
         description = "A local ensemble of SAUCR ZooKeeper servers.",
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {
@@ -47,7 +58,11 @@ public final class SaucrCommand implements Runnable {
 
     /** The whole command line, ready to execute. */
     static CommandLine commandLine() {
-        return new CommandLine(new SaucrCommand())
+        CommandLine line = new CommandLine(new SaucrCommand());
+        line.getSubcommands()
+                .values()
+                .forEach(each -> each.getCommandSpec().versionProvider(new Version()));
+        return line.registerConverter(Duration.class, SaucrCommand::timeLimit)
                 .setExecutionExceptionHandler(
                         (failure, commandLine, result) -> {
                             if (failure instanceof EnsembleException) {
@@ -57,6 +72,37 @@ public final class SaucrCommand implements Runnable {
                             }
                             return 1;
                         });
+    }
+
+    private static Duration timeLimit(String text) {
+        try {
+            return TimeLimit.parse(text);
+        } catch (IllegalArgumentException e) {
+            throw new TypeConversionException(e.getMessage());
+        }
+    }
+
+    /** Where clients and browsers find the ensemble. */
+    static void printPlaces(LocalEnsemble ensemble, PrintWriter out) {
+        out.println("Connect string: " + ensemble.connectString());
+        ensemble.statusPage().ifPresent(page -> out.println("Status page:    " + page));
+    }
+
+    /** Of the distribution that the commands start. */
+    static final class Version implements IVersionProvider {
+        private static final Pattern TARBALL =
+                Pattern.compile("saucr-zookeeper-(.+)-bin\\.tar\\.gz");
+
+        @Override
+        public String[] getVersion() throws IOException {
+            String version =
+                    Distribution.tarball(root())
+                            .map(file -> TARBALL.matcher(file.getFileName().toString()))
+                            .filter(Matcher::matches)
+                            .map(name -> name.group(1))
+                            .orElse("of a distribution that is not built yet");
+            return new String[] {"SAUCR ZooKeeper " + version};
+        }
     }
 
     /** The project's root folder. */

@@ -1,5 +1,6 @@
 package io.saucr.ensemble.cli;
 
+import io.saucr.core.config.TimeLimit;
 import io.saucr.ensemble.EnsembleException;
 import io.saucr.ensemble.LocalEnsemble;
 import io.saucr.ensemble.ServerProcess;
@@ -24,9 +25,10 @@ final class StartCommand implements Callable<Integer> {
 
     @Option(
             names = "--timeout",
-            paramLabel = "SECONDS",
-            description = "Fail if they do not serve by then (default: 60).")
-    private long timeoutSeconds = 60;
+            paramLabel = "TIME",
+            description =
+                    "Fail if they do not serve by then: " + TimeLimit.FORM + " (default: 60s).")
+    private Duration timeout = Duration.ofSeconds(60);
 
     @Spec private CommandSpec spec;
 
@@ -45,7 +47,7 @@ final class StartCommand implements Callable<Integer> {
         }
         ensemble.start(servers);
         if (ensemble.running().size() >= ensemble.majority()) {
-            ensemble.awaitServing(servers, Duration.ofSeconds(timeoutSeconds));
+            ensemble.awaitServing(servers, timeout);
         }
         spec.commandLine()
                 .getOut()

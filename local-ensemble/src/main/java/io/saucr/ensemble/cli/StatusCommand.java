@@ -48,7 +48,7 @@ final class StatusCommand implements Callable<Integer> {
         if (!LocalEnsemble.serves(reports)) {
             throw new EnsembleException("the ensemble does not serve at present");
         }
-        out.println("Connect string: " + ensemble.connectString());
+        SaucrCommand.printPlaces(ensemble, out);
         return 0;
     }
 }

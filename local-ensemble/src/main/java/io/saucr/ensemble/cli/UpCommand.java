@@ -1,5 +1,6 @@
 package io.saucr.ensemble.cli;
 
+import io.saucr.core.config.TimeLimit;
 import io.saucr.ensemble.EnsembleException;
 import io.saucr.ensemble.LocalEnsemble;
 import io.saucr.ensemble.ServerProcess;
@@ -50,9 +51,12 @@ final class UpCommand implements Callable<Integer> {
 
     @Option(
             names = "--timeout",
-            paramLabel = "SECONDS",
-            description = "Give up if not every server serves by then (default: 60).")
-    private long timeoutSeconds = 60;
+            paramLabel = "TIME",
+            description =
+                    "Give up if not every server serves by then: "
+                            + TimeLimit.FORM
+                            + " (default: 60s).")
+    private Duration timeout = Duration.ofSeconds(60);
 
     @Spec private CommandSpec spec;
 
@@ -80,7 +84,11 @@ final class UpCommand implements Callable<Integer> {
                             + existing.get().size()
                             + " servers, not "
                             + chosen
-                            + "; remove it first: ./saucr down --wipe");
+                            + ".\n"
+                            + elsewhere(chosen)
+                            + "\n"
+                            + "If nobody needs that data any more, ./saucr down --wipe removes"
+                            + " it.");
         }
         LocalEnsemble ensemble =
                 LocalEnsemble.setUp(SaucrCommand.root(), state, chosen, portBase, extra);
@@ -90,7 +98,7 @@ final class UpCommand implements Callable<Integer> {
         spec.commandLine().getOut().println("Starting " + chosen + " servers ...");
         try {
             ensemble.start(ensemble.servers());
-            ensemble.awaitServing(ensemble.servers(), Duration.ofSeconds(timeoutSeconds));
+            ensemble.awaitServing(ensemble.servers(), timeout);
         } catch (EnsembleException e) {
             Runtime.getRuntime().removeShutdownHook(interrupted);
             undo(ensemble, fresh);
@@ -109,7 +117,8 @@ final class UpCommand implements Callable<Integer> {
             throw new EnsembleException(
                     "an ensemble of "
                             + ensemble.size()
-                            + " servers is running; ./saucr down --wipe ends it");
+                            + " servers is running; nothing is changed.\n"
+                            + elsewhere(size));
         }
         if (running.size() < ensemble.size()) {
             throw new EnsembleException(
@@ -125,12 +134,23 @@ final class UpCommand implements Callable<Integer> {
         return 0;
     }
 
+    /** How to have another ensemble, which takes nothing from the one that is there. */
+    private static String elsewhere(int servers) {
+        return "For one of "
+                + servers
+                + " servers beside it, with its own folder and ports: SAUCR_STATE=FOLDER ./saucr up"
+                + " -n "
+                + servers
+                + " --port-base "
+                + LocalEnsemble.freePortBase(servers);
+    }
+
     private void show(LocalEnsemble ensemble) {
         spec.commandLine()
                 .getOut()
                 .println(Table.ofServers(ensemble.servers(), ensemble.reports()));
         spec.commandLine().getOut().println();
-        spec.commandLine().getOut().println("Connect string: " + ensemble.connectString());
+        SaucrCommand.printPlaces(ensemble, spec.commandLine().getOut());
     }
 
     private static void undo(LocalEnsemble ensemble, boolean fresh) {

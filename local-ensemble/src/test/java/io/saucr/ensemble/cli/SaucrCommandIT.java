@@ -37,6 +37,18 @@ class SaucrCommandIT extends StateFolder {
         CommandRun four = saucr("up", "-n", "4");
         assertThat(four.exitCode()).isEqualTo(2);
         assertThat(four.err()).contains("3, 5 or 7");
+        CommandRun late = saucr("up", "--timeout", "soon");
+        assertThat(late.exitCode()).isEqualTo(2);
+        assertThat(late.err()).contains("'soon' is not a time limit");
+    }
+
+    @Test
+    void everyCommandTellsTheVersion() {
+        for (String[] command : new String[][] {{"-V"}, {"--version"}, {"up", "-V"}}) {
+            CommandRun run = saucr(command);
+            assertThat(run.exitCode()).isZero();
+            assertThat(run.out()).matches("SAUCR ZooKeeper [0-9]\\S*\\R");
+        }
     }
 
     /** One ensemble through all commands, to keep the number of starts low. */
@@ -48,7 +60,8 @@ class SaucrCommandIT extends StateFolder {
         assertThat(up.exitCode()).isZero();
         assertThat(up.out())
                 .contains("leader", "follower", "last zxid", "LLE")
-                .contains("Connect string: 127.0.0.1:18401,127.0.0.1:18402,127.0.0.1:18403");
+                .contains("Connect string: 127.0.0.1:18401,127.0.0.1:18402,127.0.0.1:18403")
+                .contains("Status page:    http://127.0.0.1:18701/commands/saucr/ui");
 
         CommandRun status = saucr("status");
         assertThat(status.exitCode()).isZero();
@@ -63,7 +76,10 @@ class SaucrCommandIT extends StateFolder {
         assertThat(again.out()).contains("running already; nothing is changed");
         CommandRun other = saucr("up", "-n", "5");
         assertThat(other.exitCode()).isEqualTo(1);
-        assertThat(other.err()).contains("ensemble of 3 servers is running");
+        assertThat(other.err())
+                .contains("ensemble of 3 servers is running; nothing is changed")
+                .containsPattern("SAUCR_STATE=FOLDER ./saucr up -n 5 --port-base \\d+")
+                .doesNotContain("--wipe");
 
         CommandRun unknown = saucr("kill", "3", "9");
         assertThat(unknown.exitCode()).isEqualTo(1);
@@ -83,7 +99,7 @@ class SaucrCommandIT extends StateFolder {
         assertThat(ensemble().server(3).isAlive()).isFalse();
         assertThat(saucr("kill", "3").err()).contains("server 3 is not running");
         Files.writeString(pidFile, "999999999\n");
-        assertThat(saucr("start", "3").exitCode()).isZero();
+        assertThat(saucr("start", "3", "--timeout", "2m").exitCode()).isZero();
         assertThat(saucr("start", "3").err()).contains("server 3 is running already");
 
         CommandRun down = saucr("down");
