@@ -98,14 +98,7 @@ public record ServerReport(
 
     /** The JSON answer of an admin server's command; a missing node when there is none. */
     private static JsonNode adminCommand(ServerProcess server, String command) {
-        ServerAddress address = server.address();
-        String url =
-                "http://"
-                        + address.clientHost()
-                        + ":"
-                        + address.adminPort()
-                        + "/commands/"
-                        + command;
+        String url = "http://" + server.address().admin() + "/commands/" + command;
         try {
             HttpURLConnection connection =
                     (HttpURLConnection) URI.create(url).toURL().openConnection();

@@ -1,5 +1,6 @@
 package org.apache.zookeeper.server;
 
+import io.saucr.core.config.HostPort;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
@@ -40,9 +41,9 @@ public final class SaucrClientPort extends NIOServerCnxnFactory {
         BindException named =
                 new BindException(
                         "Cannot listen for clients on "
-                                + address.getHostString()
-                                + ":"
-                                + address.getPort()
+                                + new HostPort(
+                                        HostPort.withoutBrackets(address.getHostString()),
+                                        address.getPort())
                                 + ": "
                                 + refusal.getMessage());
         named.initCause(refusal);
