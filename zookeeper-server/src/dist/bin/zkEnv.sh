@@ -100,10 +100,14 @@ describe_config() {
 config_said=""
 read_config() {
     [ -f "$ZOOCFG" ] || return 0
-    if ! config_said="$(describe_config "$ZOOCFG")"; then
+    if ! config_said="$(describe_config "$ZOOCFG" 2>&1)"; then
+        # An older Java says so in a way that nobody understands.
         require_java_17
+        printf '%s\n' "$config_said" >&2
         exit 1
     fi
+    # What Java itself says has no tab.
+    config_said="$(printf '%s\n' "$config_said" | grep $'\t')"
 }
 
 # The value of a key of $ZOOCFG, or of a name that begins with "@"; nothing if there is none.

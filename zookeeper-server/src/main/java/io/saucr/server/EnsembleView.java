@@ -187,7 +187,6 @@ final class EnsembleView {
     }
 
     private CompletableFuture<Found> ask(Member member, Map<Long, Member> byId) {
-        CompletableFuture<HttpResponse<String>> exchange;
         try {
             HttpClient asking = client();
             URI uri =
@@ -196,17 +195,10 @@ final class EnsembleView {
                                     + member.address()
                                     + System.getProperty("zookeeper.admin.commandURL", "/commands")
                                     + "/saucr");
-            HttpResponse.BodyHandler<String> text = HttpResponse.BodyHandlers.ofString();
-            exchange =
-                    uri.getHost() != null
-                            ? asking.sendAsync(HttpRequest.newBuilder(uri).build(), text)
-                            // A name that the client refuses has to be looked up first.
-                            : CompletableFuture.supplyAsync(() -> connectable(uri))
-                                    .thenCompose(
-                                            found ->
-                                                    asking.sendAsync(
-                                                            HttpRequest.newBuilder(found).build(),
-                                                            text));
+            return connectable(uri)
+                    .thenCompose(found -> send(asking, found))
+                    .thenApply(got -> read(member, got, byId))
+                    .exceptionally(error -> new Found(member, null, readable(error)));
         } catch (IllegalArgumentException e) {
             return CompletableFuture.completedFuture(new Found(member, null, e.getMessage()));
         } catch (IOException e) {
@@ -217,20 +209,35 @@ final class EnsembleView {
                             "this server cannot ask over HTTPS, for want of its own keys: "
                                     + e.getMessage()));
         }
-        // The request's own timeout would end with the head of the answer.
-        return exchange.copy()
-                .orTimeout(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)
-                .whenComplete((got, error) -> exchange.cancel(true))
-                .thenApply(got -> read(member, got, byId))
-                .exceptionally(error -> new Found(member, null, readable(error)));
     }
 
-    private static URI connectable(URI uri) {
+    /** The client refuses some names of hosts; these are looked up first. */
+    private static CompletableFuture<URI> connectable(URI uri) {
+        return uri.getHost() != null
+                ? CompletableFuture.completedFuture(uri)
+                : CompletableFuture.supplyAsync(() -> lookedUp(uri))
+                        .completeOnTimeout(null, PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    private static URI lookedUp(URI uri) {
         try {
             return HostPort.connectable(uri);
         } catch (UnknownHostException e) {
             throw new CompletionException(e);
         }
+    }
+
+    private static CompletableFuture<HttpResponse<String>> send(HttpClient asking, URI uri) {
+        if (uri == null) {
+            return CompletableFuture.failedFuture(new UnknownHostException());
+        }
+        CompletableFuture<HttpResponse<String>> exchange =
+                asking.sendAsync(
+                        HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString());
+        // The request's own timeout would end with the head of the answer.
+        return exchange.copy()
+                .orTimeout(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)
+                .whenComplete((got, error) -> exchange.cancel(true));
     }
 
     private Found read(Member asked, HttpResponse<String> response, Map<Long, Member> byId) {

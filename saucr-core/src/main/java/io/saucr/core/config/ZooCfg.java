@@ -130,7 +130,7 @@ public final class ZooCfg {
     /** The key of this server's own line; empty if it has no id. */
     public String serverKey() throws IOException {
         Path idFile = Path.of(value("dataDir"), "myid");
-        if (!Files.isReadable(idFile) || Files.isDirectory(idFile)) {
+        if (value("dataDir").isEmpty() || !Files.isReadable(idFile) || Files.isDirectory(idFile)) {
             return "";
         }
         String id =
