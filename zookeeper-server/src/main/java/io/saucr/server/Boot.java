@@ -2,11 +2,13 @@ package io.saucr.server;
 
 import io.saucr.server.SaucrSettings.InvalidSettingException;
 import java.io.BufferedInputStream;
+import java.io.File;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.Socket;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
+import java.nio.file.Path;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -19,6 +21,7 @@ import org.apache.zookeeper.server.ServerCnxnFactory;
 import org.apache.zookeeper.server.TxnCodec;
 import org.apache.zookeeper.server.TxnLogEntry;
 import org.apache.zookeeper.server.ZooKeeperServer;
+import org.apache.zookeeper.server.persistence.DataFolder;
 import org.apache.zookeeper.server.quorum.FastLeaderElection;
 import org.apache.zookeeper.server.quorum.LearnerHandler;
 import org.apache.zookeeper.server.quorum.LearnerMaster;
@@ -36,8 +39,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The entry points for the patched ZooKeeper classes: every method is called from exactly one patch
- * point of {@code io.saucr.server.patch.SaucrPatch}. With {@code saucr.enabled} absent or false
- * each one leaves ZooKeeper's own behaviour as it is.
+ * point of {@code io.saucr.server.patch.SaucrPatch}, those that decide what is data from a few.
+ * With {@code saucr.enabled} absent or false the others leave ZooKeeper's own behaviour as it is.
  */
 public final class Boot {
     private static final Logger LOG = LoggerFactory.getLogger(Boot.class);
@@ -91,6 +94,21 @@ public final class Boot {
             return settings.enabled() ? ServerAssembly.peer(settings, onStart) : original;
         } catch (InvalidSettingException | SaslException e) {
             throw new IllegalArgumentException(e.getMessage(), e);
+        }
+    }
+
+    /**
+     * Before ZooKeeper reads a configuration and the files that it names: none of them fills the
+     * memory.
+     *
+     * @throws ConfigException with the path of the file that is too large
+     */
+    public static void beforeConfiguration(String path) throws ConfigException {
+        try {
+            StartCheck.checkSizes(Path.of(path));
+        } catch (InvalidSettingException e) {
+            System.err.println(e.getMessage());
+            throw new ConfigException(e.getMessage(), e);
         }
     }
 
@@ -214,6 +232,22 @@ public final class Boot {
     /** A transaction's content; null if ZooKeeper has to decode it. */
     public static TxnLogEntry decoded(byte[] transaction) {
         return TxnCodec.decode(transaction);
+    }
+
+    /**
+     * What is data among the files of a folder, with SAUCR or without: what is in the folder does
+     * not change with a setting.
+     *
+     * @param files null if the folder cannot be read
+     * @param prefix of the kind of files that are looked for
+     */
+    public static File[] data(File[] files, String prefix) {
+        return DataFolder.only(files, prefix);
+    }
+
+    /** Whether the file is a log file or a snapshot, with SAUCR or without. */
+    public static boolean isData(File file) {
+        return DataFolder.isData(file);
     }
 
     /** The bytes of a transaction. */

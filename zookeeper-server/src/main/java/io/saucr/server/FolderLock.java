@@ -25,7 +25,9 @@ import org.slf4j.LoggerFactory;
 public final class FolderLock implements Closeable {
     private static final Logger LOG = LoggerFactory.getLogger(FolderLock.class);
 
-    private static final String FILE = "saucr.lock";
+    /** In the folder; it stays there, and is empty. */
+    public static final String FILE = "saucr.lock";
+
     private static final long POLL_MILLIS = 100;
 
     private final FileChannel channel;

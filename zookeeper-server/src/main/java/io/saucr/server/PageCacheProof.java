@@ -43,7 +43,9 @@ import org.slf4j.LoggerFactory;
 public final class PageCacheProof implements ProofOfCache {
     private static final Logger LOG = LoggerFactory.getLogger(PageCacheProof.class);
 
-    private static final String FILE = "saucr.proof";
+    /** Beside the log. */
+    public static final String FILE = "saucr.proof";
+
     private static final VarHandle ZXID =
             MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
     private static final String BOOT = "boot ";
@@ -68,7 +70,7 @@ public final class PageCacheProof implements ProofOfCache {
     /** What the file says. */
     private record Content(long reached, List<String> lines) {
         static Content read(Path file) throws IOException {
-            ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file));
+            ByteBuffer bytes = ByteBuffer.wrap(SmallFile.read(file));
             return new Content(bytes.getLong(), UTF_8.decode(bytes).toString().lines().toList());
         }
 

@@ -7,8 +7,9 @@ import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
-import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -59,7 +60,7 @@ final class RefusedConfiguration {
         try {
             return new RefusedConfiguration(path, read(file), refusal).explain();
         } catch (IOException e) {
-            return e.getMessage();
+            return unreadable(file, e);
         }
     }
 
@@ -136,7 +137,7 @@ final class RefusedConfiguration {
             }
             return members(name, dynamic);
         } catch (IOException e) {
-            return Optional.of(e.getMessage());
+            return Optional.of(unreadable(file, e));
         }
     }
 
@@ -254,6 +255,9 @@ final class RefusedConfiguration {
     private Optional<String> serverId() {
         File file = new File(given.getOrDefault("dataDir", ""), "myid");
         if (said("myid file is missing")) {
+            if (Files.exists(file.toPath(), LinkOption.NOFOLLOW_LINKS)) {
+                return Optional.of(ObstacleException.noFile(file.toPath()).getMessage());
+            }
             return Optional.of(
                     path
                             + ": the file "
@@ -268,9 +272,8 @@ final class RefusedConfiguration {
                             + file
                             + " must hold the number of this server alone, one of "
                             + serverNumbers()
-                            + "; it begins with '"
-                            + firstLine(file)
-                            + "'");
+                            + "; it begins with "
+                            + firstLine(file));
         }
         return Optional.empty();
     }
@@ -293,11 +296,16 @@ final class RefusedConfiguration {
         return StartCheck.listed(numbers);
     }
 
+    /** Why a file cannot be read; the reader of the configuration names the path already. */
+    private static String unreadable(Path file, IOException why) {
+        return why.getCause() instanceof AccessDeniedException denied
+                ? ObstacleException.unreadable(file, denied).getMessage()
+                : why.getMessage();
+    }
+
     private static String firstLine(File file) {
         try {
-            return Files.readAllLines(file.toPath(), StandardCharsets.ISO_8859_1).stream()
-                    .findFirst()
-                    .orElse("");
+            return SmallFile.quoted(SmallFile.lines(file.toPath()).stream().findFirst().orElse(""));
         } catch (IOException e) {
             return e.getMessage();
         }

@@ -7,8 +7,12 @@ import io.saucr.core.StartAssessment.Verdict;
 import io.saucr.server.SaucrSettings.InvalidSettingException;
 import java.io.File;
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -79,6 +83,46 @@ final class StartCheck {
         checkPositive(path, "syncLimit", config.getSyncLimit());
         checkAdminServers(settings, verifier.getAllMembers().keySet(), path);
         return settings;
+    }
+
+    /**
+     * The configuration and what ZooKeeper reads because it says so. Anything else that is wrong
+     * with them ZooKeeper or {@link #check} finds.
+     */
+    static void checkSizes(Path config) throws InvalidSettingException {
+        // What comes through a pipe can be read once.
+        if (!Files.isRegularFile(config)) {
+            return;
+        }
+        requireSmall(config);
+        Properties given = new Properties();
+        try (InputStream bytes = Files.newInputStream(config)) {
+            given.load(bytes);
+        } catch (IOException | IllegalArgumentException e) {
+            LOG.debug("ZooKeeper will say why {} cannot be read", config, e);
+        }
+        for (String key : List.of("dynamicConfigFile", "dataDir")) {
+            File named = new File(given.getProperty(key, "").trim());
+            try {
+                requireSmall(
+                        key.equals("dataDir") ? named.toPath().resolve("myid") : named.toPath());
+            } catch (InvalidPathException e) {
+                LOG.debug("ZooKeeper will say what is wrong with {}", key, e);
+            }
+        }
+    }
+
+    private static void requireSmall(Path file) throws InvalidSettingException {
+        try {
+            if (Files.isRegularFile(file)) {
+                SmallFile.read(file);
+            }
+        } catch (SmallFile.TooLargeException e) {
+            throw new InvalidSettingException(
+                    file + " is not what it should be: " + e.getMessage());
+        } catch (IOException e) {
+            LOG.debug("ZooKeeper will say why {} cannot be read", file, e);
+        }
     }
 
     /** ZooKeeper finds this only when its client port is bound already. */

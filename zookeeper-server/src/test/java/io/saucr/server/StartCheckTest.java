@@ -33,6 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** ZooKeeper's own parser refuses what SAUCR cannot work with; the patch calls the check. */
 class StartCheckTest {
@@ -243,10 +244,91 @@ class StartCheckTest {
         }
     }
 
+    private static Stream<Arguments> damagedEpochs() {
+        String number = "first line must be an epoch, a number from 0 to 2147483647";
+        return Stream.of(
+                arguments("no text", new byte[] {(byte) 0xff, (byte) 0xfe, 0}, "'\\xff\\xfe\\x00'"),
+                arguments("nothing", new byte[0], "it has none"),
+                arguments("a blank line", bytes("\n3\n"), "it has none"),
+                arguments("a word", bytes("three\n"), "that is 'three'"),
+                arguments("a blank behind it", bytes("3 \n"), "that is '3 '"),
+                arguments("a negative number", bytes("-1\n"), "that is '-1'"),
+                arguments("too large a number", bytes("4294967296"), "that is '4294967296'"),
+                arguments("more digits", bytes("99999999999999999999"), "999999'"),
+                arguments("zeros", new byte[4096], "\\x00'..."),
+                arguments("too much", new byte[2 << 20], "it has more than 1048576 bytes"),
+                arguments("another number", bytes("\u0663\n"), number));
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** Not only that something is wrong: which file, what it holds, and what to do. */
+    @ParameterizedTest
+    @MethodSource("damagedEpochs")
+    void aDamagedEpochFileIsRefusedByItsPath(String damage, byte[] content, String shown)
+            throws Exception {
+        Path version = Files.createDirectories(data.resolve("version-2"));
+        for (String enabled : List.of("saucr.enabled=true", "saucr.enabled=false")) {
+            Path file = Files.write(version.resolve("currentEpoch"), content);
+            for (String words :
+                    List.of(
+                            file + " is damaged: its first line must be an epoch",
+                            shown,
+                            "so it must not vote. While a majority of the other servers is serving,"
+                                    + " empty its data directory but for myid")) {
+                refused(words, 3, enabled);
+            }
+        }
+    }
+
     @Test
-    void anUnreadableMarkerIsRefused() throws Exception {
-        Files.createDirectories(data.resolve("version-2/saucr.fastSwitch"));
-        refused("saucr.fastSwitch cannot be used", 3, "saucr.enabled=true");
+    void theOtherEpochFileAndTheLineOfTheLogAreLookedAtToo() throws Exception {
+        Path version = Files.createDirectories(data.resolve("version-2"));
+        Path accepted = Files.write(version.resolve("acceptedEpoch"), new byte[] {(byte) 0xff});
+        refused(accepted + " is damaged", 3, "saucr.enabled=true");
+        Files.writeString(accepted, "2\n");
+        Path current = Files.writeString(version.resolve("currentEpoch"), "2\nsaucr log of none");
+        refused(current + " is damaged", 3, "saucr.enabled=true");
+        refused("that is 'saucr log of none'", 3, "saucr.enabled=true");
+        Files.writeString(current, "2\n \n");
+        parse(3, "saucr.enabled=true");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "currentEpoch",
+                "acceptedEpoch",
+                "saucr.fastSwitch",
+                "saucr.latestOnDisk",
+                "saucr.identity",
+                "saucr.proof",
+                "saucr.lock"
+            })
+    void whatIsNoFileIsRefusedByItsPath(String name) throws Exception {
+        Path version = Files.createDirectories(data.resolve("version-2"));
+        Path file = version.resolve(name);
+        Files.createDirectory(file);
+        refused(file + " is in the way: it is a folder", 3, "saucr.enabled=true");
+        Files.delete(file);
+        new ProcessBuilder("mkfifo", file.toString()).start().waitFor();
+        assertThatThrownBy(() -> parse(3, "saucr.enabled=true"))
+                .hasMessageContaining(file + " is in the way: it is a device, pipe or socket");
+        Files.delete(file);
+        Files.createSymbolicLink(file, Path.of("/none/file"));
+        assertThatThrownBy(() -> parse(3, "saucr.enabled=true"))
+                .hasMessageContaining(
+                        file + " is a symbolic link to /none/file, which is not there");
+    }
+
+    @Test
+    void aLogThatMayBeTheServersUnderAnotherNameIsRefusedInEitherCase() throws Exception {
+        Path version = Files.createDirectories(data.resolve("version-2"));
+        Path file = Files.createFile(version.resolve("log.10000000A"));
+        refused(file + " may be a file of this server", 3, "saucr.enabled=true");
+        refused("ZooKeeper would write log.10000000a", 3, "saucr.enabled=false");
     }
 
     private static String clientPort() {

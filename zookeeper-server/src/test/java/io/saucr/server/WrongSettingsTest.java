@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -297,6 +298,48 @@ class WrongSettingsTest {
                         + ": the file "
                         + id
                         + " is missing; it must hold the number of this server, one of 1, 2, 3");
+        Files.write(id, new byte[] {(byte) 0xff, (byte) 0xfe, 0, 'x'});
+        refused(
+                file()
+                        + ": the file "
+                        + id
+                        + " must hold the number of this server alone, one of 1, 2, 3; it begins"
+                        + " with '\\xff\\xfe\\x00x'");
+        Files.delete(id);
+        Files.createDirectory(id);
+        refused(id + " must be a file, and it is a folder. Move it away");
+        Files.delete(id);
+        Files.createSymbolicLink(id, Path.of("/none/myid"));
+        assertThatThrownBy(this::parse)
+                .hasMessage(
+                        id
+                                + " must be a file, and it is a symbolic link to /none/myid. Move it away");
+    }
+
+    /** They are not read into memory, however small the heap is. */
+    @Test
+    void aFileThatIsFarTooLarge() throws Exception {
+        String words = " is not what it should be: it has more than 1048576 bytes";
+        Path id = data.resolve("myid");
+        writeSparse(id, 1L << 40);
+        assertThatThrownBy(this::parse).hasMessage(id + words);
+        Files.writeString(id, "1\n");
+        Path dynamic = folder.resolve("members");
+        writeSparse(dynamic, 1L << 40);
+        lines.keySet().removeIf(each -> each.startsWith("server."));
+        lines.put("dynamicConfigFile", dynamic.toString());
+        assertThatThrownBy(this::parse).hasMessage(dynamic + words);
+        Path config = folder.resolve("large.cfg");
+        writeSparse(config, 1L << 40);
+        assertThatThrownBy(() -> new QuorumPeerConfig().parse(config.toString()))
+                .isInstanceOf(ConfigException.class)
+                .hasMessage(config + words);
+    }
+
+    private static void writeSparse(Path file, long bytes) throws IOException {
+        try (RandomAccessFile sparse = new RandomAccessFile(file.toFile(), "rw")) {
+            sparse.setLength(bytes);
+        }
     }
 
     @Test

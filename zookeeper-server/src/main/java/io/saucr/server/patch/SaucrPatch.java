@@ -5,6 +5,7 @@ import static net.bytebuddy.matcher.ElementMatchers.named;
 import static net.bytebuddy.matcher.ElementMatchers.takesArguments;
 
 import io.saucr.server.Boot;
+import java.io.File;
 import java.io.PrintWriter;
 import java.lang.reflect.Method;
 import java.nio.channels.SelectionKey;
@@ -86,6 +87,8 @@ public final class SaucrPatch implements Plugin {
     private static final String EMBEDDED =
             "org.apache.zookeeper.server.embedded.ZooKeeperServerEmbeddedImpl";
 
+    private static final String UTIL = "org.apache.zookeeper.server.persistence.Util";
+
     private static final List<Point> POINTS =
             List.of(
                     // The peer is created in a protected method of the class that everyone starts
@@ -156,10 +159,26 @@ public final class SaucrPatch implements Plugin {
                             "org.apache.zookeeper.server.util.SerializeUtils",
                             named("deserializeTxn"),
                             TransactionIsDecoded.class),
+                    new Point(UTIL, named("marshallTxnEntry"), TransactionIsEncoded.class),
+                    // ZooKeeper takes every file for a log whose name begins with that of one. All
+                    // its classes that look for logs or snapshots sort them here first, and some
+                    // make the reader of the folder themselves, so no subclass reaches them.
+                    new Point(UTIL, named("sortDataDir"), FilesAreSorted.class),
+                    // The purge chooses what it removes by itself.
                     new Point(
-                            "org.apache.zookeeper.server.persistence.Util",
-                            named("marshallTxnEntry"),
-                            TransactionIsEncoded.class));
+                            "org.apache.zookeeper.server.PurgeTxnLog$1MyFileFilter",
+                            named("accept"),
+                            FileIsPurged.class),
+                    // A copy of a snapshot beside the logs, or of a log beside the snapshots, is no
+                    // sign of two folders that were mixed up.
+                    new Point(
+                            "org.apache.zookeeper.server.persistence.FileTxnSnapLog$1",
+                            named("accept"),
+                            FileIsInWrongFolder.class),
+                    new Point(
+                            "org.apache.zookeeper.server.persistence.FileTxnSnapLog$2",
+                            named("accept"),
+                            FileIsInWrongFolder.class));
 
     private final Set<Point> applied = new LinkedHashSet<>();
 
@@ -244,9 +263,17 @@ public final class SaucrPatch implements Plugin {
         }
     }
 
-    /** See {@link Boot#checkConfiguration} and {@link Boot#refused}. */
+    /**
+     * See {@link Boot#beforeConfiguration}, {@link Boot#checkConfiguration} and {@link
+     * Boot#refused}.
+     */
     static final class ConfigurationIsRead {
         private ConfigurationIsRead() {}
+
+        @Advice.OnMethodEnter
+        static void enter(@Advice.Argument(0) String path) throws ConfigException {
+            Boot.beforeConfiguration(path);
+        }
 
         @SuppressWarnings("UnusedVariable") // the method throws it
         // Some values end ZooKeeper's reading with an exception that is no ConfigException.
@@ -336,6 +363,43 @@ public final class SaucrPatch implements Plugin {
             if (decoded != null) {
                 entry = decoded;
             }
+        }
+    }
+
+    /** See {@link Boot#data(File[], String)}. */
+    static final class FilesAreSorted {
+        private FilesAreSorted() {}
+
+        @SuppressWarnings("UnusedVariable") // the method goes on with it
+        @Advice.OnMethodEnter
+        static void enter(
+                @Advice.Argument(value = 0, readOnly = false) File[] files,
+                @Advice.Argument(1) String prefix) {
+            files = Boot.data(files, prefix);
+        }
+    }
+
+    /** See {@link Boot#isData}. */
+    static final class FileIsPurged {
+        private FileIsPurged() {}
+
+        @Advice.OnMethodExit
+        static void exit(
+                @Advice.Argument(0) File file, @Advice.Return(readOnly = false) boolean accepted) {
+            accepted = accepted && Boot.isData(file);
+        }
+    }
+
+    /** See {@link Boot#isData}. */
+    static final class FileIsInWrongFolder {
+        private FileIsInWrongFolder() {}
+
+        @Advice.OnMethodExit
+        static void exit(
+                @Advice.Argument(0) File folder,
+                @Advice.Argument(1) String name,
+                @Advice.Return(readOnly = false) boolean accepted) {
+            accepted = accepted && Boot.isData(new File(folder, name));
         }
     }
 

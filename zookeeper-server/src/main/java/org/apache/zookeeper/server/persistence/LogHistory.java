@@ -14,12 +14,11 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
-import java.util.stream.Stream;
 import java.util.zip.Adler32;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The entries in a server's log files after its newest snapshot, read and changed as raw bytes:
@@ -30,6 +29,8 @@ import java.util.zip.Adler32;
  * the directory.
  */
 public final class LogHistory {
+    private static final Logger LOG = LoggerFactory.getLogger(LogHistory.class);
+
     private static final int PAGE_BYTES = 4096;
     private static final long FIRST_COUNTER = 1;
     private static final long ZEROS_OF_FORCED_BYTES = 1 << 20;
@@ -75,9 +76,7 @@ public final class LogHistory {
 
     private static long newestSnapshot(Path snapshots) {
         File newest = new FileSnap(snapshots.toFile()).findMostRecentSnapshot();
-        return newest == null
-                ? -1
-                : Util.getZxidFromName(newest.getName(), FileSnap.SNAPSHOT_FILE_PREFIX);
+        return newest == null ? -1 : DataFolder.zxidOf(newest.toPath());
     }
 
     /**
@@ -88,14 +87,22 @@ public final class LogHistory {
      * whoever has this one cut: it comes again, and puts right what the snapshot shows too early.
      */
     static LogHistory upTo(Path logs, Path snapshots, long zxid) throws IOException {
-        List<Path> newestFirst = new ArrayList<>(snapshotFiles(snapshots));
-        newestFirst.sort(Comparator.comparingLong(LogHistory::snapshotZxidOf).reversed());
-        for (Path each : newestFirst) {
-            if (snapshotZxidOf(each) <= zxid && SnapStream.isValidSnapshot(each.toFile())) {
-                return new LogHistory(logs, snapshotZxidOf(each));
+        for (Path each : DataFolder.snapshots(snapshots)) {
+            if (DataFolder.zxidOf(each) <= zxid && isUsable(each)) {
+                return new LogHistory(logs, DataFolder.zxidOf(each));
             }
         }
         return new LogHistory(logs, -1);
+    }
+
+    /** One that cannot be read is as good as none: an older one may do, with more of the log. */
+    private static boolean isUsable(Path snapshot) {
+        try {
+            return SnapStream.isValidSnapshot(snapshot.toFile());
+        } catch (IOException e) {
+            LOG.warn("The snapshot {} is passed over, as it cannot be read", snapshot, e);
+            return false;
+        }
     }
 
     /** Whether there is a snapshot before the entries, or they are all that there ever were. */
@@ -103,7 +110,7 @@ public final class LogHistory {
         List<Path> files = files();
         return snapshotZxid >= 0
                 || (!files.isEmpty()
-                        && TxnLogFormat.zxidOf(files.get(0)) == TxnLogFormat.FIRST_ZXID_EVER);
+                        && DataFolder.zxidOf(files.get(0)) == TxnLogFormat.FIRST_ZXID_EVER);
     }
 
     /** Removes, durably, every snapshot that shows more than the zxid; the newest first. */
@@ -118,10 +125,8 @@ public final class LogHistory {
 
     private static void removeSnapshots(Path snapshots, long from, long through)
             throws IOException {
-        List<Path> newestFirst = new ArrayList<>(snapshotFiles(snapshots));
-        newestFirst.sort(Comparator.comparingLong(LogHistory::snapshotZxidOf).reversed());
-        for (Path each : newestFirst) {
-            if (snapshotZxidOf(each) >= from && snapshotZxidOf(each) <= through) {
+        for (Path each : DataFolder.snapshots(snapshots)) {
+            if (DataFolder.zxidOf(each) >= from && DataFolder.zxidOf(each) <= through) {
                 Files.delete(each);
                 MarkerStore.forceDirectory(snapshots);
             }
@@ -130,19 +135,12 @@ public final class LogHistory {
 
     /** Removes, durably, every log file; the newest first. */
     static void removeLogs(Path logs) throws IOException {
-        new LogHistory(logs, -1).deleteNewestFirst(logFiles(logs));
+        new LogHistory(logs, -1).deleteNewestFirst(DataFolder.logs(logs));
     }
 
-    static List<Path> snapshotFiles(Path directory) throws IOException {
-        try (Stream<Path> files = Files.list(directory)) {
-            return files.filter(file -> Util.isSnapshotFileName(file.getFileName().toString()))
-                    .toList();
-        }
-    }
-
-    private static long snapshotZxidOf(Path snapshot) {
-        return Util.getZxidFromName(
-                snapshot.getFileName().toString(), FileSnap.SNAPSHOT_FILE_PREFIX);
+    /** Removes, durably, every entry after the zxid, whatever the snapshots are. */
+    static void truncateAfter(Path logs, long zxid) throws IOException {
+        new LogHistory(logs, -1).truncateAfter(zxid);
     }
 
     /** The newest usable snapshot's zxid, or -1 if there is none. */
@@ -198,7 +196,7 @@ public final class LogHistory {
     public void truncateAfter(long zxid) throws IOException {
         List<Path> files = files();
         int kept = 0;
-        while (kept < files.size() && TxnLogFormat.zxidOf(files.get(kept)) <= zxid) {
+        while (kept < files.size() && DataFolder.zxidOf(files.get(kept)) <= zxid) {
             kept++;
         }
         deleteNewestFirst(files.subList(kept, files.size()));
@@ -209,7 +207,7 @@ public final class LogHistory {
 
     private static void shortenAfter(Path file, long zxid) throws IOException {
         long keep = TxnLogFormat.FILE_HEADER_BYTES;
-        try (Reader reader = new Reader(List.of(file), -1, Long.MAX_VALUE)) {
+        try (Reader reader = readFile(file)) {
             for (Entry entry = reader.next(); entry != null; entry = reader.next()) {
                 if (entry.zxid > zxid) {
                     shorten(file, keep);
@@ -240,16 +238,12 @@ public final class LogHistory {
     }
 
     private List<Path> files() throws IOException {
-        return logFiles(logs);
+        return DataFolder.logs(logs);
     }
 
-    /** The log files of a directory, oldest first. Whatever has another name is not the log's. */
-    static List<Path> logFiles(Path directory) throws IOException {
-        try (Stream<Path> files = Files.list(directory)) {
-            return files.filter(TxnLogFormat::isLogFile)
-                    .sorted(Comparator.comparingLong(TxnLogFormat::zxidOf))
-                    .toList();
-        }
+    /** The entries of one file, whatever is before it. */
+    static Reader readFile(Path log) {
+        return new Reader(List.of(log), -1, Long.MAX_VALUE);
     }
 
     /** Reads entries in order, across files, until the log ends or stops making sense. */
@@ -276,7 +270,7 @@ public final class LogHistory {
             this.previous = after;
             int first = 0;
             for (int i = 0; i < all.size(); i++) {
-                if (TxnLogFormat.zxidOf(all.get(i)) <= after + 1) {
+                if (DataFolder.zxidOf(all.get(i)) <= after + 1) {
                     first = i;
                 }
             }
@@ -417,7 +411,7 @@ public final class LogHistory {
         private boolean wasForced() {
             return forced == Long.MAX_VALUE
                     || (nextFile < files.size()
-                            && TxnLogFormat.zxidOf(files.get(nextFile)) <= forced);
+                            && DataFolder.zxidOf(files.get(nextFile)) <= forced);
         }
 
         private long readSevenBytes() throws IOException {
@@ -467,7 +461,7 @@ public final class LogHistory {
     void rewriteAfter(long zxid) throws IOException {
         List<Path> files = files();
         int first = 0;
-        while (first + 1 < files.size() && TxnLogFormat.zxidOf(files.get(first + 1)) <= zxid) {
+        while (first + 1 < files.size() && DataFolder.zxidOf(files.get(first + 1)) <= zxid) {
             first++;
         }
         rewrite(files.subList(first, files.size()));
@@ -537,9 +531,11 @@ public final class LogHistory {
         /** Appends one entry; the caller keeps the order. */
         public void write(long zxid, ByteBuffer transaction) throws IOException {
             if (channel == null) {
+                Path file = directory.resolve(TxnLogFormat.fileName(zxid));
+                DataFolder.requireFreeOfLinks(file);
                 channel =
                         FileChannel.open(
-                                directory.resolve(TxnLogFormat.fileName(zxid)),
+                                file,
                                 StandardOpenOption.CREATE,
                                 StandardOpenOption.TRUNCATE_EXISTING,
                                 StandardOpenOption.WRITE);

@@ -6,6 +6,8 @@ import io.saucr.core.MalformedMarkerException;
 import io.saucr.core.MarkerFile;
 import io.saucr.core.Markers;
 import io.saucr.core.View;
+import io.saucr.server.ObstacleException;
+import io.saucr.server.SmallFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -14,6 +16,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 
@@ -31,6 +34,8 @@ public final class MarkerStore {
 
     private static final String LATEST_ON_DISK = "saucr.latestOnDisk";
     private static final String IDENTITY = "saucr.identity";
+
+    static final List<String> NAMES = List.of(FAST_SWITCH, LATEST_ON_DISK, IDENTITY);
 
     private final Path directory;
 
@@ -52,17 +57,21 @@ public final class MarkerStore {
         long fastSwitch = 0;
         MarkerFile.LatestOnDisk latest = new MarkerFile.LatestOnDisk(0, LleMap.empty(), View.FIRST);
         try {
-            fastSwitch = MarkerFile.decodeFastSwitch(Files.readAllBytes(fast));
+            fastSwitch = MarkerFile.decodeFastSwitch(SmallFile.read(fast));
         } catch (NoSuchFileException e) {
             fastSwitch = 0;
+        } catch (ObstacleException e) {
+            throw e;
         } catch (MalformedMarkerException | IOException e) {
             throw unreadable(fast, e);
         }
         try {
-            latest = MarkerFile.decodeLatestOnDisk(Files.readAllBytes(disk));
+            latest = MarkerFile.decodeLatestOnDisk(SmallFile.read(disk));
         } catch (NoSuchFileException e) {
             // Never written: nothing is claimed.
             return new Markers(fastSwitch, 0, LleMap.empty());
+        } catch (ObstacleException e) {
+            throw e;
         } catch (MalformedMarkerException | IOException e) {
             throw unreadable(disk, e);
         }
@@ -87,9 +96,11 @@ public final class MarkerStore {
     public Optional<LogIdentity> identity() throws IOException {
         Path file = directory.resolve(IDENTITY);
         try {
-            return Optional.of(MarkerFile.decodeIdentity(Files.readAllBytes(file)));
+            return Optional.of(MarkerFile.decodeIdentity(SmallFile.read(file)));
         } catch (NoSuchFileException e) {
             return Optional.empty();
+        } catch (ObstacleException e) {
+            throw e;
         } catch (MalformedMarkerException | IOException e) {
             throw unreadable(file, e);
         }
@@ -179,7 +190,7 @@ public final class MarkerStore {
     }
 
     private void replace(String name, byte[] content) throws IOException {
-        Path temporary = directory.resolve(name + ".tmp");
+        Path temporary = directory.resolve(name + DataFolder.TEMPORARY);
         try (FileChannel channel =
                 FileChannel.open(
                         temporary,

@@ -8,12 +8,14 @@ import io.saucr.core.RecoveryProcedure.Finish;
 import io.saucr.core.RecoveryProcedure.StageSnapshot;
 import io.saucr.core.View;
 import io.saucr.core.Zxid;
+import io.saucr.server.ObstacleException;
+import io.saucr.server.SmallFile;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -40,8 +42,15 @@ public final class RecoveryStore implements Closeable {
     static final String ACCEPTED_EPOCH = "acceptedEpoch";
     static final String CURRENT_EPOCH = "currentEpoch";
 
-    private static final String STAGING = "saucr.staging";
-    private static final String REPLACEMENT = "saucr.replacement";
+    /** Folders beside the log. */
+    static final String STAGING = "saucr.staging";
+
+    static final String REPLACEMENT = "saucr.replacement";
+
+    /** A file that is about to be renamed. */
+    static final String PLACING = "saucr.placing" + DataFolder.TEMPORARY;
+
+    private static final long MOST_EPOCH = Integer.MAX_VALUE;
     private static final String EPOCH = "saucr.epoch";
 
     private final Path logs;
@@ -136,17 +145,18 @@ public final class RecoveryStore implements Closeable {
 
     /** Puts a part of a snapshot into the staging area. */
     public void stage(StageSnapshot part) throws IOException {
+        String name =
+                FileSnap.SNAPSHOT_FILE_PREFIX
+                        + '.'
+                        + Long.toHexString(part.zxid())
+                        + suffix(part.compression());
         if (part.offset() == 0) {
+            DataFolder.requireFree(snapshots.resolve(name));
             discardStaged();
             Files.createDirectories(staging);
             stagedEnd = part.zxid();
         }
-        Path file =
-                staging.resolve(
-                        FileSnap.SNAPSHOT_FILE_PREFIX
-                                + '.'
-                                + Long.toHexString(part.zxid())
-                                + suffix(part.compression()));
+        Path file = staging.resolve(name);
         try (FileChannel channel =
                 FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
             ByteBuffer bytes = part.bytes().asReadOnlyBuffer();
@@ -255,19 +265,25 @@ public final class RecoveryStore implements Closeable {
                 logs,
                 snapshots,
                 replacement);
-        for (Path log : LogHistory.logFiles(logs)) {
+        Path done = logs.resolve(STAGING);
+        if (Files.exists(done, LinkOption.NOFOLLOW_LINKS)) {
+            throw ObstacleException.inTheWay(done);
+        }
+        List<Path> newLogs = DataFolder.logs(replacement);
+        List<Path> newSnapshots = DataFolder.snapshots(replacement);
+        requireFree(newLogs, logs);
+        requireFree(newSnapshots, snapshots);
+        for (Path log : DataFolder.logs(logs)) {
             Files.delete(log);
         }
-        for (Path snapshot : LogHistory.snapshotFiles(snapshots)) {
+        for (Path snapshot : DataFolder.snapshots(snapshots)) {
             Files.delete(snapshot);
         }
-        try (Stream<Path> files = Files.list(replacement)) {
-            for (Path file : files.toList()) {
-                String name = file.getFileName().toString();
-                if (!name.equals(EPOCH)) {
-                    place(file, name, Util.isLogFileName(name) ? logs : snapshots);
-                }
-            }
+        for (Path log : newLogs) {
+            place(log, log.getFileName().toString(), logs);
+        }
+        for (Path snapshot : newSnapshots) {
+            place(snapshot, snapshot.getFileName().toString(), snapshots);
         }
         raise(replacement.resolve(EPOCH), ACCEPTED_EPOCH, snapshots);
         raise(replacement.resolve(EPOCH), CURRENT_EPOCH, snapshots);
@@ -275,14 +291,19 @@ public final class RecoveryStore implements Closeable {
         MarkerStore.forceDirectory(snapshots);
         // It must not be deleted under its name: what was left of it would replace everything
         // again.
-        Path done = logs.resolve(STAGING);
         Files.move(replacement, done, StandardCopyOption.ATOMIC_MOVE);
         MarkerStore.forceDirectory(logs);
         deleteDirectory(done);
     }
 
+    private static void requireFree(List<Path> files, Path directory) throws IOException {
+        for (Path file : files) {
+            DataFolder.requireFree(directory.resolve(file.getFileName()));
+        }
+    }
+
     private static void raise(Path epoch, String name, Path directory) throws IOException {
-        if (epochIn(directory, name) < Long.parseLong(Files.readString(epoch))) {
+        if (epochIn(directory, name) < epochIn(epoch.getParent(), EPOCH)) {
             place(epoch, name, directory);
         }
     }
@@ -301,42 +322,71 @@ public final class RecoveryStore implements Closeable {
      * An epoch file of ZooKeeper's.
      *
      * @return -1 if it was never written
+     * @throws IOException if it holds anything else; the message says what, and what to do
      */
     static long epochIn(Path directory, String name) throws IOException {
         Path file = directory.resolve(name);
+        String first;
         try {
-            List<String> lines = Files.readAllLines(file);
             // The second line, if any, is ours.
-            return Long.parseLong(lines.isEmpty() ? "" : lines.get(0).trim());
+            first = SmallFile.lines(file).stream().findFirst().orElse("");
         } catch (NoSuchFileException e) {
             return -1;
-        } catch (NumberFormatException e) {
-            throw new IOException(file + " does not contain an epoch", e);
+        } catch (SmallFile.TooLargeException e) {
+            throw damagedEpoch(file, e.getMessage());
         }
+        // ZooKeeper reads it with nothing around it.
+        if (first.matches("[0-9]{1,10}") && Long.parseLong(first) <= MOST_EPOCH) {
+            return Long.parseLong(first);
+        }
+        throw damagedEpoch(
+                file, first.isEmpty() ? "it has none" : "that is " + SmallFile.quoted(first));
+    }
+
+    /**
+     * @param found a clause
+     */
+    static IOException damagedEpoch(Path file, String found) {
+        return new IOException(
+                file
+                        + " is damaged: its first line must be an epoch, a number from 0 to "
+                        + MOST_EPOCH
+                        + ", and the second, if any, must name the log; "
+                        + found
+                        + ". Without it nobody knows which leaders this server has followed, so it"
+                        + " must not vote. While a majority of the other servers is serving, empty"
+                        + " its data directory but for myid, and it copies everything from them");
     }
 
     /** Copies, because the original must stay until every file is in its place. */
     private static void place(Path file, String name, Path directory) throws IOException {
-        Path temporary = directory.resolve("saucr.placing.tmp");
+        Path temporary = directory.resolve(PLACING);
         Files.copy(file, temporary, StandardCopyOption.REPLACE_EXISTING);
         MarkerStore.forceFile(temporary);
         Files.move(temporary, directory.resolve(name), StandardCopyOption.ATOMIC_MOVE);
     }
 
+    /** Only what recoveries put there: what somebody else has put there stays, and is told. */
     private static void deleteDirectory(Path directory) throws IOException {
         if (!Files.isDirectory(directory)) {
             return;
         }
         try (Stream<Path> files = Files.list(directory)) {
-            for (Path file : files.toList()) {
-                Files.delete(file);
+            for (Path file : files.sorted().toList()) {
+                if (!DataFolder.isData(file.toFile())
+                        && !file.getFileName().toString().equals(EPOCH)) {
+                    throw ObstacleException.foreign(file);
+                }
             }
         }
-        try {
-            Files.delete(directory);
-        } catch (DirectoryNotEmptyException e) {
-            throw new IOException(directory + " contains what does not belong there", e);
+        for (Path log : DataFolder.logs(directory)) {
+            Files.delete(log);
         }
+        for (Path snapshot : DataFolder.snapshots(directory)) {
+            Files.delete(snapshot);
+        }
+        Files.deleteIfExists(directory.resolve(EPOCH));
+        Files.delete(directory);
     }
 
     private static String suffix(Compression compression) {

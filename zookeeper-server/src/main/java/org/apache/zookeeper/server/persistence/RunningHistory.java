@@ -165,7 +165,8 @@ public final class RunningHistory implements HistoryLog, Closeable {
     @Override
     public Bytes read(Snapshot snapshot, long offset, int length) {
         for (File file : new FileSnap(snapshots().toFile()).findNValidSnapshots(100)) {
-            if (zxidOf(file) == snapshot.zxid()) {
+            // One zxid may have two, with and without compression.
+            if (describe(file).equals(snapshot)) {
                 return read(file.toPath(), offset, length);
             }
         }
@@ -197,7 +198,7 @@ public final class RunningHistory implements HistoryLog, Closeable {
     }
 
     private static long zxidOf(File file) {
-        return Util.getZxidFromName(file.getName(), FileSnap.SNAPSHOT_FILE_PREFIX);
+        return DataFolder.zxidOf(file.toPath());
     }
 
     private Path logs() {

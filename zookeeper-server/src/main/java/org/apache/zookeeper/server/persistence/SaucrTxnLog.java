@@ -12,6 +12,7 @@ import io.saucr.core.Zxid;
 import io.saucr.server.CriticalThread;
 import io.saucr.server.FlushCause;
 import io.saucr.server.LogMetrics;
+import io.saucr.server.ObstacleException;
 import io.saucr.server.SaucrSettings;
 import java.io.IOException;
 import java.io.InputStream;
@@ -782,8 +783,14 @@ public final class SaucrTxnLog implements TxnLog {
         }
         // A folder that is gone ends a server under load sooner than it looks for it.
         lookNow();
-        LOG.error(
-                "{} failed; what the disk holds is unknown now, so this server stops", what, cause);
+        if (cause instanceof ObstacleException) {
+            LOG.error("{} failed, so this server stops: {}", what, cause.getMessage());
+        } else {
+            LOG.error(
+                    "{} failed; what the disk holds is unknown now, so this server stops",
+                    what,
+                    cause);
+        }
         ServiceUtils.requestSystemExit(ExitCode.UNEXPECTED_ERROR.getValue());
     }
 
@@ -791,6 +798,7 @@ public final class SaucrTxnLog implements TxnLog {
 
     private void openFile(long zxid) throws IOException {
         Path path = directory.resolve(TxnLogFormat.fileName(zxid));
+        DataFolder.requireFreeOfLinks(path);
         LOG.info("Creating new log file: {}", path.getFileName());
         file.create(path);
         newestFile = path;
@@ -844,20 +852,22 @@ public final class SaucrTxnLog implements TxnLog {
      */
     @Override
     public boolean truncate(long zxid) throws IOException {
-        boolean[] reached = new boolean[1];
-        orEnd("truncating the transaction log", () -> reached[0] = truncateHistory(zxid));
-        return reached[0];
+        String reason = "truncation to 0x" + Long.toHexString(zxid);
+        orEnd("flushing: " + reason, () -> forceAndMark(FlushCause.LOG, reason));
+        // Reading says nothing of what the disk holds: a failure of it is for the caller.
+        LogHistory history = LogHistory.upTo(directory, snapshots, zxid);
+        EpochEnds whole = history.scan(Long.MAX_VALUE).epochEnds();
+        if (zxid < whole.base() || !whole.contains(zxid) || !history.isComplete()) {
+            return false;
+        }
+        orEnd("truncating the transaction log", () -> truncateHistory(history, whole, zxid));
+        return true;
     }
 
-    private boolean truncateHistory(long zxid) throws IOException {
+    private void truncateHistory(LogHistory history, EpochEnds whole, long zxid)
+            throws IOException {
         historyLock.lock();
         try {
-            forceAndMark(FlushCause.LOG, "truncation to 0x" + Long.toHexString(zxid));
-            LogHistory history = LogHistory.upTo(directory, snapshots, zxid);
-            EpochEnds whole = history.scan(Long.MAX_VALUE).epochEnds();
-            if (zxid < whole.base() || !whole.contains(zxid) || !history.isComplete()) {
-                return false;
-            }
             changeFiles(
                     () -> {
                         historyWillEndAt(zxid);
@@ -866,7 +876,6 @@ public final class SaucrTxnLog implements TxnLog {
                         epochEnds = whole.truncate(zxid);
                         lastAppended = zxid;
                     });
-            return true;
         } finally {
             historyLock.unlock();
         }
@@ -891,7 +900,7 @@ public final class SaucrTxnLog implements TxnLog {
                                 () -> {
                                     historyWillEndAt(epochEndsNow().lastUpTo(zxid));
                                     LogHistory.removeSnapshotsAfter(snapshots, zxid);
-                                    LogHistory.upTo(directory, snapshots, zxid).truncateAfter(zxid);
+                                    LogHistory.truncateAfter(directory, zxid);
                                     publish.run();
                                     LogHistory.removeLogs(directory);
                                     LogHistory.removeSnapshotsBefore(snapshots, zxid);
@@ -927,7 +936,7 @@ public final class SaucrTxnLog implements TxnLog {
                         lastSealed = marked.view();
                         change.run();
                         long bytes = 0;
-                        for (Path each : LogHistory.logFiles(directory)) {
+                        for (Path each : DataFolder.logs(directory)) {
                             bytes += Files.size(each);
                         }
                         file.closedFilesHave(bytes);

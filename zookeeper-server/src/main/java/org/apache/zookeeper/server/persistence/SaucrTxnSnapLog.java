@@ -11,6 +11,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 import org.apache.jute.Record;
 import org.apache.zookeeper.server.DataTree;
 import org.apache.zookeeper.server.quorum.QuorumPeer;
@@ -41,7 +43,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     private static final String UNFINISHED = "saucr.snapshot.";
 
     /** With this file an operator says that an empty server is new; ZooKeeper removes it. */
-    private static final String INITIALIZE_FILE = "initialize";
+    static final String INITIALIZE_FILE = "initialize";
 
     /** One batch writes to at most so many files. */
     private static final int FILES_OF_A_BATCH = 2;
@@ -66,19 +68,34 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
         removeUnfinishedSnapshots();
     }
 
-    /** Removes what a process left that was killed while it wrote a snapshot. */
+    /**
+     * Removes what a process left that was killed while it wrote a snapshot: folders that are named
+     * as this class names them, with nothing but a snapshot in them.
+     */
     private void removeUnfinishedSnapshots() throws IOException {
         try (DirectoryStream<Path> folders =
-                Files.newDirectoryStream(getSnapDir().toPath(), UNFINISHED + "*")) {
+                Files.newDirectoryStream(
+                        getSnapDir().toPath(), SaucrTxnSnapLog::isNamedUnfinished)) {
             for (Path folder : folders) {
-                try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
-                    for (Path file : files) {
+                List<Path> content;
+                try (Stream<Path> files = Files.list(folder)) {
+                    content = files.toList();
+                }
+                if (DataFolder.snapshots(folder).containsAll(content)) {
+                    for (Path file : content) {
                         Files.delete(file);
                     }
+                    Files.delete(folder);
                 }
-                Files.delete(folder);
             }
         }
+    }
+
+    private static boolean isNamedUnfinished(Path file) {
+        String name = file.getFileName().toString();
+        return name.startsWith(UNFINISHED)
+                && name.substring(UNFINISHED.length()).matches("[0-9]+")
+                && Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS);
     }
 
     /** As {@link #open(Markers, ProofOfCache)}, with nothing that proves the page cache. */
@@ -268,10 +285,9 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     }
 
     /** H16: whether the log starts with the first transaction that this ensemble ever had. */
-    private boolean logIsComplete() {
-        File[] files = FileTxnLog.getLogFiles(getDataLogDir().listFiles(), 0);
-        return files.length > 0
-                && TxnLogFormat.zxidOf(files[0].toPath()) == TxnLogFormat.FIRST_ZXID_EVER;
+    private boolean logIsComplete() throws IOException {
+        List<Path> files = DataFolder.logs(getDataLogDir().toPath());
+        return !files.isEmpty() && DataFolder.zxidOf(files.get(0)) == TxnLogFormat.FIRST_ZXID_EVER;
     }
 
     @Override
@@ -362,10 +378,10 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
      */
     EpochEnds readableEpochEnds() throws IOException {
         EpochEnds epochEnds = log().epochEnds();
-        List<Path> files = LogHistory.logFiles(getDataLogDir().toPath());
+        List<Path> files = DataFolder.logs(getDataLogDir().toPath());
         return files.isEmpty()
                 ? epochEnds
-                : epochEnds.startingFrom(TxnLogFormat.zxidOf(files.get(0)));
+                : epochEnds.startingFrom(DataFolder.zxidOf(files.get(0)));
     }
 
     /** An empty log: a leader that finds nothing to send from its log sends a snapshot. */
@@ -429,8 +445,9 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
             boolean syncSnap,
             boolean betweenRoles)
             throws IOException {
-        Path unfinished = Files.createTempDirectory(getSnapDir().toPath(), UNFINISHED);
         String name = Util.makeSnapshotName(tree.lastProcessedZxid);
+        DataFolder.requireFree(getSnapDir().toPath().resolve(name));
+        Path unfinished = Files.createTempDirectory(getSnapDir().toPath(), UNFINISHED);
         Path temporary = unfinished.resolve(name);
         LOG.info("Snapshotting: 0x{} to {}", Long.toHexString(tree.lastProcessedZxid), name);
         try {

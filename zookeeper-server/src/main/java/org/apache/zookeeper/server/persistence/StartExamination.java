@@ -5,6 +5,7 @@ import io.saucr.core.Markers;
 import io.saucr.core.StartAssessment;
 import io.saucr.core.StartAssessment.Findings;
 import io.saucr.core.StartAssessment.Verdict;
+import io.saucr.server.SmallFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -43,6 +44,7 @@ public final class StartExamination {
      */
     public StartAssessment assess(Optional<String> ensemble, long sid, OptionalLong provenThrough)
             throws IOException {
+        DataFolder.requireClear(logs, snapshots);
         Markers markers = markerStore.read();
         scan = new LogHistory(logs, snapshots).scan(markers.latestOnDisk());
         long last = scan.epochEnds().last();
@@ -77,9 +79,10 @@ public final class StartExamination {
 
     /** As {@link #assess}, but takes the log for complete without reading it. */
     public StartAssessment assessMarkers(String ensemble, long sid) throws IOException {
+        DataFolder.requireClear(logs, snapshots);
         boolean nothing =
                 RecoveryStore.currentEpochIn(snapshots) <= 0
-                        && !(Files.isDirectory(logs) && !LogHistory.logFiles(logs).isEmpty());
+                        && !(Files.isDirectory(logs) && !DataFolder.logs(logs).isEmpty());
         long last = nothing ? 0 : Long.MAX_VALUE;
         return StartAssessment.of(
                 findings(
@@ -99,6 +102,8 @@ public final class StartExamination {
             boolean damaged,
             OptionalLong provenThrough)
             throws IOException {
+        // Not compared with anything here, but ZooKeeper reads it later.
+        RecoveryStore.acceptedEpochIn(snapshots);
         return new Findings(
                 ensemble,
                 sid,
@@ -115,11 +120,20 @@ public final class StartExamination {
 
     /** What the epoch file says of the log (R26). */
     public static Optional<Stamp> stamp(Path snapshots) throws IOException {
+        Path file = snapshots.resolve(RecoveryStore.CURRENT_EPOCH);
+        List<String> lines;
         try {
-            List<String> lines = Files.readAllLines(snapshots.resolve(RecoveryStore.CURRENT_EPOCH));
-            return lines.size() < 2 ? Optional.empty() : Stamp.decode(lines.get(1));
+            lines = SmallFile.lines(file);
         } catch (NoSuchFileException e) {
             return Optional.empty();
         }
+        if (lines.size() < 2 || lines.get(1).isBlank()) {
+            return Optional.empty();
+        }
+        Optional<Stamp> stamp = Stamp.decode(lines.get(1));
+        if (stamp.isEmpty()) {
+            throw RecoveryStore.damagedEpoch(file, "that is " + SmallFile.quoted(lines.get(1)));
+        }
+        return stamp;
     }
 }

@@ -9,6 +9,7 @@ import io.saucr.core.View;
 import io.saucr.core.Zxid;
 import io.saucr.server.FolderLock;
 import io.saucr.server.PageCacheProof;
+import io.saucr.server.SmallFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -92,7 +93,7 @@ public final class StoppedServer {
         if (!Files.isRegularFile(pidFile)) {
             return;
         }
-        String pid = Files.readString(pidFile).trim();
+        String pid = SmallFile.lines(pidFile).stream().findFirst().orElse("").trim();
         boolean alive;
         try {
             alive = ProcessHandle.of(Long.parseLong(pid)).map(ProcessHandle::isAlive).orElse(false);
@@ -131,12 +132,23 @@ public final class StoppedServer {
 
     /** The server's id, -1 if its folder does not say. */
     private long sid() throws IOException {
+        Path file = dataDir.resolve(MYID_FILE);
+        String first;
         try {
-            return Long.parseLong(Files.readString(dataDir.resolve(MYID_FILE)).trim());
+            first = SmallFile.lines(file).stream().findFirst().orElse("").trim();
         } catch (NoSuchFileException e) {
             return -1;
+        } catch (SmallFile.TooLargeException e) {
+            throw new IOException(file + " is no file of a server's id: " + e.getMessage(), e);
+        }
+        try {
+            return Long.parseLong(first);
         } catch (NumberFormatException e) {
-            throw new IOException(dataDir.resolve(MYID_FILE) + " does not contain a number", e);
+            throw new IOException(
+                    file
+                            + " does not begin with the number of a server, but with "
+                            + SmallFile.quoted(first),
+                    e);
         }
     }
 
@@ -171,7 +183,7 @@ public final class StoppedServer {
         }
         RecoveryStore.completeReplacement(logs, snapshots);
         LogHistory kept = new LogHistory(logs, snapshots);
-        if (!LogHistory.logFiles(logs).isEmpty() && !kept.isComplete()) {
+        if (!DataFolder.logs(logs).isEmpty() && !kept.isComplete()) {
             throw new IOException(
                     "The log in "
                             + logs

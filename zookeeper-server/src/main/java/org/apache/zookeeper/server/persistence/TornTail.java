@@ -32,7 +32,7 @@ final class TornTail {
      */
     static boolean explains(LogHistory.Damage damage, Path logs, long last, Markers markers)
             throws IOException {
-        List<Path> files = LogHistory.logFiles(logs);
+        List<Path> files = DataFolder.logs(logs);
         int damaged = files.indexOf(damage.file());
         for (int i = damaged; i < files.size(); i++) {
             if (holdsLaterEntry(files.get(i), i == damaged ? damage.offset() : 0, last)) {

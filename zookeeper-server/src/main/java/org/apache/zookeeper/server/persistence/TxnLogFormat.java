@@ -2,7 +2,6 @@ package org.apache.zookeeper.server.persistence;
 
 import io.saucr.core.Zxid;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
 import java.util.zip.Adler32;
 
 /**
@@ -79,18 +78,8 @@ final class TxnLogFormat {
         return reused.getValue();
     }
 
+    /** The name of the file that begins with this entry; {@link DataFolder} reads it back. */
     static String fileName(long firstZxid) {
         return Util.makeLogName(firstZxid);
-    }
-
-    /** The zxid that a log file is named after: its first entry's. */
-    static long zxidOf(Path file) {
-        return Util.getZxidFromName(file.getFileName().toString(), FileTxnLog.LOG_FILE_PREFIX);
-    }
-
-    /** Whether the name is one that {@link #fileName} makes. */
-    static boolean isLogFile(Path file) {
-        String name = file.getFileName().toString();
-        return Util.isLogFileName(name) && name.equals(fileName(zxidOf(file)));
     }
 }

@@ -337,7 +337,7 @@ class LogFailureTest {
             append(FIRST + i, SLOW, 3 * PAGE_BYTES);
         }
         log.makeReadable();
-        return LogHistory.logFiles(version()).get(0);
+        return DataFolder.logs(version()).get(0);
     }
 
     private void losePage(Path file, int page) throws IOException {

@@ -143,8 +143,8 @@ class RecoveryStoreTest {
         /** A snapshot of everything; the logs before it, but for `kept` entries, are purged. */
         Source purged(long firstKept) throws IOException {
             snapLog.save(tree, new ConcurrentHashMap<>(), true);
-            for (Path file : LogHistory.logFiles(snapLog.getDataLogDir().toPath())) {
-                if (TxnLogFormat.zxidOf(file) < firstKept) {
+            for (Path file : DataFolder.logs(snapLog.getDataLogDir().toPath())) {
+                if (DataFolder.zxidOf(file) < firstKept) {
                     Files.delete(file);
                 }
             }

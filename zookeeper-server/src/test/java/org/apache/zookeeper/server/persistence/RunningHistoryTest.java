@@ -37,7 +37,7 @@ class RunningHistoryTest {
             for (long request = 1; after < LAST; request++) {
                 EntriesRequest question = new EntriesRequest(9, 3, request, after, LAST, 0);
                 EntriesAnswer answer = (EntriesAnswer) source.answer(question, history);
-                for (Path file : LogHistory.logFiles(snapLog.getDataLogDir().toPath())) {
+                for (Path file : DataFolder.logs(snapLog.getDataLogDir().toPath())) {
                     // Whoever opened the log again would not find it.
                     Files.delete(file);
                 }

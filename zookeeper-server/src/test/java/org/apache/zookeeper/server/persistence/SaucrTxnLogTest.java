@@ -55,6 +55,7 @@ class SaucrTxnLogTest {
     private final LogMetrics metrics = new LogMetrics();
     private final List<String> proofs = new CopyOnWriteArrayList<>();
     private final ProofOfCache proof = new RecordedProof();
+    private final MomentaryDisk disk = new MomentaryDisk();
     private long reached;
     private final Random random = new Random(42);
     private SaucrTxnSnapLog snapLog;
@@ -100,7 +101,7 @@ class SaucrTxnLogTest {
 
     private void open(String background, String idle) throws Exception {
         snapLog = Logs.unopened(folder.resolve("saucr"), background, idle, metrics);
-        snapLog.open(snapLog.markerStore().read(), proof);
+        snapLog.open(snapLog.markerStore().read(), proof, disk);
         log = snapLog.log();
     }
 
@@ -167,7 +168,7 @@ class SaucrTxnLogTest {
         for (int i = 0; i < ours.length; i++) {
             byte[] mine = Files.readAllBytes(ours[i].toPath());
             // R26: what came before the file stands where Apache's server leaves zeros.
-            long first = TxnLogFormat.zxidOf(ours[i].toPath());
+            long first = DataFolder.zxidOf(ours[i].toPath());
             assertThat(ByteBuffer.wrap(mine).getLong(8)).isEqualTo(i == 0 ? 0 : first - 1);
             Arrays.fill(mine, 8, 16, (byte) 0);
             byte[] other = Files.readAllBytes(theirs[i].toPath());
@@ -734,23 +735,17 @@ class SaucrTxnLogTest {
 
     // ---- Failures ----
 
-    /** A log file that takes writes but cannot be forced. */
-    private void nextFileCannotBeForced(long zxid) throws IOException {
-        Files.createSymbolicLink(
-                version().resolve("log." + Long.toHexString(zxid)), Path.of("/dev/null"));
-    }
-
     @Test
     void aForceThatFailsInSlowModeEndsTheProcessAndNothingIsClaimedAfterwards() throws Exception {
         open(NEVER, NEVER);
         write(FIRST, FAST);
         log.rollLog();
-        nextFileCannotBeForced(FIRST + 1);
+        disk.refuseNext(MomentaryDisk.Operation.FORCE);
         log.announce(FIRST + 1, SLOW);
         log.append(request(FIRST + 1));
         assertThatThrownBy(() -> log.commit()).isInstanceOf(IOException.class);
         claimsNothingAndEnds(FIRST);
-        Files.delete(version().resolve("log." + Long.toHexString(FIRST + 1)));
+        assertThat(disk.hasRefused()).isTrue();
         assertThatThrownBy(() -> log.commit()).isInstanceOf(IOException.class);
     }
 
@@ -760,7 +755,7 @@ class SaucrTxnLogTest {
         open("5ms", NEVER);
         write(FIRST, FAST);
         log.rollLog();
-        nextFileCannotBeForced(FIRST + 1);
+        disk.refuseNext(MomentaryDisk.Operation.FORCE);
         write(FIRST + 1, FAST);
         Awaitility.await().atMost(PATIENCE).until(() -> !exits.isEmpty());
         claimsNothingAndEnds(FIRST);
