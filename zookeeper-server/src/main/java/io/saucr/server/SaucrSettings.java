@@ -34,6 +34,8 @@ import java.util.stream.Collectors;
  *     (R26): 1 to 64 letters, digits, dots, dashes and underscores; empty if it has no name
  * @param diskTimeout how long a server's own disk may be late before it leaves the lead, or its
  *     leader (R24), 1 second to 1 hour
+ * @param committedLogMegabytes how much the committed log, from which learners are synchronized,
+ *     may hold in memory, 1 to 65,536
  * @param adminServers host and port of other servers' AdminServers, by server id; immutable
  */
 public record SaucrSettings(
@@ -46,6 +48,7 @@ public record SaucrSettings(
         String bootId,
         String ensembleName,
         Duration diskTimeout,
+        int committedLogMegabytes,
         Map<Long, String> adminServers) {
 
     /** ZooKeeper turns an unknown key of zoo.cfg into a system property with this prefix. */
@@ -60,6 +63,7 @@ public record SaucrSettings(
     private static final String BOOT_ID = "saucr.bootId";
     private static final String ENSEMBLE_NAME = "saucr.ensembleName";
     private static final String DISK_TIMEOUT = "saucr.diskTimeout";
+    private static final String COMMITTED_LOG = "saucr.committedLogMegabytes";
     private static final String ADMIN_SERVERS = "saucr.adminServers";
 
     private static final Map<String, String> ALLOWED =
@@ -76,6 +80,7 @@ public record SaucrSettings(
                                     ENSEMBLE_NAME,
                                     "1 to 64 letters, digits, dots, dashes and underscores"),
                             entry(DISK_TIMEOUT, "1s to 1h, for example 10s"),
+                            entry(COMMITTED_LOG, "1 to 65536"),
                             entry(
                                     ADMIN_SERVERS,
                                     "ID=HOST:PORT, separated by commas, each ID once and ports from 1"
@@ -87,6 +92,9 @@ public record SaucrSettings(
     private static final Duration DEFAULT_HEARTBEAT = Duration.ofMillis(50);
     private static final Duration DEFAULT_ELECTION_SILENCE = Duration.ofSeconds(2);
     private static final int LEAST_DEFAULT_MISSED = 4;
+    private static final int MOST_MEGABYTES = 65_536;
+    private static final long BYTES_OF_MEGABYTE = 1 << 20;
+    private static final int DEFAULT_SHARE_OF_HEAP = 8;
 
     /**
      * A key or value with which the server must not start; the message names both and what is
@@ -148,6 +156,11 @@ public record SaucrSettings(
                         Duration.ofSeconds(10),
                         Duration.ofSeconds(1),
                         Duration.ofHours(1)),
+                reader.integer(
+                        COMMITTED_LOG,
+                        defaultMegabytes(Runtime.getRuntime().maxMemory()),
+                        1,
+                        MOST_MEGABYTES),
                 reader.addresses(ADMIN_SERVERS));
     }
 
@@ -183,6 +196,7 @@ public record SaucrSettings(
         values.put(BACKGROUND, text(backgroundFlushInterval));
         values.put(IDLE, text(idleFlush));
         values.put(DISK_TIMEOUT, text(diskTimeout));
+        values.put(COMMITTED_LOG, Integer.toString(committedLogMegabytes));
         values.put(BOOT_ID, bootId);
         values.put(
                 ADMIN_SERVERS,
@@ -222,6 +236,16 @@ public record SaucrSettings(
     private static int defaultMissed(Duration heartbeat) {
         long intervals = DEFAULT_ELECTION_SILENCE.dividedBy(heartbeat);
         return (int) Math.max(LEAST_DEFAULT_MISSED, intervals);
+    }
+
+    /** What the committed log may hold. */
+    public long committedLogBytes() {
+        return committedLogMegabytes * BYTES_OF_MEGABYTE;
+    }
+
+    static int defaultMegabytes(long heapBytes) {
+        long share = heapBytes / DEFAULT_SHARE_OF_HEAP / BYTES_OF_MEGABYTE;
+        return (int) Math.max(1, Math.min(MOST_MEGABYTES, share));
     }
 
     private record Reader(String source, Map<String, String> given) {

@@ -333,6 +333,7 @@ final class SaucrStatus {
         result.put("backgroundFlushInterval", settings.backgroundFlushInterval().toString());
         result.put("idleFlush", settings.idleFlush().toString());
         result.put("diskTimeout", settings.diskTimeout().toString());
+        result.put("committedLogMegabytes", settings.committedLogMegabytes());
         return result;
     }
 

@@ -50,6 +50,17 @@ class SaucrSettingsTest {
     }
 
     @Test
+    void theCommittedLogHasAnEighthOfTheHeapByDefault() throws Exception {
+        assertThat(parse().committedLogMegabytes())
+                .isEqualTo(SaucrSettings.defaultMegabytes(Runtime.getRuntime().maxMemory()));
+        assertThat(SaucrSettings.defaultMegabytes(1L << 30)).isEqualTo(128);
+        assertThat(SaucrSettings.defaultMegabytes(1L << 22)).isEqualTo(1);
+        assertThat(SaucrSettings.defaultMegabytes(Long.MAX_VALUE)).isEqualTo(65_536);
+        assertThat(parse("saucr.committedLogMegabytes", "65536").committedLogBytes())
+                .isEqualTo(64L << 30);
+    }
+
+    @Test
     void anEnsembleMayHaveAName() throws Exception {
         assertThat(parse().ensembleName()).isEmpty();
         assertThat(parse("saucr.ensembleName", "orders-7").ensembleName()).isEqualTo("orders-7");
@@ -145,6 +156,8 @@ class SaucrSettingsTest {
         "saucr.idleFlush, 0s, 1ms to 1h",
         "saucr.idleFlush, -5ms, 1ms to 1h",
         "saucr.diskTimeout, 999ms, 1s to 1h",
+        "saucr.committedLogMegabytes, 0, 1 to 65536",
+        "saucr.committedLogMegabytes, 64m, 1 to 65536",
         "saucr.ensembleName, my orders, '1 to 64 letters, digits, dots, dashes and underscores'"
     })
     void aBadValueIsNamedWithWhatIsAllowed(String key, String value, String allowed) {

@@ -33,6 +33,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import javax.security.sasl.SaslException;
 import org.apache.zookeeper.common.AtomicFileWritingIdiom;
 import org.apache.zookeeper.server.ExitCode;
+import org.apache.zookeeper.server.SaucrDatabase;
+import org.apache.zookeeper.server.ZKDatabase;
 import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
 import org.apache.zookeeper.server.persistence.LogHistory;
 import org.apache.zookeeper.server.persistence.MarkerStore;
@@ -162,6 +164,14 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         } catch (IOException e) {
             throw new IllegalStateException(e.getMessage(), e);
         }
+    }
+
+    /**
+     * Replaces ZooKeeper's database, before anything is loaded, by one that is bounded by bytes.
+     */
+    @Override
+    public void setZKDatabase(ZKDatabase database) {
+        super.setZKDatabase(new SaucrDatabase(getTxnFactory(), settings.committedLogBytes()));
     }
 
     private void lock(Path folder) throws IOException {
