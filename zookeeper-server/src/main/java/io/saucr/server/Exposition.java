@@ -1,6 +1,7 @@
 package io.saucr.server;
 
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.apache.zookeeper.metrics.MetricsProvider;
 import org.apache.zookeeper.metrics.Summary;
@@ -15,12 +16,20 @@ interface Exposition {
     /** That of the provider that runs in this process. */
     static Exposition ofThisProcess() {
         MetricsProvider provider = ServerMetrics.getMetrics().getMetricsProvider();
-        // By its name: without it, the classes of its client need not be there.
-        return provider.getClass()
-                        .getName()
-                        .equals("org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider")
+        return isPrometheus(provider.getClass().getName())
                 ? PrometheusExposition.ofThisProcess()
                 : new ProviderExposition(provider.getRootContext());
+    }
+
+    /**
+     * Whether a provider shows the registry of the Prometheus client. By its name: without such a
+     * provider the classes of that client need not be there.
+     */
+    static boolean isPrometheus(String provider) {
+        return Set.of(
+                        "io.saucr.server.metrics.SaucrPrometheusMetricsProvider",
+                        "org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider")
+                .contains(provider);
     }
 
     /** Shows a gauge or a counter. */

@@ -19,8 +19,6 @@ import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
  * Nothing is refused here that would start. Changes nothing.
  */
 final class LateRefusals {
-    private static final String PROMETHEUS =
-            "org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider";
     private static final String FACTORY = "serverCnxnFactory";
     private static final String SELECTORS = "nio.numSelectorThreads";
     private static final String CONNECTION_TIMEOUT = "cnxTimeout";
@@ -60,7 +58,7 @@ final class LateRefusals {
 
     private static void checkMetrics(QuorumPeerConfig config, String path)
             throws InvalidSettingException {
-        if (!PROMETHEUS.equals(config.getMetricsProviderClassName())) {
+        if (!Exposition.isPrometheus(config.getMetricsProviderClassName())) {
             return;
         }
         Properties provider = config.getMetricsProviderConfiguration();

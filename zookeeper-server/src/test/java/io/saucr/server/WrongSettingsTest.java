@@ -34,6 +34,11 @@ class WrongSettingsTest {
     private static final String SERVER_LINE =
             "it must be HOST:PORT:ELECTION-PORT[:participant|:observer][;[CLIENT-HOST:]CLIENT-PORT]";
 
+    private static final String APACHES_PROVIDER =
+            "org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider";
+    private static final String OUR_PROVIDER =
+            "io.saucr.server.metrics.SaucrPrometheusMetricsProvider";
+
     @TempDir Path folder;
     private Path data;
     private final Map<String, String> lines = new LinkedHashMap<>();
@@ -490,34 +495,41 @@ class WrongSettingsTest {
         assertThat(parse().getSecureClientPortAddress().getPort()).isEqualTo(2182);
     }
 
-    /**
-     * The provider of this distribution has no HTTPS, and takes every key that it does not know.
-     */
-    @Test
-    void whatTheProviderOfTheMetricsDoesNotReadIsNotRefused() throws Exception {
-        lines.put(
-                "metricsProvider.className",
-                "org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider");
+    /** Neither provider has HTTPS, and both take every key that they do not know. */
+    @ParameterizedTest
+    @ValueSource(strings = {APACHES_PROVIDER, OUR_PROVIDER})
+    void whatTheProviderOfTheMetricsDoesNotReadIsNotRefused(String provider) throws Exception {
+        lines.put("metricsProvider.className", provider);
         lines.put("metricsProvider.httpsPort", "none");
-        assertThat(parse().getServerId()).isEqualTo(1);
+        assertThat(parse().getMetricsProviderClassName()).isEqualTo(provider);
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"numWorkerThreads", "maxQueueSize", "workerShutdownTimeoutMs"})
-    void theNumbersOfTheMetrics(String key) throws Exception {
-        lines.put(
-                "metricsProvider.className",
-                "org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider");
+    @CsvSource({
+        APACHES_PROVIDER + ",numWorkerThreads",
+        APACHES_PROVIDER + ",maxQueueSize",
+        APACHES_PROVIDER + ",workerShutdownTimeoutMs",
+        OUR_PROVIDER + ",numWorkerThreads",
+        OUR_PROVIDER + ",maxQueueSize",
+        OUR_PROVIDER + ",workerShutdownTimeoutMs"
+    })
+    void theNumbersOfTheMetrics(String provider, String key) throws Exception {
+        lines.put("metricsProvider.className", provider);
         lines.put("metricsProvider." + key, "many");
         refused(file() + ": metricsProvider." + key + "=many is not allowed; it must be a number");
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"metrics", "70000", ""})
-    void thePortOfTheMetrics(String value) throws Exception {
-        lines.put(
-                "metricsProvider.className",
-                "org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider");
+    @CsvSource({
+        APACHES_PROVIDER + ",metrics",
+        APACHES_PROVIDER + ",70000",
+        APACHES_PROVIDER + ",''",
+        OUR_PROVIDER + ",metrics",
+        OUR_PROVIDER + ",70000",
+        OUR_PROVIDER + ",''"
+    })
+    void thePortOfTheMetrics(String provider, String value) throws Exception {
+        lines.put("metricsProvider.className", provider);
         lines.put("metricsProvider.httpPort", value);
         refused(
                 file()

@@ -178,11 +178,15 @@ class RefusedStartsIT {
             assertThat(start.output())
                     .contains("Problem starting AdminServer on address 0.0.0.0, port " + port)
                     .contains(owner);
-            ensemble(
-                    "metricsProvider.className="
-                            + "org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider",
-                    "metricsProvider.httpPort=" + port);
-            refused("Cannot boot MetricsProvider", "Address already in use", owner);
+            for (String provider :
+                    List.of(
+                            "org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider",
+                            "io.saucr.server.metrics.SaucrPrometheusMetricsProvider")) {
+                ensemble(
+                        "metricsProvider.className=" + provider,
+                        "metricsProvider.httpPort=" + port);
+                refused("Cannot boot MetricsProvider", "Address already in use", owner);
+            }
         }
     }
 

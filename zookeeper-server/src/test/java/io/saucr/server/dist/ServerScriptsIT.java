@@ -14,9 +14,12 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.apache.zookeeper.client.FourLetterWordMain;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -541,22 +544,50 @@ class ServerScriptsIT {
         }
     }
 
+    /** With Apache's provider and with ours: a dashboard for one is one for the other. */
     @Test
-    void prometheusMetricsAreServed() throws Exception {
-        int port = Scripts.freePort();
-        scripts.writeConfig(
-                "zoo.cfg",
-                "clientPort=" + clientPort,
-                "metricsProvider.className="
-                        + "org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider",
-                "metricsProvider.httpPort=" + port);
-        assertThat(server("start").exitCode()).isZero();
-        awaitServing();
-        try (var body = URI.create("http://127.0.0.1:" + port + "/metrics").toURL().openStream()) {
-            assertThat(new String(body.readAllBytes(), StandardCharsets.UTF_8))
-                    .contains("znode_count")
-                    .contains("jvm_memory_bytes_used");
+    void bothProvidersForPrometheusShowTheSameMetrics() throws Exception {
+        List<String> shown = new ArrayList<>();
+        List<Set<String>> mntr = new ArrayList<>();
+        for (String provider :
+                List.of(
+                        "org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider",
+                        "io.saucr.server.metrics.SaucrPrometheusMetricsProvider")) {
+            int port = Scripts.freePort();
+            scripts.writeConfig(
+                    "zoo.cfg",
+                    "clientPort=" + clientPort,
+                    "4lw.commands.whitelist=srvr,mntr",
+                    "metricsProvider.className=" + provider,
+                    "metricsProvider.httpPort=" + port);
+            assertThat(server("start").exitCode()).isZero();
+            awaitServing();
+            client("create", "/node-" + shown.size(), "1");
+            URI metrics = URI.create("http://127.0.0.1:" + port + "/metrics");
+            try (var body = metrics.toURL().openStream()) {
+                shown.add(
+                        new String(body.readAllBytes(), StandardCharsets.UTF_8)
+                                .lines()
+                                .filter(line -> line.startsWith("# "))
+                                .sorted()
+                                .collect(Collectors.joining("\n")));
+            }
+            String answer = FourLetterWordMain.send4LetterWord("127.0.0.1", clientPort, "mntr");
+            mntr.add(
+                    answer.lines()
+                            // Keys have metrics from their first use on.
+                            .map(line -> line.replaceAll("(\t|key=\"[^\"]*\"|gc=\"[^\"]*\").*", ""))
+                            .collect(Collectors.toCollection(TreeSet::new)));
+            assertThat(server("stop").exitCode()).isZero();
         }
+        assertThat(shown.get(1))
+                .contains("# TYPE znode_count gauge")
+                .contains("# TYPE jvm_memory_bytes_used gauge")
+                .contains("# TYPE updatelatency summary")
+                .isEqualTo(shown.get(0));
+        assertThat(mntr.get(1))
+                .contains("zk_znode_count", "zk_updatelatency{quantile=\"0.99\"}")
+                .isEqualTo(mntr.get(0));
     }
 
     @Test
