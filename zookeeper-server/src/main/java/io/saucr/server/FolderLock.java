@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -94,8 +95,12 @@ public final class FolderLock implements Closeable {
      * @throws IOException if the file is there and cannot be opened
      */
     public static boolean isTaken(Path folder) throws IOException {
-        try (FileChannel channel =
-                FileChannel.open(folder.resolve(FILE), StandardOpenOption.READ)) {
+        Path file = folder.resolve(FILE);
+        if (!Files.isRegularFile(file)) {
+            // Nothing that a server has locked; to open a pipe would wait for its other end.
+            return false;
+        }
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             FileLock shared = channel.tryLock(0, Long.MAX_VALUE, true);
             return shared == null;
         } catch (NoSuchFileException e) {

@@ -2,6 +2,7 @@ package io.saucr.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -87,5 +88,12 @@ class FolderLockTest {
                 FolderLock second = FolderLock.take(folder, Duration.ZERO)) {
             assertThat(first).isNotSameAs(second);
         }
+    }
+
+    @Test
+    void aPipeOfThatNameIsNoLockAndNobodyWaitsForIt() throws Exception {
+        new ProcessBuilder("mkfifo", folder.resolve(FolderLock.FILE).toString()).start().waitFor();
+        assertTimeoutPreemptively(
+                Duration.ofSeconds(30), () -> assertThat(FolderLock.isTaken(folder)).isFalse());
     }
 }
