@@ -6,10 +6,11 @@ import java.util.Arrays;
  * Who acknowledges in time (R24): a heartbeat proves a network, an ack proves a log.
  *
  * <p>For each peer one entry at a time is timed; when it is acked, the next one is. So a peer costs
- * four numbers however far it lags. A peer is in time if the timed entry has waited no longer than
+ * six numbers however far it lags. A peer is in time if the timed entry has waited no longer than
  * the bound and the one before it was acked within the bound. A disk that is too slow for every
- * entry is therefore always late. The leader's own log is a peer like any other, and so is the
- * commit: it tells how long the oldest uncommitted entry has waited.
+ * entry is therefore always late. The commit is a peer like any other: it tells how long the oldest
+ * uncommitted entry has waited. The leader's own log is one that owes what it was handed, from then
+ * on, and whose thread may have had no processor, which is no delay of its disk.
  *
  * <p>Not thread-safe: owned by the leader's lock. Times are monotonic nanoseconds. Allocates only
  * when a peer is added or taken away.
@@ -18,7 +19,6 @@ public final class AckProgress {
     private final long boundNanos;
     private Peer[] peers = new Peer[0];
     private long lastProposed;
-    private long lastProposedAt;
 
     // Entries up to this one were proposed at least half a bound ago.
     private long recent;
@@ -27,7 +27,13 @@ public final class AckProgress {
 
     /** Somebody who is to ack entries; removed by {@link AckProgress#remove}. */
     public final class Peer {
+        private final boolean handed;
         private long acked;
+
+        /** The newest entry that it is to ack, and since when. */
+        private long owed = Zxid.NONE;
+
+        private long owedAt;
 
         /** The entry that is timed; {@link Zxid#NONE} if the peer has acked everything. */
         private long timed = Zxid.NONE;
@@ -35,15 +41,35 @@ public final class AckProgress {
         private long since;
         private boolean late;
 
-        private Peer() {
+        private Peer(boolean handed) {
+            this.handed = handed;
             acked = lastProposed;
         }
 
-        private void proposed(long zxid, long now) {
+        private void owes(long zxid, long now) {
+            owed = zxid;
+            owedAt = now;
             if (timed == Zxid.NONE) {
                 timed = zxid;
                 since = now;
             }
+        }
+
+        /** The own log was handed everything up to the zxid; ignored if it has acked that. */
+        public void handed(long zxid, long now) {
+            if (zxid > acked) {
+                owes(zxid, now);
+            }
+        }
+
+        /**
+         * It could do nothing for so long, until now at the latest: that time is not its delay.
+         *
+         * @param nanos at least 0
+         */
+        public void excused(long nanos, long now) {
+            since = earlier(since + nanos, now);
+            owedAt = earlier(owedAt + nanos, now);
         }
 
         /** It has acked everything up to the zxid. */
@@ -57,8 +83,9 @@ public final class AckProgress {
             }
             late = now - since > boundNanos;
             timed = Zxid.NONE;
-            if (zxid < lastProposed) {
-                proposed(lastProposed, lastProposedAt);
+            if (zxid < owed) {
+                timed = owed;
+                since = owedAt;
             }
         }
 
@@ -98,7 +125,6 @@ public final class AckProgress {
      */
     public void startEpoch(long zxid, long now) {
         lastProposed = zxid;
-        lastProposedAt = now;
         recent = zxid;
         sample = zxid;
         sampledAt = now;
@@ -109,7 +135,16 @@ public final class AckProgress {
 
     /** Adds a peer that is to ack everything that is proposed from now on. */
     public Peer add() {
-        Peer peer = new Peer();
+        return add(false);
+    }
+
+    /** Adds the own log, which is to ack what it is {@link Peer#handed}. */
+    public Peer addOwnLog() {
+        return add(true);
+    }
+
+    private Peer add(boolean handed) {
+        Peer peer = new Peer(handed);
         peers = Arrays.copyOf(peers, peers.length + 1);
         peers[peers.length - 1] = peer;
         return peer;
@@ -124,14 +159,15 @@ public final class AckProgress {
     /** An entry was proposed. */
     public void proposed(long zxid, long now) {
         lastProposed = zxid;
-        lastProposedAt = now;
         if (now - sampledAt >= boundNanos / 2) {
             recent = sample;
             sample = zxid;
             sampledAt = now;
         }
         for (Peer peer : peers) {
-            peer.proposed(zxid, now);
+            if (!peer.handed) {
+                peer.owes(zxid, now);
+            }
         }
     }
 
@@ -151,9 +187,8 @@ public final class AckProgress {
      */
     public void stoodStill(long nanos, long now) {
         for (Peer peer : peers) {
-            peer.since = earlier(peer.since + nanos, now);
+            peer.excused(nanos, now);
         }
-        lastProposedAt = earlier(lastProposedAt + nanos, now);
     }
 
     private static long earlier(long a, long b) {

@@ -37,6 +37,7 @@ import java.util.function.Predicate;
  * <tr><td>{@link #reconfigure}, {@link #pin}</td><td>turn slow</td></tr>
  * <tr><td>{@link #propose}, {@link #proposeNoop}</td><td>the tag that goes with it, or none; a
  * view that a no-op seals</td></tr>
+ * <tr><td>{@link #handedToLog}, {@link #logWaited}</td><td>none</td></tr>
  * <tr><td>{@link #acked}, {@link #ackedByLeader}</td><td>commit through a zxid</td></tr>
  * <tr><td>{@link #committed}</td><td>slow is durable</td></tr>
  * <tr><td>{@link #settled}</td><td>answer syncs, ask, turn fast, a no-op</td></tr>
@@ -172,7 +173,7 @@ public final class LeaderState<C, S> {
         this.majority = majority;
         this.voters = rule.voters();
         this.progress = new AckProgress(detector.ackBoundNanos());
-        this.own = progress.add();
+        this.own = progress.addOwnLog();
         this.commits = progress.add();
         this.ownPauses = new OwnPauses(detector.toleranceNanos() / 2);
         this.lastQuestion = now;
@@ -468,6 +469,32 @@ public final class LeaderState<C, S> {
         }
         rule.ack(sid, number, zxid);
         return rule.committableThrough();
+    }
+
+    /**
+     * This server's own log has everything up to the zxid to write: its time counts from now on
+     * (R24).
+     */
+    public void handedToLog(long zxid, long now) {
+        own.handed(zxid, now);
+    }
+
+    /**
+     * Whether this server's own log looks late: then it matters for how long its thread had no
+     * processor, see {@link #logWaited}.
+     */
+    public boolean ownLogLooksLate(long now) {
+        return own.owedFor(now) > detector.ackBoundNanos();
+    }
+
+    /**
+     * The thread that writes this server's own log was ready to run, and had no processor, for so
+     * long since it was last told: that is no delay of the disk (R24).
+     *
+     * @param nanos at least 0
+     */
+    public void logWaited(long nanos, long now) {
+        own.excused(nanos, now);
     }
 
     /**

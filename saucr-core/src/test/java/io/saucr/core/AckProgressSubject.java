@@ -6,7 +6,9 @@ import java.util.TreeMap;
 
 /**
  * Who acks in time. {@code propose 1.5 at=10}, {@code ack 2 1.5 at=12}; {@code look at=20} says of
- * every peer whether it is in time and what it owes.
+ * every peer whether it is in time and what it owes. Peer {@code log=0} of {@code new} is the own
+ * log, which owes what is handed to it: {@code hand 0 1.5 at=11}; {@code waited 0 50 at=60} says
+ * that its thread had no processor for so long.
  */
 final class AckProgressSubject implements ScenarioSubject {
     private final TreeMap<Long, AckProgress.Peer> peers = new TreeMap<>();
@@ -21,6 +23,7 @@ final class AckProgressSubject implements ScenarioSubject {
                 for (long sid : in.sids("peers")) {
                     peers.put(sid, progress.add());
                 }
+                in.sids("log").forEach(sid -> peers.put(sid, progress.addOwnLog()));
                 progress.startEpoch(in.zxid("epoch"), now);
                 return List.of();
             case "add":
@@ -31,6 +34,12 @@ final class AckProgressSubject implements ScenarioSubject {
                 return List.of();
             case "propose":
                 progress.proposed(in.zxid(), now);
+                return List.of();
+            case "hand":
+                peers.get(in.number()).handed(in.zxid(), now);
+                return List.of();
+            case "waited":
+                peers.get(in.number()).excused(in.number(), now);
                 return List.of();
             case "ack":
                 peers.get(in.number()).acked(in.zxid(), now);

@@ -70,16 +70,22 @@ final class LeaderStateSubject implements ScenarioSubject {
             case "propose" -> {
                 for (long n = in.number("times", 1); n > 0; n--) {
                     propose();
+                    if (!in.has("unlogged")) {
+                        state.handedToLog(last, now);
+                    }
                 }
             }
             case "resume" -> resume(in);
             case "noop" -> proposeNoop();
+            case "log" -> state.handedToLog(last, now);
+            case "logWaited" -> state.logWaited(in.number() * MILLI, now);
             case "view" -> showView();
             case "reconfigure" -> {
                 nextVoters = in.sids("voters");
                 state.reconfigure(nextVoters, now);
                 reconfiguration = last + 1;
                 propose();
+                state.handedToLog(last, now);
             }
             case "configured" -> state.configured(in.sids("voters"), now);
             case "ack" -> ack(in);
@@ -203,6 +209,7 @@ final class LeaderStateSubject implements ScenarioSubject {
         ProposalTag tag = state.proposeNoop(++last, now);
         View view = state.view();
         boolean seal = view != null && view.seal() == last;
+        state.handedToLog(last, now);
         proposed(seal ? ", seals " + ScenarioInput.show(view) : "", tag);
     }
 

@@ -93,6 +93,7 @@ class ReactionTimePropertyTest {
             if (noop) {
                 zxid++;
                 state.proposeNoop(zxid, now);
+                state.handedToLog(zxid, now);
                 state.ackedByLeader(zxid, now);
                 long through = 0;
                 for (FollowerConnection<String> follower : followers) {

@@ -55,6 +55,7 @@ class SteadyStateAllocationTest {
         }
         tag.encode();
         knowledge.appended(tag, zxid);
+        leader.handedToLog(zxid, now);
         commit(leader.ackedByLeader(zxid, now));
         for (int i = 0; i < followers.size(); i++) {
             followers.get(i).heard(now);

@@ -126,6 +126,7 @@ public class EveryProposal {
                 state.propose(zxid, now);
             }
             state.sent(now);
+            state.handedToLog(zxid, now);
             commitThrough(state.ackedByLeader(zxid, now));
             for (int i = 0; i < followers.size(); i++) {
                 followers.get(i).heard(now);

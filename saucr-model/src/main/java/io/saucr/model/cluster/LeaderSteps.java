@@ -223,6 +223,7 @@ final class LeaderSteps {
     private static void send(Server l, long zxid, ProposalTag attached, View sealed) {
         long entry = Entry.of(zxid, l.term);
         l.enqueue(entry, attached, sealed);
+        l.state.handedToLog(zxid, l.now);
         requireEveryLinkIsForwardedTo(l);
         for (int i = 0; i < l.state.forwardings(); i++) {
             Server follower = l.state.forwarding(i).otherEnd;

@@ -17,7 +17,8 @@ import org.slf4j.LoggerFactory;
  * The stage that logs: entries that are acked from memory are appended by the thread that brings
  * them, and acked by {@link #flush} at the end of its batch. Whatever needs the disk first, a slow
  * entry or a marker, goes to ZooKeeper's own thread, and so does all that follows until that one
- * has acked everything: the thread that brings entries must not wait for the disk.
+ * has acked everything: the thread that brings entries must not wait for the disk. What that one
+ * acks in one piece is bounded ({@link LogWindow}).
  *
  * <p>Entries and flushes by one thread at a time.
  */
@@ -27,6 +28,7 @@ public final class DirectLog extends SyncRequestProcessor {
     private final ZooKeeperServer server;
     private final SaucrTxnLog log;
     private final Acks acks;
+    private final LogWindow window = new LogWindow(super::processRequest);
 
     /** Appended here and not acked. */
     private List<Request> batch = new ArrayList<>();
@@ -40,6 +42,9 @@ public final class DirectLog extends SyncRequestProcessor {
     private final Object lock = new Object();
 
     private boolean stopped;
+
+    /** What had come in with the entry before. */
+    private long announcedBefore;
 
     /**
      * @param next takes each entry once it may be acked, in order; flushed after the last of
@@ -55,12 +60,16 @@ public final class DirectLog extends SyncRequestProcessor {
         this.server = server;
         this.log = log;
         this.acks = acks;
+        acks.window = window;
         chooseSnapshot();
     }
 
     @Override
     public void processRequest(Request request) {
         synchronized (lock) {
+            long announced = log.announcedBytes();
+            long bytes = announced - announcedBefore;
+            announcedBefore = announced;
             if (stopped) {
                 return;
             }
@@ -71,7 +80,7 @@ public final class DirectLog extends SyncRequestProcessor {
             if (!batch.isEmpty()) {
                 giveBatchToThread();
             }
-            giveToThread(request);
+            giveToThread(request, bytes);
         }
     }
 
@@ -109,6 +118,7 @@ public final class DirectLog extends SyncRequestProcessor {
         synchronized (lock) {
             stopped = true;
         }
+        window.giveAll();
         super.shutdown();
     }
 
@@ -130,13 +140,14 @@ public final class DirectLog extends SyncRequestProcessor {
     }
 
     private void giveBatchToThread() {
-        giveToThread(new Appended(batch));
+        // They are written already.
+        giveToThread(new Appended(batch), 0);
         batch = new ArrayList<>();
     }
 
-    private void giveToThread(Request request) {
+    private void giveToThread(Request request, long bytes) {
         acks.inThread.incrementAndGet();
-        super.processRequest(request);
+        window.add(request, bytes);
     }
 
     // ---- Snapshots, as often as ZooKeeper's thread takes them ----
@@ -195,6 +206,7 @@ public final class DirectLog extends SyncRequestProcessor {
         private final RequestProcessor next;
         private final Flushable flushable;
         private final AtomicInteger inThread = new AtomicInteger();
+        private LogWindow window;
 
         Acks(ZooKeeperServer server, RequestProcessor next, Flushable flushable) {
             this.server = server;
@@ -213,6 +225,7 @@ public final class DirectLog extends SyncRequestProcessor {
                 next.processRequest(request);
             }
             inThread.decrementAndGet();
+            window.acked(1);
         }
 
         private void commit() throws RequestProcessorException {

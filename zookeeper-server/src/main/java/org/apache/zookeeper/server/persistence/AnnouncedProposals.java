@@ -21,6 +21,9 @@ final class AnnouncedProposals {
     private final ConcurrentLinkedQueue<Proposed> proposals = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<View> views = new ConcurrentLinkedQueue<>();
 
+    // The thread that proposes or receives.
+    private long announcedBytes;
+
     // Of the entry that was appended last; written by the appending thread, or by forget().
     private volatile ProposalTag tag;
     private volatile boolean everythingForced;
@@ -54,6 +57,12 @@ final class AnnouncedProposals {
      */
     void proposed(long zxid, byte[] bytes) {
         proposals.add(new Proposed(zxid, bytes));
+        announcedBytes += bytes.length;
+    }
+
+    /** Bytes of all proposals so far. For the thread that announces them. */
+    long announcedBytes() {
+        return announcedBytes;
     }
 
     /** The proposal that the view names by its zxid seals it. */

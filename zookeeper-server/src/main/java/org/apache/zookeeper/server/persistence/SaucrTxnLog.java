@@ -225,6 +225,11 @@ public final class SaucrTxnLog implements TxnLog {
         announced.proposed(zxid, bytes);
     }
 
+    /** Bytes of all proposals so far. For the thread that calls {@link #proposed}. */
+    public long announcedBytes() {
+        return announced.announcedBytes();
+    }
+
     /**
      * A new epoch or a new connection to a leader begins: until a tag is announced, everything is
      * slow (R5, H5).

@@ -4,14 +4,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
+import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.common.Time;
 import org.apache.zookeeper.server.PrepRequestProcessor;
 import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.RequestProcessor;
 import org.apache.zookeeper.server.Rounds;
 import org.apache.zookeeper.server.ServerMetrics;
-import org.apache.zookeeper.server.SyncRequestProcessor;
 import org.apache.zookeeper.server.quorum.Leader.Proposal;
 import org.apache.zookeeper.server.quorum.Leader.XidRolloverException;
 import org.apache.zookeeper.txn.TxnHeader;
@@ -22,7 +24,13 @@ import org.slf4j.LoggerFactory;
  * A leader's stage that validates requests, proposes and logs them, in the threads that bring them:
  * one at a time, in the order of {@link #processRequest}. Who finds another inside leaves its
  * requests to that one, which goes round again; but not for ever: it has other things to do, such
- * as to read acks, and after {@value #MOST_AT_A_STRETCH} requests this stage's thread goes on.
+ * as to read acks, and after {@value #MOST_AT_A_STRETCH} requests or {@value #STRETCH_MILLIS} ms
+ * this stage's thread goes on. That one has its turn before anybody else, and until nothing waits:
+ * on a busy machine each change of threads costs more time than many requests.
+ *
+ * <p>Requests are proposed in slices. At the end of each the own log gets its entries, and then
+ * learners do: however many requests wait, nobody else has them much earlier than this leader's own
+ * log (R24), and their acks come while the next slice is made.
  *
  * <p>Of ZooKeeper's class the validation is used, and its thread for requests of threads that end
  * no batch.
@@ -31,6 +39,17 @@ final class DirectProposals extends PrepRequestProcessor {
     private static final Logger LOG = LoggerFactory.getLogger(DirectProposals.class);
 
     static final int MOST_AT_A_STRETCH = 500;
+    static final int STRETCH_MILLIS = 50;
+    private static final long STRETCH_NANOS = TimeUnit.MILLISECONDS.toNanos(STRETCH_MILLIS);
+
+    /** A slice ends after so long, or so many bytes. */
+    static final int SLICE_MILLIS = 5;
+
+    static final int SLICE_BYTES = 256 << 10;
+    private static final long SLICE_NANOS = TimeUnit.MILLISECONDS.toNanos(SLICE_MILLIS);
+
+    /** A session with more ephemeral nodes takes long to close: what is before it does not wait. */
+    static final int MANY = 500;
 
     /** The leader, as far as this stage needs it. */
     interface Proposer {
@@ -43,6 +62,12 @@ final class DirectProposals extends PrepRequestProcessor {
 
         long getLastProposed();
 
+        /** Everything up to the zxid is about to be handed to the own log. */
+        void handedToLog(long zxid);
+
+        /** Sends what is proposed. Never waits. */
+        void flush();
+
         /** Requests wait: {@link #batch} has to be called, by this thread or this stage's. */
         void later();
 
@@ -50,10 +75,12 @@ final class DirectProposals extends PrepRequestProcessor {
         void batch();
     }
 
+    private final SaucrLeaderServer server;
     private final Proposer leader;
     private final RequestProcessor next;
-    private final SyncRequestProcessor log;
-    private final List<Request> proposed;
+    private final LeaderLog log;
+    private final Slice slice;
+    private final LongSupplier nanoTime;
     private final Queue<Request> requests = new ConcurrentLinkedQueue<>();
     private final AtomicInteger entered = new AtomicInteger();
 
@@ -63,6 +90,9 @@ final class DirectProposals extends PrepRequestProcessor {
     private final Object wake = new Object();
     private volatile boolean stopped;
 
+    /** Whoever was inside has left the turn to this stage's thread. */
+    private volatile boolean left;
+
     // Guarded by wake.
     private boolean wanted;
 
@@ -70,36 +100,68 @@ final class DirectProposals extends PrepRequestProcessor {
      * @param next files requests of this server's own clients until they are committed
      */
     DirectProposals(
+            SaucrLeaderServer server, Proposer leader, RequestProcessor next, LeaderLog log) {
+        this(server, leader, next, log, System::nanoTime);
+    }
+
+    DirectProposals(
             SaucrLeaderServer server,
             Proposer leader,
             RequestProcessor next,
-            SyncRequestProcessor log) {
-        this(server, leader, next, log, new ArrayList<>());
+            LeaderLog log,
+            LongSupplier nanoTime) {
+        this(server, leader, next, log, nanoTime, new Slice());
     }
 
     private DirectProposals(
             SaucrLeaderServer server,
             Proposer leader,
             RequestProcessor next,
-            SyncRequestProcessor log,
-            List<Request> proposed) {
-        super(server, new Proposing(server, leader, next, proposed));
-        this.proposed = proposed;
+            LeaderLog log,
+            LongSupplier nanoTime,
+            Slice slice) {
+        super(server, new Proposing(server, leader, next, slice));
+        this.server = server;
         this.leader = leader;
         this.next = next;
         this.log = log;
+        this.nanoTime = nanoTime;
+        this.slice = slice;
     }
+
+    /** What is proposed and not handed to the log. Of who is inside. */
+    private static final class Slice {
+        private final List<Logged> entries = new ArrayList<>();
+        private long bytes;
+
+        void add(Request request, int length) {
+            entries.add(new Logged(request, length));
+            bytes += length;
+        }
+
+        boolean isEmpty() {
+            return entries.isEmpty();
+        }
+
+        long last() {
+            return entries.get(entries.size() - 1).request.zxid;
+        }
+
+        void clear() {
+            entries.clear();
+            bytes = 0;
+        }
+    }
+
+    private record Logged(Request request, int bytes) {}
 
     /**
      * What becomes of a request that is validated.
      *
-     * @param proposed gets what has to be logged
+     * @param slice gets what has to be logged
      */
     private record Proposing(
-            SaucrLeaderServer server,
-            Proposer leader,
-            RequestProcessor next,
-            List<Request> proposed)
+            SaucrLeaderServer server, Proposer leader, RequestProcessor next, Slice slice)
             implements RequestProcessor {
         @Override
         public void processRequest(Request request) throws RequestProcessorException {
@@ -117,11 +179,11 @@ final class DirectProposals extends PrepRequestProcessor {
             }
             if (request.getHdr() != null) {
                 try {
-                    leader.propose(request);
+                    byte[] data = leader.propose(request).getQuorumPacket().getData();
+                    slice.add(request, data.length);
                 } catch (XidRolloverException e) {
                     throw new RequestProcessorException(e.getMessage(), e);
                 }
-                proposed.add(request);
             }
         }
 
@@ -162,21 +224,21 @@ final class DirectProposals extends PrepRequestProcessor {
 
     /** Proposes what waits, as far as it may be proposed now. */
     void propose() {
-        if (entered.getAndIncrement() != 0) {
+        if (left && Thread.currentThread() == this) {
+            left = false;
+        } else if (entered.getAndIncrement() != 0) {
             return;
         }
-        int left = MOST_AT_A_STRETCH;
+        Stretch stretch = new Stretch(nanoTime.getAsLong());
         while (true) {
             int seen = entered.get();
             synchronized (inside) {
-                left = proposeWaiting(left);
+                proposeWaiting(stretch);
             }
-            if (left == 0) {
-                entered.set(0);
-                // Those who came meanwhile have left their requests to this thread.
-                if (!requests.isEmpty()) {
-                    wake();
-                }
+            if (stretch.over && !requests.isEmpty()) {
+                // Those who come meanwhile leave their requests to it.
+                left = true;
+                wake();
                 return;
             }
             if (entered.addAndGet(-seen) == 0) {
@@ -185,21 +247,43 @@ final class DirectProposals extends PrepRequestProcessor {
         }
     }
 
-    /**
-     * @param most how many requests at most
-     * @return how many less than that
-     */
-    private int proposeWaiting(int most) {
-        int left = most;
+    /** How long one thread has been inside. */
+    private static final class Stretch {
+        private final long begin;
+        private int requests;
+        private boolean over;
+
+        Stretch(long begin) {
+            this.begin = begin;
+        }
+
+        /** Another request is proposed. */
+        void goesOn(long now) {
+            requests++;
+            over = requests >= MOST_AT_A_STRETCH || now - begin >= STRETCH_NANOS;
+        }
+    }
+
+    private void proposeWaiting(Stretch stretch) {
         try {
-            while (left > 0 && !stopped && !requests.isEmpty() && leader.mayPropose()) {
-                left--;
+            long sliceBegin = nanoTime.getAsLong();
+            while (!stretch.over && !stopped && !requests.isEmpty() && leader.mayPropose()) {
                 Request request = requests.poll();
+                if (!slice.isEmpty() && mayTakeLong(request)) {
+                    endSlice();
+                    sliceBegin = nanoTime.getAsLong();
+                }
                 request.prepStartTime = Time.currentElapsedTime();
                 ServerMetrics.getMetrics()
                         .PREP_PROCESSOR_QUEUE_TIME
                         .add(request.prepStartTime - request.prepQueueStartTime);
                 pRequest(request);
+                long now = nanoTime.getAsLong();
+                stretch.goesOn(now);
+                if (slice.bytes >= SLICE_BYTES || now - sliceBegin >= SLICE_NANOS) {
+                    endSlice();
+                    sliceBegin = now;
+                }
             }
         } catch (RequestProcessorException | RuntimeException | Error e) {
             stopped = true;
@@ -207,15 +291,30 @@ final class DirectProposals extends PrepRequestProcessor {
         } finally {
             log();
         }
-        return left;
+    }
+
+    private boolean mayTakeLong(Request request) {
+        return request.type == OpCode.closeSession
+                && server.getZKDatabase().getDataTree().getEphemerals(request.sessionId).size()
+                        > MANY;
+    }
+
+    /** Learners get it after the own log; the last slice of a batch they get at its end. */
+    private void endSlice() {
+        log();
+        leader.flush();
     }
 
     /** All at once: the log's thread is woken once, and writes and acks them in one piece. */
     private void log() {
-        for (Request each : proposed) {
-            log.processRequest(each);
+        if (slice.isEmpty()) {
+            return;
         }
-        proposed.clear();
+        leader.handedToLog(slice.last());
+        for (Logged each : slice.entries) {
+            log.append(each.request, each.bytes);
+        }
+        slice.clear();
     }
 
     /** Whether requests wait, for instance for the end of a drain. */

@@ -21,7 +21,6 @@ import io.saucr.server.FlushCause;
 import io.saucr.server.ReplicationMetrics;
 import io.saucr.server.SaucrSettings;
 import io.saucr.server.VoterView;
-import java.io.Flushable;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -42,7 +41,6 @@ import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.data.Id;
 import org.apache.zookeeper.server.Encoder;
 import org.apache.zookeeper.server.Request;
-import org.apache.zookeeper.server.RequestProcessor;
 import org.apache.zookeeper.server.RequestRecord;
 import org.apache.zookeeper.server.Rounds;
 import org.apache.zookeeper.server.ServerMetrics;
@@ -116,6 +114,8 @@ final class SaucrLeader extends Leader
 
     /** However long the heartbeat interval is, clients wait no longer for a drain. */
     private static final long LONGEST_DRAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final int OWN_ACKS_AT_ONCE = 32;
 
     private static final long LOW_BITS = 0xffffffffL;
 
@@ -426,7 +426,8 @@ final class SaucrLeader extends Leader
         }
     }
 
-    private void flush() {
+    @Override
+    public void flush() {
         for (SaucrLearnerHandler each : collecting) {
             each.flush();
         }
@@ -437,30 +438,40 @@ final class SaucrLeader extends Leader
         collecting.addIfAbsent(handler);
     }
 
-    /** What this leader's own log acks. */
-    OwnAcks ownAcks() {
-        return new OwnAcks();
+    // ---- The own log (R24) ----
+
+    @Override
+    public synchronized void handedToLog(long zxid) {
+        state.handedToLog(zxid, System.nanoTime());
     }
 
     /**
-     * Counts them. What they commit others send and apply: the log's thread has the log to write,
-     * and in fast mode nobody would wait for it if it was kept from that.
+     * What this leader's own log acks. What it commits others send and apply: the log's thread has
+     * the log to write, and in fast mode nobody would wait for it if it was kept from that. Whoever
+     * needs the monitor, such as heartbeats, gets it now and then.
      */
-    final class OwnAcks implements RequestProcessor, Flushable {
-        @Override
-        public void processRequest(Request request) {
-            request.logLatency(ServerMetrics.getMetrics().PROPOSAL_ACK_CREATION_LATENCY);
-            processAck(self.getMyId(), request.zxid, null);
+    void ackedByOwnLog(List<Request> entries) {
+        for (int i = 0; i < entries.size(); i += OWN_ACKS_AT_ONCE) {
+            countOwn(entries.subList(i, Math.min(entries.size(), i + OWN_ACKS_AT_ONCE)));
         }
+    }
 
-        @Override
-        public void flush() {
-            // Counted already.
+    private synchronized void countOwn(List<Request> entries) {
+        long now = System.nanoTime();
+        if (state.ownLogLooksLate(now)) {
+            excuseOwnLog(now);
         }
+        for (Request each : entries) {
+            each.logLatency(ServerMetrics.getMetrics().PROPOSAL_ACK_CREATION_LATENCY);
+            processAck(self.getMyId(), each.zxid, null);
+        }
+    }
 
-        @Override
-        public void shutdown() {
-            // Has nothing.
+    /** Where its thread had no processor, the log is not late. */
+    private void excuseOwnLog(long now) {
+        LeaderLog ownLog = server.ownLog();
+        if (ownLog != null) {
+            state.logWaited(ownLog.waits().nanosSinceTold(), now);
         }
     }
 
@@ -938,6 +949,7 @@ final class SaucrLeader extends Leader
                 each.looked(handler.unread(), now);
             }
         }
+        excuseOwnLog(now);
         long again = state.round(now, tickPings, log.diskSilence(now), zk.isRunning());
         if (state.draining()) {
             state.drain(now);

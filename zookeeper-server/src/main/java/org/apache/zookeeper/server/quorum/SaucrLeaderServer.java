@@ -10,7 +10,6 @@ import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.RequestProcessor;
 import org.apache.zookeeper.server.RequestRecord;
 import org.apache.zookeeper.server.RequestThrottler;
-import org.apache.zookeeper.server.SyncRequestProcessor;
 import org.apache.zookeeper.server.ZKDatabase;
 import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
 
@@ -29,6 +28,7 @@ final class SaucrLeaderServer extends LeaderZooKeeperServer {
     private final SaucrTxnSnapLog snapLog;
     private volatile DirectCommits commits;
     private volatile DirectProposals proposals;
+    private volatile LeaderLog ownLog;
 
     /** Guarded by this. */
     private ContainerManager containers;
@@ -96,8 +96,9 @@ final class SaucrLeaderServer extends LeaderZooKeeperServer {
         commitProcessor.start();
         SaucrLeader leader = (SaucrLeader) getLeader();
         // Not in line: if its disk hangs, the others' acks go on committing what it proposes (R24).
-        SyncRequestProcessor madeLog = new SyncRequestProcessor(this, leader.ownAcks());
+        LeaderLog madeLog = new LeaderLog(this, leader::ackedByOwnLog);
         madeLog.start();
+        ownLog = madeLog;
         DirectProposals madeProposals = new DirectProposals(this, leader, made, madeLog);
         proposals = madeProposals;
         prepRequestProcessor = madeProposals;
@@ -147,6 +148,11 @@ final class SaucrLeaderServer extends LeaderZooKeeperServer {
     /** Null before this server has started. */
     DirectProposals proposals() {
         return proposals;
+    }
+
+    /** Null before this server has started. */
+    LeaderLog ownLog() {
+        return ownLog;
     }
 
     /** Takes the client's request to the thread that proposes. */

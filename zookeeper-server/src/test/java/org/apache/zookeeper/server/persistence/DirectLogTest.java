@@ -19,6 +19,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.zookeeper.server.DirectLog;
+import org.apache.zookeeper.server.LogWindow;
 import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.RequestProcessor;
 import org.apache.zookeeper.server.ZKDatabase;
@@ -185,6 +186,27 @@ class DirectLogTest {
         markerWaits.get().countDown();
         await().until(() -> acked.zxids.size() == 3);
         assertThat(acked.zxids).containsExactly(FIRST, second, third);
+    }
+
+    @Test
+    void r24WhatTheThreadAcksInOnePieceIsBoundedInBytes() throws Exception {
+        warmUp();
+        assertThat(log.flushAndMark(FlushCause.OPERATOR, "test")).isTrue();
+        markerWaits.set(new CountDownLatch(1));
+        for (int i = 0; i < 10; i++) {
+            Request request = Transactions.create(next, LogWindow.MOST_BYTES * 2 / 5);
+            request.zxid = next++;
+            log.announce(request.zxid, FAST);
+            log.proposed(request.zxid, request.getSerializeData());
+            stage.processRequest(request);
+        }
+        stage.flush();
+        markerWaits.get().countDown();
+        await().until(() -> acked.flushedAt.contains(11));
+        assertThat(acked.zxids).isSorted().hasSize(11);
+        for (int i = 1; i < acked.flushedAt.size(); i++) {
+            assertThat(acked.flushedAt.get(i) - acked.flushedAt.get(i - 1)).isLessThanOrEqualTo(2);
+        }
     }
 
     @Test

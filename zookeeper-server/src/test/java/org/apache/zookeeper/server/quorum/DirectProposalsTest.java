@@ -5,16 +5,20 @@ import static org.awaitility.Awaitility.await;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.zookeeper.DeleteContainerRequest;
+import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.RequestProcessor;
 import org.apache.zookeeper.server.RequestRecord;
-import org.apache.zookeeper.server.SyncRequestProcessor;
 import org.apache.zookeeper.server.ZKDatabase;
 import org.apache.zookeeper.server.persistence.Logs;
 import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
@@ -32,15 +36,20 @@ class DirectProposalsTest {
     @TempDir Path folder;
 
     private final Leading leader = new Leading();
+    private final AtomicLong clock = new AtomicLong();
+    private final Queue<Integer> logged = new ConcurrentLinkedQueue<>();
+    private ZKDatabase database;
     private SaucrTxnSnapLog snapLog;
     private DirectProposals proposals;
 
-    /** Counts requests, which are syncs: they need no tree. */
+    /** Counts requests: syncs, which need no tree, and no-ops, which are logged. */
     private final class Leading implements DirectProposals.Proposer {
         final Queue<Integer> proposed = new ConcurrentLinkedQueue<>();
         final Queue<Thread> by = new ConcurrentLinkedQueue<>();
         final AtomicInteger inside = new AtomicInteger();
         final AtomicBoolean overlapped = new AtomicBoolean();
+        final List<String> steps = Collections.synchronizedList(new ArrayList<>());
+        volatile byte[] data = {1};
         volatile Runnable whenProposed = () -> {};
         volatile boolean open = true;
 
@@ -62,12 +71,25 @@ class DirectProposalsTest {
 
         @Override
         public Leader.Proposal propose(Request request) {
-            throw new AssertionError("nothing here has a transaction: " + request);
+            steps.add("propose " + request.cxid);
+            whenProposed.run();
+            return new Leader.Proposal(
+                    request, new QuorumPacket(Leader.PROPOSAL, request.zxid, data, null));
         }
 
         @Override
         public long getLastProposed() {
             return 0;
+        }
+
+        @Override
+        public void handedToLog(long zxid) {
+            steps.add("log through " + zxid);
+        }
+
+        @Override
+        public void flush() {
+            steps.add("send");
         }
 
         @Override
@@ -81,10 +103,13 @@ class DirectProposalsTest {
         }
     }
 
+    /** Where own clients' writes are filed. */
     private static final class Nothing implements RequestProcessor {
         @Override
         public void processRequest(Request request) {
-            throw new AssertionError("a sync goes to the leader: " + request);
+            if (request.type == OpCode.sync) {
+                throw new AssertionError("a sync goes to the leader: " + request);
+            }
         }
 
         @Override
@@ -94,18 +119,39 @@ class DirectProposalsTest {
     @BeforeEach
     void open() throws Exception {
         snapLog = Logs.open(folder);
-        SaucrLeaderServer server =
-                new SaucrLeaderServer(snapLog, new QuorumPeer(), new ZKDatabase(snapLog));
-        SyncRequestProcessor log = new SyncRequestProcessor(server, new Nothing());
+        database = new ZKDatabase(snapLog);
+        SaucrLeaderServer server = new SaucrLeaderServer(snapLog, new QuorumPeer(), database);
+        LeaderLog log =
+                new LeaderLog(server, acked -> acked.forEach(each -> logged.add(each.cxid)));
         log.start();
-        proposals = new DirectProposals(server, leader, new Nothing(), log);
-        proposals.start();
+        proposals = new DirectProposals(server, leader, new Nothing(), log, clock::get);
     }
 
     @AfterEach
     void close() throws Exception {
         proposals.shutdown();
         snapLog.close();
+    }
+
+    private void bringNoop(int number) {
+        bring(
+                number,
+                new Request(
+                        null,
+                        0,
+                        number,
+                        OpCode.deleteContainer,
+                        RequestRecord.fromRecord(new DeleteContainerRequest("/nobody")),
+                        null));
+    }
+
+    private void bring(int number, Request request) {
+        assertThat(request.cxid).isEqualTo(number);
+        proposals.processRequest(request);
+    }
+
+    private void passes(long millis) {
+        clock.addAndGet(TimeUnit.MILLISECONDS.toNanos(millis));
     }
 
     private void bring(int number) {
@@ -161,6 +207,7 @@ class DirectProposalsTest {
     /** The one inside would never read its learner's acks, or write the log, again. */
     @Test
     void whoProposesLeavesHoweverMuchIsBroughtAndTheStagesThreadGoesOn() {
+        proposals.start();
         AtomicInteger next = new AtomicInteger(1);
         AtomicBoolean endless = new AtomicBoolean(true);
         leader.whenProposed =
@@ -182,6 +229,7 @@ class DirectProposalsTest {
 
     @Test
     void nothingIsLeftBehindByManyWhoComeAndGo() throws Exception {
+        proposals.start();
         int threads = 8;
         int each = 5_000;
         List<Thread> all = new ArrayList<>();
@@ -225,5 +273,96 @@ class DirectProposalsTest {
         proposals.shutdown();
         proposals.propose();
         assertThat(leader.proposed).isEmpty();
+    }
+
+    @Test
+    void whoHasProposedForLongLeavesTheTurnToTheStagesThreadAndNobodyIsFaster() throws Exception {
+        leader.whenProposed = () -> passes(10);
+        for (int i = 0; i < 20; i++) {
+            bring(i);
+        }
+        proposals.propose();
+        assertThat(leader.proposed).containsExactly(0, 1, 2, 3, 4);
+        bringByAnother(20);
+        proposals.propose();
+        assertThat(leader.proposed).hasSize(5);
+        proposals.start();
+        await().until(() -> leader.proposed.size() == 21);
+        assertThat(List.copyOf(leader.proposed)).isSorted();
+        await().until(
+                        () -> {
+                            proposals.propose();
+                            return !proposals.waits();
+                        });
+        // The turn is free again.
+        leader.by.clear();
+        await().until(
+                        () -> {
+                            bring(21);
+                            proposals.propose();
+                            return leader.by.contains(Thread.currentThread());
+                        });
+    }
+
+    @Test
+    void r24TheOwnLogAndThenLearnersGetASliceHoweverMuchWaits() {
+        leader.whenProposed = () -> passes(2);
+        for (int i = 1; i <= 7; i++) {
+            bringNoop(i);
+        }
+        proposals.propose();
+        assertThat(leader.steps)
+                .containsExactly(
+                        "propose 1",
+                        "propose 2",
+                        "propose 3",
+                        "log through 3",
+                        "send",
+                        "propose 4",
+                        "propose 5",
+                        "propose 6",
+                        "log through 6",
+                        "send",
+                        "propose 7",
+                        "log through 7");
+        await().until(() -> List.copyOf(logged).equals(List.of(1, 2, 3, 4, 5, 6, 7)));
+    }
+
+    @Test
+    void r24ASliceEndsAfterSoManyBytes() {
+        leader.data = new byte[DirectProposals.SLICE_BYTES / 2];
+        for (int i = 1; i <= 3; i++) {
+            bringNoop(i);
+        }
+        proposals.propose();
+        assertThat(leader.steps)
+                .containsExactly(
+                        "propose 1",
+                        "propose 2",
+                        "log through 2",
+                        "send",
+                        "propose 3",
+                        "log through 3");
+    }
+
+    /** There are no sessions here: what is proposed is that these cannot be closed. */
+    @Test
+    void r24WhatIsBeforeASessionWithManyNodesDoesNotWaitForIt() throws Exception {
+        for (int i = 0; i <= DirectProposals.MANY; i++) {
+            database.getDataTree()
+                    .createNode("/e" + i, new byte[0], Ids.OPEN_ACL_UNSAFE, 7, -1, 1, 1);
+        }
+        bringNoop(1);
+        bring(2, new Request(null, 8, 2, OpCode.closeSession, null, null));
+        bring(3, new Request(null, 7, 3, OpCode.closeSession, null, null));
+        proposals.propose();
+        assertThat(leader.steps)
+                .containsExactly(
+                        "propose 1",
+                        "propose 2",
+                        "log through 2",
+                        "send",
+                        "propose 3",
+                        "log through 3");
     }
 }
