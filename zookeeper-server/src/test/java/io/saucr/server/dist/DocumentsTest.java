@@ -6,14 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.saucr.server.ParsedProperties;
 import io.saucr.server.SaucrSettings;
 import io.saucr.server.SaucrSettings.InvalidSettingException;
-
-import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,6 +20,12 @@ import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Guides and sample configurations against the code: settings, ranges, links. */
 class DocumentsTest {
@@ -206,6 +204,14 @@ class DocumentsTest {
             if (page.startsWith(docs) && !page.endsWith("index.md")) {
                 assertThat(index).contains("(" + docs.relativize(page) + ")");
             }
+        }
+    }
+
+    /** A longer page has more than one purpose. */
+    @Test
+    void noPageIsLongerThan300Lines() throws Exception {
+        for (Path page : pages()) {
+            assertThat(Files.readAllLines(page)).as(page.toString()).hasSizeLessThanOrEqualTo(300);
         }
     }
 

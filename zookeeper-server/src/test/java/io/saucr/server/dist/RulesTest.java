@@ -2,10 +2,6 @@ package io.saucr.server.dist;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -22,6 +18,9 @@ import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * {@code docs/internals/rules.md} and {@code rules-services.md} against the repository: every
@@ -76,8 +75,8 @@ class RulesTest {
 
     private static final Pattern ELSEWHERE =
             Pattern.compile(
-                    "(?i)\\b(?:the design(?:'s)?\\b(?! of)|design,?"
-                        + " (?:page|section|document|notes?)\\b)|(?:\\.\\./)+(?:shared|papers)\\b");
+                    "(?i)\\b(?:the design(?:'s)?\\b(?! of)|design,? (?:page|section|document|notes?)\\b)"
+                            + "|(?:\\.\\./)+(?:shared|papers)\\b");
     private static final Pattern NAMED_PAGE = Pattern.compile("[\\w./-]*[\\w-]\\.md\\b");
 
     private record Text(String path, String prose, String whole) {}

@@ -2,13 +2,12 @@ package io.saucr.services.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import org.junit.jupiter.api.Test;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
 
 /**
  * The figures that docs/services/porting.md gives for the paper's table 3: lines that differ

@@ -3,9 +3,6 @@ package io.saucr.services.examples.memcached;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.thimbleware.jmemcached.MemCacheDaemon;
-
-import org.junit.jupiter.api.Test;
-
 import java.io.IOException;
 import java.net.URI;
 import java.net.URL;
@@ -18,6 +15,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 
 /**
  * The figures that docs/services/porting.md gives for the port, counted in the original's released
