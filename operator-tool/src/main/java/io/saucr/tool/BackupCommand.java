@@ -20,18 +20,17 @@ import picocli.CommandLine.Parameters;
         name = "backup",
         description = {
             "Makes a folder with all that a new ensemble needs.",
-            "It has a snapshot of the first endpoint that gives one, and, if clients wrote"
-                    + " meanwhile, the log that makes it the state of one moment.",
-            "It has every write that was acknowledged before the command began. The folder appears"
-                    + " when it",
-            "is whole, read again and on the disk; what is there already is not replaced.",
-            "'snapshot restore' puts it into the folders of new servers."
+            "It has a snapshot of the first endpoint that gives one, and, if clients wrote meanwhile,",
+            "the log that makes it the state of one moment. It has every write that was acknowledged",
+            "before the command began. The folder appears when it is complete, checked and synced to",
+            "disk; an existing folder is not replaced.",
+            "'snapshot restore' restores it into the folders of new servers."
         })
 final class BackupCommand implements Callable<Integer> {
     @Mixin private ConnectionOptions options;
     @Mixin private Output output;
 
-    @Parameters(paramLabel = "FOLDER", description = "The folder to be.")
+    @Parameters(paramLabel = "FOLDER", description = "The new folder.")
     private Path folder;
 
     @Option(

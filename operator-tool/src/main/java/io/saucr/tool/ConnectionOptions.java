@@ -60,7 +60,7 @@ final class ConnectionOptions {
             defaultValue = "${env:SAUCR_ADMIN:-8080}",
             description =
                     "Their AdminServers: one port for all of them, or for each endpoint a HOST:PORT or"
-                            + " a URL; none if they are not to be asked. Else SAUCR_ADMIN, else 8080.")
+                            + " a URL; none to query none. Else SAUCR_ADMIN, else 8080.")
     private List<String> admins;
 
     @Option(names = "--admin-tls", description = "The AdminServers speak HTTPS.")
@@ -104,7 +104,7 @@ final class ConnectionOptions {
     @Option(
             names = "--jaas",
             paramLabel = "FILE",
-            description = "Logs in with SASL, as the section Client of this JAAS file says.")
+            description = "Logs in with SASL, with the section Client of this JAAS file.")
     private Path jaas;
 
     @Option(
@@ -121,7 +121,7 @@ final class ConnectionOptions {
 
     @Option(
             names = "--no-fips",
-            description = "Turns ZooKeeper's FIPS mode off, which DIGEST-MD5 needs.")
+            description = "Disables ZooKeeper's FIPS mode, which DIGEST-MD5 needs.")
     private boolean noFips;
 
     @Option(
@@ -130,7 +130,7 @@ final class ConnectionOptions {
             defaultValue = "${env:SAUCR_AUTH}",
             description =
                     "Credentials as for addauth, for example digest:USER:PASSWORD; else SAUCR_AUTH."
-                            + " Others on this machine can read command lines: better in a file.")
+                            + " Other users of this machine can read command lines: prefer a file.")
     private String auth;
 
     @Option(

@@ -20,7 +20,7 @@ import picocli.CommandLine.Spec;
 /** {@code saucr endpoint}: what each server says, and whether each serves. */
 @Command(
         name = "endpoint",
-        description = "What each server says of itself, and whether it serves.",
+        description = "Shows role, mode and version of each server, and whether it serves.",
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {EndpointCommand.Status.class, EndpointCommand.Health.class})
 final class EndpointCommand implements Runnable {
@@ -112,7 +112,7 @@ final class EndpointCommand implements Runnable {
     @Command(
             name = "health",
             description = {
-                "Begins a session with each server, and reads after a sync.",
+                "Opens a session with each server, and reads after a sync.",
                 "Exits with 0 if every server serves, else with 1. It costs the ensemble two writes for",
                 "each server: the beginning and the end of a session."
             })

@@ -16,7 +16,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
 /** The command {@code bin/saucr}. */
 @Command(
         name = "saucr",
-        description = "Asks the servers of a ZooKeeper ensemble, and gives them orders.",
+        description = "Queries the servers of a ZooKeeper ensemble, and sends them admin commands.",
         synopsisSubcommandLabel = "COMMAND",
         versionProvider = OperatorTool.Version.class,
         subcommands = {

@@ -24,7 +24,7 @@ abstract class OrderCommand implements Callable<Integer> {
     @Parameters(
             arity = "0..1",
             paramLabel = "REASON",
-            description = "For the servers' logs; else who ordered it with this tool.")
+            description = "For the servers' logs; by default the user that runs this tool.")
     private String reason;
 
     private final String order;
@@ -38,11 +38,10 @@ abstract class OrderCommand implements Callable<Integer> {
             name = "slow",
             description = {
                 "Pins slow mode on each endpoint, and flushes.",
-                "Until 'fast' or the end of its process it syncs every write to its disk before it",
-                "acknowledges it. On a leader that makes the ensemble slow;",
-                "on a follower it is about that server alone. To keep the ensemble slow whoever"
-                        + " leads,",
-                "name every server. Exits with 1 if one did not do it."
+                "Until 'fast' or the end of its process a server syncs every write to disk before it",
+                "acknowledges it. A leader makes the ensemble slow, a follower only itself. To keep the",
+                "ensemble slow whichever server leads, name every server.",
+                "Exits with 1 if a server fails to do it."
             })
     static final class Slow extends OrderCommand {
         Slow() {
@@ -54,10 +53,9 @@ abstract class OrderCommand implements Callable<Integer> {
     @Command(
             name = "fast",
             description = {
-                "Takes the pin to slow mode from each endpoint.",
-                "The mode is the leader's choice again, fast as soon as more than a bare majority"
-                        + " answers promptly.",
-                "Exits with 1 if one did not do it."
+                "Unpins slow mode on each endpoint.",
+                "The leader chooses the mode again, fast as soon as more than a bare majority is",
+                "responsive. Exits with 1 if a server fails to do it."
             })
     static final class Fast extends OrderCommand {
         Fast() {
@@ -69,8 +67,8 @@ abstract class OrderCommand implements Callable<Integer> {
     @Command(
             name = "flush",
             description = {
-                "Makes each endpoint force its log to the disk now, and note that it is there.",
-                "Exits with 1 if one did not do it."
+                "Makes each endpoint sync its log to disk now, and record that in its markers.",
+                "Exits with 1 if a server fails to do it."
             })
     static final class Flush extends OrderCommand {
         Flush() {

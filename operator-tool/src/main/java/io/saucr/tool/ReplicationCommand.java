@@ -143,10 +143,9 @@ abstract class ReplicationCommand implements Callable<Integer> {
     @Command(
             name = "view",
             description = {
-                "Prints whose acknowledgements from memory count, and how the leader sees the"
-                        + " others.",
-                "The first is what each server has on its disk (docs/operate/recovery.md, Views).",
-                "Exits with 1 if a server did not tell."
+                "Prints the servers whose acknowledgements from memory count.",
+                "It is as each server has it on its disk (docs/operate/recovery.md, Views), and how the",
+                "leader sees the others. Exits with 1 if a server did not report it."
             })
     static final class ViewCommand extends ReplicationCommand {
         @Override
@@ -230,8 +229,8 @@ abstract class ReplicationCommand implements Callable<Integer> {
     @Command(
             name = "recovery",
             description = {
-                "Prints of each server whether it recovers, how far it is, and whom it waits for.",
-                "See docs/operate/recovery.md. Exits with 1 if one recovers, or did not tell."
+                "Prints for each server whether it recovers, how far it is, and which servers it waits for.",
+                "See docs/operate/recovery.md. Exits with 1 if one recovers, or did not report it."
             })
     static final class RecoveryCommand extends ReplicationCommand {
         @Override

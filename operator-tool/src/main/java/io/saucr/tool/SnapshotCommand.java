@@ -22,7 +22,7 @@ import picocli.CommandLine.Spec;
 /** {@code saucr snapshot}: one file with the whole tree. */
 @Command(
         name = "snapshot",
-        description = "Saves the whole tree in a file, looks at such a file, restores from it.",
+        description = "Saves the whole tree in a file, examines such a file, restores from it.",
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {
             SnapshotCommand.Save.class,
@@ -42,9 +42,8 @@ final class SnapshotCommand implements Runnable {
             name = "save",
             description = {
                 "Saves a snapshot of the first endpoint that gives one.",
-                "It has every write that was acknowledged before the command began. The file"
-                        + " appears when it is whole, read again",
-                "and on the disk; a file that is there already is not replaced.",
+                "It has every write that was acknowledged before the command began. The file appears when",
+                "it is complete, checked and synced to disk; an existing file is not replaced.",
                 "While clients write, the snapshot may show some later writes in part (kind fuzzy):",
                 "'backup' then adds the log that completes it."
             })
@@ -52,7 +51,7 @@ final class SnapshotCommand implements Runnable {
         @Mixin private ConnectionOptions options;
         @Mixin private Output output;
 
-        @Parameters(paramLabel = "FILE", description = "The file to be.")
+        @Parameters(paramLabel = "FILE", description = "The new file.")
         private Path file;
 
         @Override
@@ -112,12 +111,10 @@ final class SnapshotCommand implements Runnable {
             name = "status",
             description = {
                 "Reads a snapshot file, or a folder that 'backup' made, from end to end.",
-                "Prints zxid, digest, nodes and bytes. Needs no server. Exits with 1 if it is torn,"
-                        + " damaged, or none.",
-                "kind: exact is the tree after that zxid; fuzzy shows some writes in part, since"
-                        + " clients",
-                "wrote while it was taken; unknown has no digest that tells. complete: whether a"
-                        + " backup is",
+                "Prints zxid, digest, nodes and bytes. Needs no server. Exits with 1 if it is torn,",
+                "damaged, or no snapshot.",
+                "kind: exact is the tree after that zxid; fuzzy shows some writes in part, since clients",
+                "wrote meanwhile; unknown has no digest to decide it. complete: whether a backup is",
                 "the state of one moment, with its log if it has one."
             })
     static final class Status implements Callable<Integer> {
@@ -145,10 +142,10 @@ final class SnapshotCommand implements Runnable {
     @Command(
             name = "restore",
             description = {
-                "Puts a snapshot, or a backup, into the folders of a stopped server without data.",
+                "Restores a snapshot, or a backup, into the folders of a stopped server without data.",
                 "Do it with the same file on every server of the ensemble before the first of them",
-                "starts: a server that has other data, or none, would be another history.",
-                "With --running it replaces what servers of Apache's have in memory, as their command",
+                "starts: a server that has other data, or none, would have another history.",
+                "With --running it replaces the memory of running servers of Apache's, as their command",
                 "/commands/restore does; servers with SAUCR on are refused, for their log would win at the",
                 "next start."
             })
