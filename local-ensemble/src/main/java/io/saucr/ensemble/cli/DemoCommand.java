@@ -45,8 +45,8 @@ final class DemoCommand implements Callable<Integer> {
     private static final Duration CONNECT_LIMIT = Duration.ofSeconds(30);
     private static final Duration DRAIN_LIMIT = Duration.ofSeconds(60);
     private static final Duration SLOW_DISK = Duration.ofMillis(10);
-    private static final String AS_IS = "disk as it is";
-    private static final String SLOWED = SLOW_DISK.toMillis() + " ms for a force";
+    private static final String AS_IS = "no added delay";
+    private static final String SLOWED = SLOW_DISK.toMillis() + " ms per fsync";
     private static final String REASON = "./saucr demo";
 
     /** Compilers are done when a phase brings so little more than the one before. */
@@ -184,7 +184,7 @@ final class DemoCommand implements Callable<Integer> {
 
     /** All servers are up, and the load is the same; only mode and disk differ. */
     private void compareModes(ServerProcess leader) throws InterruptedException {
-        compareModes(leader, "the " + AS_IS);
+        compareOnThisDisk(leader);
         if (!ensemble.canDelayForces()) {
             say("");
             say(
@@ -194,10 +194,10 @@ final class DemoCommand implements Callable<Integer> {
         }
         disk = SLOWED;
         ensemble.delayForces(SLOW_DISK);
-        compareModes(leader, disk);
+        compareOnThisDisk(leader);
     }
 
-    private void compareModes(ServerProcess leader, String name) throws InterruptedException {
+    private void compareOnThisDisk(ServerProcess leader) throws InterruptedException {
         if (!reportsMode) {
             phase(ServerReport.UNKNOWN);
             return;
@@ -209,9 +209,9 @@ final class DemoCommand implements Callable<Integer> {
         pinned = null;
         Phase fast = phase(ServerReport.FAST);
         say(
-                "With %s fast mode has %.1f times the writes of slow mode; half of them take"
-                        + " less than %s ms instead of %s ms.",
-                name,
+                "With %s fast mode has %.1f times the writes of slow mode, and a median of %s ms"
+                        + " instead of %s ms.",
+                disk,
                 fast.writesPerSecond() / slow.writesPerSecond(),
                 millis(fast.micros(), 50),
                 millis(slow.micros(), 50));

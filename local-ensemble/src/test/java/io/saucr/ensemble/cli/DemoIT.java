@@ -29,7 +29,7 @@ class DemoIT extends StateFolder {
         assertThat(demo.exitCode()).as(demo.out()).isZero();
         assertThat(demo.out())
                 .contains("do not report a mode", "No slower disk to compare with")
-                .contains("--- 2 of 3 servers, disk as it is, no mode ---")
-                .doesNotContain("for a force");
+                .contains("--- 2 of 3 servers, no added delay, no mode ---")
+                .doesNotContain("per fsync");
     }
 }

@@ -127,21 +127,21 @@ class SaucrCommandIT extends StateFolder {
         assertThat(demo.out())
                 .containsSubsequence(
                         "Warming up",
-                        "--- 3 of 3 servers, disk as it is, slow mode ---",
-                        "--- 3 of 3 servers, disk as it is, fast mode ---",
-                        "With the disk as it is fast mode has",
-                        "--- 3 of 3 servers, 10 ms for a force, slow mode ---",
-                        "--- 3 of 3 servers, 10 ms for a force, fast mode ---",
-                        "With 10 ms for a force fast mode has",
+                        "--- 3 of 3 servers, no added delay, slow mode ---",
+                        "--- 3 of 3 servers, no added delay, fast mode ---",
+                        "With no added delay fast mode has",
+                        "--- 3 of 3 servers, 10 ms per fsync, slow mode ---",
+                        "--- 3 of 3 servers, 10 ms per fsync, fast mode ---",
+                        "With 10 ms per fsync fast mode has",
                         "slow after",
-                        "--- 2 of 3 servers, 10 ms for a force, slow mode ---",
+                        "--- 2 of 3 servers, 10 ms per fsync, slow mode ---",
                         "Fast again",
-                        "--- 3 of 3 servers, 10 ms for a force, fast mode ---")
+                        "--- 3 of 3 servers, 10 ms per fsync, fast mode ---")
                 .containsPattern("All [0-9,]+ acknowledged writes are there, on every server");
-        // In slow mode each of the two sessions' four writes waits for a force.
+        // In slow mode each of the two sessions' four writes waits for an fsync.
         Matcher slow =
                 Pattern.compile(
-                                "(?m)^3 of 3 +10 ms for a force +slow .* ([0-9.]+) +[0-9.]+ +[0-9.]+$")
+                                "(?m)^3 of 3 +10 ms per fsync +slow .* ([0-9.]+) +[0-9.]+ +[0-9.]+$")
                         .matcher(demo.out());
         assertThat(slow.find()).as(demo.out()).isTrue();
         assertThat(Double.parseDouble(slow.group(1))).isGreaterThan(10);

@@ -343,7 +343,7 @@ class DocumentationIT {
         project(
                 "./saucr demo",
                 "exec 3< <(exec ./saucr demo --phase 1) && pid=$!"
-                        + " && grep -m 1 '10 ms for a force, slow mode' <&3 && kill $pid");
+                        + " && grep -m 1 '10 ms per fsync, slow mode' <&3 && kill $pid");
         SaucrEnsemble.await("nobody is pinned, no force is delayed", DocumentationIT::isAsBefore);
         awaitFast();
         assertThat(project("./saucr down --wipe")).contains("3 servers stopped");
