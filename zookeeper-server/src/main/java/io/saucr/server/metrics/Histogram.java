@@ -71,14 +71,9 @@ final class Histogram {
         int[] buckets = new int[PAGE];
         long[] counts = new long[PAGE];
         int filled = 0;
+        long[] total = new long[PAGE];
         for (int page = -PAGES; page < PAGES; page++) {
-            long[] total = new long[PAGE];
-            for (int stripe = 0; stripe < STRIPES; stripe++) {
-                AtomicLongArray counted = pages.get(index(stripe, page));
-                for (int i = 0; counted != null && i < PAGE; i++) {
-                    total[i] += counted.get(i);
-                }
-            }
+            addTo(total, page);
             for (int i = 0; i < PAGE; i++) {
                 if (total[i] > 0) {
                     if (filled == buckets.length) {
@@ -87,10 +82,22 @@ final class Histogram {
                     }
                     buckets[filled] = (page << BITS) | i;
                     counts[filled++] = total[i];
+                    total[i] = 0;
                 }
             }
         }
         return new Counts(Arrays.copyOf(buckets, filled), Arrays.copyOf(counts, filled));
+    }
+
+    private void addTo(long[] total, int page) {
+        for (int stripe = 0; stripe < STRIPES; stripe++) {
+            AtomicLongArray counted = pages.get(index(stripe, page));
+            if (counted != null) {
+                for (int i = 0; i < PAGE; i++) {
+                    total[i] += counted.get(i);
+                }
+            }
+        }
     }
 
     /** Buckets in the order of their values, and how many values each has. Immutable. */

@@ -37,9 +37,12 @@ import org.eclipse.jetty.util.thread.QueuedThreadPool;
  * #PATIENCE_MILLIS} ms, and connections and threads are limited. Thread-safe.
  */
 final class MetricsEndpoint {
-    private static final int MOST_CONNECTIONS = 64;
+    private static final int MOST_CONNECTIONS = 256;
     private static final int MOST_THREADS = 16;
     private static final long PATIENCE_MILLIS = 30_000;
+
+    /** With so many connections those that do nothing make room for others. */
+    private static final long PATIENCE_AT_LIMIT_MILLIS = 1_000;
 
     private final Server server;
     private final ServerConnector connector;
@@ -59,7 +62,9 @@ final class MetricsEndpoint {
         connector.setPort(address.getPort());
         connector.setIdleTimeout(PATIENCE_MILLIS);
         server.addConnector(connector);
-        server.addBean(new ConnectionLimit(MOST_CONNECTIONS, connector));
+        ConnectionLimit limit = new ConnectionLimit(MOST_CONNECTIONS, connector);
+        limit.setIdleTimeout(PATIENCE_AT_LIMIT_MILLIS);
+        server.addBean(limit);
         server.setHandler(handler(registry));
         try {
             server.start();
