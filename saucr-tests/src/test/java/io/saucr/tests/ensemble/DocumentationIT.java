@@ -413,7 +413,7 @@ class DocumentationIT {
         // The names of summaries are whole only with this provider.
         text.append(
                 "metricsProvider.className="
-                        + "org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider\n"
+                        + "io.saucr.server.metrics.SaucrPrometheusMetricsProvider\n"
                         + "metricsProvider.httpPort=0\n");
         text.append("saucr.heartbeatInterval=2s\nsaucr.idleFlush=1h\n");
         text.append("reconfigEnabled=true\nstandaloneEnabled=false\n");

@@ -16,7 +16,7 @@ final class MetricsPage {
     static final Map<String, String> SETTINGS =
             Map.of(
                     "metricsProvider.className",
-                    "org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider",
+                    "io.saucr.server.metrics.SaucrPrometheusMetricsProvider",
                     "metricsProvider.httpHost",
                     "127.0.0.1",
                     "metricsProvider.httpPort",
