@@ -8,11 +8,6 @@ import io.saucr.ensemble.LoopbackHosting;
 import io.saucr.ensemble.LoopbackHosting.Disk;
 import io.saucr.ensemble.ServerAddress;
 import io.saucr.ensemble.ServerProcess;
-
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -28,6 +23,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Servers with other addresses than IPv4's: page, scripts and tool find them. */
 class AddressesIT {
@@ -62,13 +60,14 @@ class AddressesIT {
     private static void awaitWholePage(Browser browser) throws Exception {
         SaucrEnsemble.await(
                 "every server on the page",
-                () -> {
-                    String text = browser.text();
-                    return text.contains(ALL_ANSWER)
-                            && browser.evaluate("document.querySelector('#mode').textContent")
-                                    .asText()
-                                    .equals("fast");
-                });
+                () ->
+                        said(browser, "#mode").equals("fast")
+                                && said(browser, "#missing").contains(ALL_ANSWER));
+    }
+
+    /** Empty as long as the page is not there. */
+    private static String said(Browser browser, String selector) throws Exception {
+        return browser.evaluate("document.querySelector('" + selector + "')?.textContent").asText();
     }
 
     /** As compose files name hosts. Java's HTTP client takes such a name for none. */

@@ -4,14 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.MethodOrderer;
-import org.junit.jupiter.api.Order;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestMethodOrder;
-
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,6 +14,12 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
 
 /**
  * What operators see: the AdminServer's answers and page, Prometheus metrics, alerts, the
@@ -431,11 +429,11 @@ class VisibilityIT {
 
     /** What stands first. */
     private static String facts(Browser browser) throws Exception {
-        return browser.evaluate("document.querySelector('dl').innerText").asText();
+        return browser.evaluate("document.querySelector('dl')?.innerText").asText();
     }
 
     private static String internals(Browser browser) throws Exception {
-        return browser.evaluate("document.querySelector('#internals').textContent").asText();
+        return browser.evaluate("document.querySelector('#internals')?.textContent").asText();
     }
 
     private static boolean shows(Browser browser, String selector, String text) throws Exception {
