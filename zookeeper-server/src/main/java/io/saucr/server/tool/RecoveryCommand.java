@@ -48,12 +48,23 @@ public final class RecoveryCommand {
     }
 
     static CommandLine commandLine() {
-        return new CommandLine(new RecoveryCommand())
-                .setExecutionExceptionHandler(
-                        (exception, command, parsed) -> {
-                            command.getErr().println(exception.getMessage());
-                            return REFUSED;
-                        });
+        CommandLine line = new CommandLine(new RecoveryCommand());
+        line.getCommandSpec().versionProvider(RecoveryCommand::version);
+        line.getSubcommands()
+                .values()
+                .forEach(each -> each.getCommandSpec().versionProvider(RecoveryCommand::version));
+        return line.setExecutionExceptionHandler(
+                (exception, command, parsed) -> {
+                    command.getErr().println(exception.getMessage());
+                    return REFUSED;
+                });
+    }
+
+    /** Of the jar, as the build gave it. */
+    private static String[] version() {
+        return new String[] {
+            "saucr " + RecoveryCommand.class.getPackage().getImplementationVersion()
+        };
     }
 
     private abstract static class OfStoppedServer implements Callable<Integer> {

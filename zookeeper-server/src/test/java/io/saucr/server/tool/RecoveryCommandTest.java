@@ -89,6 +89,14 @@ class RecoveryCommandTest {
                 .doesNotContain("DATADIR");
     }
 
+    @Test
+    void everyCommandTellsTheVersion() {
+        for (String[] command : new String[][] {{"-V"}, {"inspect", "--version"}}) {
+            assertThat(run(command)).isEqualTo(DONE);
+            assertThat(output).startsWith("saucr ");
+        }
+    }
+
     /** The server reads its file as Latin-1. */
     @Test
     void theConfigurationIsReadAsTheServerReadsIt() throws IOException {
