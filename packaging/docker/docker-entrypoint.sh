@@ -22,7 +22,7 @@ fi
 conf_dir="${ZOO_CONF_DIR:-/conf}"
 config_file="$conf_dir/zoo.cfg"
 
-# Variable, key of zoo.cfg, kind of value, preset ("-" if the key is left out).
+# Variable, key of zoo.cfg, kind of value, default ("-" if the key is left out).
 readonly settings='
 ZOO_TICK_TIME                            tickTime                              positive  2000
 ZOO_INIT_LIMIT                           initLimit                             positive  10
@@ -222,7 +222,7 @@ put() {
     chmod 644 -- "$new"
     if ! sync -- "$new"; then
         rm -f -- "$new"
-        fail "$1 cannot be forced to the disk"
+        fail "$1 cannot be synced to disk"
     fi
     mv -n -- "$new" "$1"
     if [ -e "$new" ]; then

@@ -179,7 +179,7 @@ class EntryPointIT {
         Files.writeString(failing, "#!/bin/sh\nexit 1\n");
         assertThat(failing.toFile().setExecutable(true)).isTrue();
         entry.set("PATH", failing.getParent() + ":" + System.getenv("PATH"));
-        refused(entry, "conf/zoo.cfg cannot be forced to the disk");
+        refused(entry, "conf/zoo.cfg cannot be synced to disk");
         assertThat(files()).containsExactly("output.txt", "programs/sync");
     }
 
