@@ -2,8 +2,10 @@ package io.saucr.server;
 
 import io.saucr.server.SaucrSettings.InvalidSettingException;
 import java.io.BufferedInputStream;
+import java.io.DataInputStream;
 import java.io.File;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.PrintWriter;
 import java.net.Socket;
 import java.nio.channels.SelectionKey;
@@ -14,9 +16,11 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import javax.security.sasl.SaslException;
+import org.apache.jute.BinaryInputArchive;
 import org.apache.jute.Record;
 import org.apache.zookeeper.server.Rounds;
 import org.apache.zookeeper.server.SaucrClientPort;
+import org.apache.zookeeper.server.ServerArchive;
 import org.apache.zookeeper.server.ServerCnxnFactory;
 import org.apache.zookeeper.server.TxnCodec;
 import org.apache.zookeeper.server.TxnLogEntry;
@@ -227,6 +231,16 @@ public final class Boot {
     public static LearnerHandler learnerHandler(
             Socket socket, BufferedInputStream in, LearnerMaster master) throws IOException {
         return SaucrLearnerHandler.of(socket, in, master);
+    }
+
+    /** Reads a log, a snapshot, what a leader sends, or a request whose frame was checked. */
+    public static BinaryInputArchive archive(InputStream in) {
+        return new ServerArchive(new DataInputStream(in));
+    }
+
+    /** Reads what a learner sends. */
+    public static BinaryInputArchive archiveOfLearner(InputStream in) {
+        return ServerArchive.ofLearner(new DataInputStream(in));
     }
 
     /** A transaction's content; null if ZooKeeper has to decode it. */

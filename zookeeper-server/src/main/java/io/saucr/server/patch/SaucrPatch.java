@@ -27,6 +27,7 @@ import net.bytebuddy.description.type.TypeDescription;
 import net.bytebuddy.dynamic.ClassFileLocator;
 import net.bytebuddy.dynamic.DynamicType;
 import net.bytebuddy.matcher.ElementMatcher;
+import org.apache.jute.BinaryInputArchive;
 import org.apache.jute.Record;
 import org.apache.zookeeper.server.TxnLogEntry;
 import org.apache.zookeeper.server.ZooKeeperServer;
@@ -49,40 +50,61 @@ import org.eclipse.jetty.server.Server;
  */
 public final class SaucrPatch implements Plugin {
 
-    /**
-     * One method of one released class, and the advice that is inlined into it, or the class whose
-     * instances it gets from a method of {@link Boot} instead of a constructor.
-     */
+    /** One method of one released class, and what is changed in it. */
     private record Point(
             String type,
             ElementMatcher.Junction<MethodDescription> method,
-            Class<?> advice,
-            Class<?> made) {
+            String change,
+            AsmVisitorWrapper visitor) {
+
+        /** The advice is inlined into the method. */
         Point(String type, ElementMatcher.Junction<MethodDescription> method, Class<?> advice) {
-            this(type, method, advice, null);
+            this(type, method, advice.getSimpleName(), Advice.to(advice).on(method));
         }
 
-        AsmVisitorWrapper change() {
-            return made == null
-                    ? Advice.to(advice).on(method)
-                    : MemberSubstitution.strict()
-                            .constructor(isDeclaredBy(made))
-                            .replaceWith(factory())
-                            .on(method);
+        /** The method gets a learner's handler from {@link Boot} instead of a constructor. */
+        static Point makesHandler(String type, ElementMatcher.Junction<MethodDescription> method) {
+            return new Point(
+                    type,
+                    method,
+                    "learnerHandler",
+                    MemberSubstitution.strict()
+                            .constructor(isDeclaredBy(LearnerHandler.class))
+                            .replaceWith(ofBoot("learnerHandler"))
+                            .on(method));
         }
 
-        private Method factory() {
+        /**
+         * The method gets its archive from {@link Boot}.
+         *
+         * @param source the method there
+         */
+        static Point reads(
+                String type, ElementMatcher.Junction<MethodDescription> method, String source) {
+            return new Point(
+                    type,
+                    method,
+                    source,
+                    MemberSubstitution.strict()
+                            .method(isDeclaredBy(BinaryInputArchive.class).and(named("getArchive")))
+                            .replaceWith(ofBoot(source))
+                            .on(method));
+        }
+
+        private static Method ofBoot(String name) {
             return Arrays.stream(Boot.class.getMethods())
-                    .filter(each -> each.getReturnType() == made)
+                    .filter(each -> each.getName().equals(name))
                     .findFirst()
                     .orElseThrow();
         }
 
         @Override
         public String toString() {
-            return type + ": " + method + " <- " + (made == null ? advice : made).getSimpleName();
+            return type + ": " + method + " <- " + change;
         }
     }
+
+    private static final String ARCHIVE = "archive";
 
     private static final String EMBEDDED =
             "org.apache.zookeeper.server.embedded.ZooKeeperServerEmbeddedImpl";
@@ -148,12 +170,10 @@ public final class SaucrPatch implements Plugin {
                             named("start").and(takesArguments(0)),
                             AdminServerStarts.class),
                     // A leader makes the handler of each learner that connects by its class's name.
-                    new Point(
+                    Point.makesHandler(
                             "org.apache.zookeeper.server.quorum"
                                     + ".Leader$LearnerCnxAcceptor$LearnerCnxAcceptorHandler",
-                            named("acceptConnections").and(takesArguments(0)),
-                            null,
-                            LearnerHandler.class),
+                            named("acceptConnections").and(takesArguments(0))),
                     // Every server decodes every write, and the leader encodes it.
                     new Point(
                             "org.apache.zookeeper.server.util.SerializeUtils",
@@ -178,7 +198,57 @@ public final class SaucrPatch implements Plugin {
                     new Point(
                             "org.apache.zookeeper.server.persistence.FileTxnSnapLog$2",
                             named("accept"),
-                            FileIsInWrongFolder.class));
+                            FileIsInWrongFolder.class),
+                    // jute.maxbuffer is for what clients send. What servers wrote may be longer,
+                    // and the parts of a multi are read as requests are, whose length was checked
+                    // when they came in.
+                    Point.reads(
+                            "org.apache.zookeeper.server.util.SerializeUtils",
+                            named("deserializeTxn"),
+                            ARCHIVE),
+                    Point.reads(
+                            "org.apache.zookeeper.server.ByteBufferInputStream",
+                            named("byteBuffer2Record"),
+                            ARCHIVE),
+                    Point.reads(
+                            "org.apache.zookeeper.server.persistence.FileTxnLog$FileTxnIterator",
+                            named("createInputArchive"),
+                            ARCHIVE),
+                    Point.reads(
+                            "org.apache.zookeeper.server.persistence.FileSnap",
+                            named("deserialize").and(takesArguments(2)),
+                            ARCHIVE),
+                    Point.reads(
+                            "org.apache.zookeeper.server.ZooKeeperServer",
+                            named("restoreFromSnapshot"),
+                            ARCHIVE),
+                    Point.reads(
+                            "org.apache.zookeeper.server.quorum.Learner",
+                            named("connectToLeader"),
+                            ARCHIVE),
+                    Point.reads(
+                            "org.apache.zookeeper.server.quorum.LearnerHandler",
+                            named("run").and(takesArguments(0)),
+                            "archiveOfLearner"),
+                    // The tools that come with the server.
+                    Point.reads(
+                            "org.apache.zookeeper.server.persistence.TxnLogToolkit",
+                            named("openTxnLogFile"),
+                            ARCHIVE),
+                    Point.reads(
+                            "org.apache.zookeeper.server.util.LogChopper", named("chop"), ARCHIVE),
+                    Point.reads(
+                            "org.apache.zookeeper.server.SnapshotFormatter",
+                            named("run").and(takesArguments(3)),
+                            ARCHIVE),
+                    Point.reads(
+                            "org.apache.zookeeper.server.SnapshotRecursiveSummary",
+                            named("run").and(takesArguments(3)),
+                            ARCHIVE),
+                    Point.reads(
+                            "org.apache.zookeeper.server.SnapshotComparer",
+                            named("getSnapshot"),
+                            ARCHIVE));
 
     private final Set<Point> applied = new LinkedHashSet<>();
 
@@ -208,7 +278,7 @@ public final class SaucrPatch implements Plugin {
             if (!applied.add(point)) {
                 throw new IllegalStateException("patch point " + point + " was applied twice");
             }
-            patched = patched.visit(point.change());
+            patched = patched.visit(point.visitor());
         }
         return patched;
     }

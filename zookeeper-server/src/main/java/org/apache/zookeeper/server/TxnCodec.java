@@ -1,7 +1,6 @@
 package org.apache.zookeeper.server;
 
 import java.io.IOException;
-import org.apache.jute.BinaryInputArchive;
 import org.apache.jute.InputArchive;
 import org.apache.jute.Record;
 import org.apache.zookeeper.ZooDefs.OpCode;
@@ -35,7 +34,7 @@ public final class TxnCodec {
      */
     public static TxnLogEntry decode(byte[] bytes) {
         try {
-            InputArchive archive = new BinaryInputArchive(new BufferInput(bytes));
+            InputArchive archive = new ServerArchive(new BufferInput(bytes));
             TxnHeader header = new TxnHeader();
             header.deserialize(archive, "header");
             Record txn = recordOf(header.getType());

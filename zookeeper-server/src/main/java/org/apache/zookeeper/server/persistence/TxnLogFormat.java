@@ -3,6 +3,7 @@ package org.apache.zookeeper.server.persistence;
 import io.saucr.core.Zxid;
 import java.nio.ByteBuffer;
 import java.util.zip.Adler32;
+import org.apache.zookeeper.server.ServerArchive;
 
 /**
  * The format of ZooKeeper's log files, for all who write, read or search them: a header, then the
@@ -30,7 +31,7 @@ final class TxnLogFormat {
     static final int LEAST_ENTRY_BYTES = 32;
 
     /** A length above this one is damage, and no reason to allocate so much. */
-    static final int LARGEST_ENTRY_BYTES = 256 * 1024 * 1024;
+    static final int LARGEST_ENTRY_BYTES = ServerArchive.LARGEST_BYTES;
 
     /** The first entry of the first epoch: nothing was ever before it. */
     static final long FIRST_ZXID_EVER = 0x1_0000_0001L;

@@ -31,6 +31,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.zookeeper.server.ServerArchive;
 import org.apache.zookeeper.server.persistence.MarkerStore;
 import org.apache.zookeeper.server.persistence.RecoveryStore;
 import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
@@ -48,7 +49,6 @@ final class CrashRecovery {
 
     private static final Patience PATIENCE =
             new Patience(TimeUnit.MILLISECONDS.toNanos(100), TimeUnit.SECONDS.toNanos(2));
-    private static final int LARGEST_TRANSACTION = 64 * 1024 * 1024;
     private static final int INBOX = 256;
 
     // Offsets and values in a notification of ZooKeeper's election.
@@ -167,9 +167,18 @@ final class CrashRecovery {
         RecoveryProcedure procedure =
                 loss.ofDisk()
                         ? RecoveryProcedure.ofLostDisk(
-                                peer.getMyId(), nonce, onDisk, loss, PATIENCE, LARGEST_TRANSACTION)
+                                peer.getMyId(),
+                                nonce,
+                                onDisk,
+                                loss,
+                                PATIENCE,
+                                ServerArchive.LARGEST_BYTES)
                         : new RecoveryProcedure(
-                                peer.getMyId(), nonce, onDisk, PATIENCE, LARGEST_TRANSACTION);
+                                peer.getMyId(),
+                                nonce,
+                                onDisk,
+                                PATIENCE,
+                                ServerArchive.LARGEST_BYTES);
         if (loss == Loss.EVERYTHING) {
             LOG.info(
                     "This server is empty. It asks the others whether the ensemble is new, or what it"

@@ -14,11 +14,11 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import org.apache.jute.BinaryInputArchive;
 import org.apache.zookeeper.common.X509Exception;
 import org.apache.zookeeper.data.Id;
 import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.Rounds;
+import org.apache.zookeeper.server.ServerArchive;
 import org.apache.zookeeper.server.persistence.SaucrTxnLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -160,7 +160,7 @@ final class SaucrFollower extends Follower {
                 super.connectToLeader(addresses, host);
                 if (sock instanceof PeerSocket socket) {
                     // Nothing was read yet.
-                    leaderIs = new BinaryInputArchive(socket.getInputStream());
+                    leaderIs = new ServerArchive(socket.getInputStream());
                 }
                 return;
             } catch (IOException e) {

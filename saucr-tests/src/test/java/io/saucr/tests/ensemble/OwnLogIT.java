@@ -1,0 +1,102 @@
+package io.saucr.tests.ensemble;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooDefs.OpCode;
+import org.apache.zookeeper.data.Stat;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What a leader logs every server can read, and all make the same of it, at once and after a
+ * restart; or it is refused before it is logged. Apache's servers fail in each of these.
+ */
+class OwnLogIT {
+    private static final int SESSION_MILLIS = 600_000;
+    private static final int NODES = 500;
+
+    private static void restartAll(SaucrEnsemble ensemble) throws Exception {
+        Integer[] all = ensemble.all().toArray(Integer[]::new);
+        ensemble.terminate(all);
+        ensemble.restart(all);
+        ensemble.awaitServing();
+    }
+
+    /** The path, the data and the owner of each node that tests made, by one server. */
+    private static Map<String, String> tree(SaucrEnsemble ensemble, int id) throws Exception {
+        Map<String, String> tree = new TreeMap<>();
+        try (Client client = ensemble.connect(id)) {
+            client.sync("/", (code, path, context) -> {}, null);
+            for (String each : client.getChildren("/", false)) {
+                Stat stat = new Stat();
+                if (!each.equals("zookeeper")) {
+                    byte[] data = client.getData("/" + each, false, stat);
+                    tree.put(
+                            each,
+                            new String(data, UTF_8)
+                                    + " "
+                                    + stat.getEphemeralOwner()
+                                    + " "
+                                    + stat.getCzxid());
+                }
+            }
+        }
+        return tree;
+    }
+
+    /** The names are those up to the hyphen, behind which servers put a number. */
+    private static void assertSameTrees(SaucrEnsemble ensemble, Set<String> names)
+            throws Exception {
+        Map<String, String> first = tree(ensemble, 1);
+        assertThat(
+                        first.keySet().stream()
+                                .map(each -> each.replaceFirst("-[0-9]+$", "-"))
+                                .collect(Collectors.toSet()))
+                .isEqualTo(names);
+        for (int id : ensemble.all()) {
+            assertThat(tree(ensemble, id)).as("tree of server " + id).isEqualTo(first);
+            assertThat(ensemble.metric(id, "zk_digest_mismatches_count")).isZero();
+        }
+    }
+
+    @Test
+    void theEndOfALargeSessionIsReadByEveryServer() throws Exception {
+        try (SaucrEnsemble ensemble =
+                SaucrEnsemble.start(
+                        SaucrEnsemble.describe("own-log-session", 3)
+                                .jvmFlag("-Djute.maxbuffer=20000")
+                                .set("maxSessionTimeout", Integer.toString(SESSION_MILLIS)))) {
+            int leader = ensemble.leader();
+            int away = ensemble.followers().get(0);
+            int stays = ensemble.followers().get(1);
+            try (RawSession session =
+                    RawSession.ask(ensemble.server(stays).address().clientPort(), SESSION_MILLIS)) {
+                assertThat(session.awaitSession()).isNotZero();
+                for (int i = 0; i < NODES; i++) {
+                    session.createEphemeral("/" + "n".repeat(80) + i);
+                }
+                for (int i = 0; i < NODES; i++) {
+                    assertThat(session.awaitAnswer()).isZero();
+                }
+                ensemble.kill(away);
+                session.request(OpCode.closeSession);
+                assertThat(session.awaitAnswer()).isZero();
+            }
+            try (Client client = ensemble.connect(leader, stays)) {
+                client.create("/next", new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+            }
+            assertThat(ensemble.leader()).isEqualTo(leader);
+            ensemble.restart(away);
+            ensemble.awaitServing();
+            assertSameTrees(ensemble, Set.of("next"));
+            restartAll(ensemble);
+            assertSameTrees(ensemble, Set.of("next"));
+        }
+    }
+}
