@@ -18,6 +18,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import javax.security.sasl.SaslException;
 import org.apache.jute.BinaryInputArchive;
 import org.apache.jute.Record;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.server.CreateKind;
 import org.apache.zookeeper.server.Rounds;
 import org.apache.zookeeper.server.SaucrClientPort;
 import org.apache.zookeeper.server.ServerArchive;
@@ -231,6 +233,11 @@ public final class Boot {
     public static LearnerHandler learnerHandler(
             Socket socket, BufferedInputStream in, LearnerMaster master) throws IOException {
         return SaucrLearnerHandler.of(socket, in, master);
+    }
+
+    /** The leader is about to make a transaction of a request that creates a node. */
+    public static void checkCreate(int type, Record request) throws KeeperException {
+        CreateKind.check(type, request);
     }
 
     /** Reads a log, a snapshot, what a leader sends, or a request whose frame was checked. */

@@ -3,14 +3,24 @@ package io.saucr.tests.ensemble;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
+import org.apache.jute.InputArchive;
+import org.apache.jute.OutputArchive;
+import org.apache.jute.Record;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.data.Stat;
+import org.apache.zookeeper.proto.CreateRequest;
+import org.apache.zookeeper.proto.CreateTTLRequest;
+import org.apache.zookeeper.proto.MultiHeader;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -20,6 +30,7 @@ import org.junit.jupiter.api.Test;
 class OwnLogIT {
     private static final int SESSION_MILLIS = 600_000;
     private static final int NODES = 500;
+    private static final long TTL_MILLIS = 600_000;
 
     private static void restartAll(SaucrEnsemble ensemble) throws Exception {
         Integer[] all = ensemble.all().toArray(Integer[]::new);
@@ -97,6 +108,90 @@ class OwnLogIT {
             assertSameTrees(ensemble, Set.of("next"));
             restartAll(ensemble);
             assertSameTrees(ensemble, Set.of("next"));
+        }
+    }
+
+    private static Record request(int type, String path, int flag, long ttl) {
+        return type == OpCode.createTTL
+                ? new CreateTTLRequest(path, new byte[0], Ids.OPEN_ACL_UNSAFE, flag, ttl)
+                : new CreateRequest(path, new byte[0], Ids.OPEN_ACL_UNSAFE, flag);
+    }
+
+    /** A multi of one operation; ZooKeeper's client makes none whose flag is another kind's. */
+    private static Record multi(int type, Record operation) {
+        return new Record() {
+            @Override
+            public void serialize(OutputArchive archive, String tag) throws IOException {
+                new MultiHeader(type, false, -1).serialize(archive, tag);
+                operation.serialize(archive, tag);
+                new MultiHeader(-1, true, -1).serialize(archive, tag);
+            }
+
+            @Override
+            public void deserialize(InputArchive archive, String tag) {
+                throw new UnsupportedOperationException("a request");
+            }
+        };
+    }
+
+    private static boolean isAllowed(int type, int flag, long ttl) {
+        return switch (type) {
+            case OpCode.create, OpCode.create2 -> flag >= 0 && flag <= 3;
+            case OpCode.createContainer -> flag == 4;
+            default -> (flag == 5 || flag == 6) && ttl == TTL_MILLIS;
+        };
+    }
+
+    @Test
+    void aNodeIsOfTheSameKindAtEveryServer() throws Exception {
+        int[] types = {OpCode.create, OpCode.create2, OpCode.createContainer, OpCode.createTTL};
+        Set<String> names = new TreeSet<>();
+        List<RawSession> sessions = new ArrayList<>();
+        try (SaucrEnsemble ensemble =
+                SaucrEnsemble.start(
+                        SaucrEnsemble.describe("own-log-kinds", 3)
+                                .jvmFlag("-Dzookeeper.extendedTypesEnabled=true")
+                                .jvmFlag("-Dznode.container.checkIntervalMs=86400000")
+                                .set("maxSessionTimeout", Integer.toString(SESSION_MILLIS)))) {
+            int leader = ensemble.leader();
+            int number = 0;
+            for (int id : List.of(leader, ensemble.followers().get(0))) {
+                RawSession session =
+                        RawSession.ask(ensemble.server(id).address().clientPort(), SESSION_MILLIS);
+                sessions.add(session);
+                assertThat(session.awaitSession()).isNotZero();
+                for (int type : types) {
+                    for (int flag = -1; flag <= 7; flag++) {
+                        for (long ttl : new long[] {-1, 0, TTL_MILLIS, Long.MAX_VALUE}) {
+                            for (boolean alone : new boolean[] {true, false}) {
+                                String name = "n" + number++ + "-";
+                                Record request = request(type, "/" + name, flag, ttl);
+                                session.request(
+                                        alone ? type : OpCode.multi,
+                                        alone ? request : multi(type, request));
+                                boolean allowed = isAllowed(type, flag, ttl);
+                                int code = session.awaitAnswer();
+                                if (alone) {
+                                    assertThat(code == 0)
+                                            .as(type + ", flag " + flag + ", TTL " + ttl)
+                                            .isEqualTo(allowed);
+                                }
+                                if (allowed) {
+                                    names.add(name);
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            assertThat(ensemble.leader()).isEqualTo(leader);
+            assertSameTrees(ensemble, names);
+            restartAll(ensemble);
+            assertSameTrees(ensemble, names);
+        } finally {
+            for (RawSession each : sessions) {
+                each.close();
+            }
         }
     }
 }

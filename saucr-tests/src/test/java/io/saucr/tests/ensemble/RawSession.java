@@ -74,6 +74,11 @@ final class RawSession implements AutoCloseable {
                         path, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL.toFlag()));
     }
 
+    /** Sends a request with its parameters. */
+    void request(int type, Record parameters) throws IOException {
+        send(new RequestHeader(1, type), parameters);
+    }
+
     /** Sends a request that has only a header. */
     void request(int type) throws IOException {
         send(new RequestHeader(1, type));

@@ -29,6 +29,7 @@ import net.bytebuddy.dynamic.DynamicType;
 import net.bytebuddy.matcher.ElementMatcher;
 import org.apache.jute.BinaryInputArchive;
 import org.apache.jute.Record;
+import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.server.TxnLogEntry;
 import org.apache.zookeeper.server.ZooKeeperServer;
 import org.apache.zookeeper.server.quorum.LearnerHandler;
@@ -199,6 +200,12 @@ public final class SaucrPatch implements Plugin {
                             "org.apache.zookeeper.server.persistence.FileTxnSnapLog$2",
                             named("accept"),
                             FileIsInWrongFolder.class),
+                    // The only method that sees the type of an operation in a multi, too, and its
+                    // flag, before there is a transaction.
+                    new Point(
+                            "org.apache.zookeeper.server.PrepRequestProcessor",
+                            named("pRequest2TxnCreate"),
+                            NodeIsCreated.class),
                     // jute.maxbuffer is for what clients send. What servers wrote may be longer,
                     // and the parts of a multi are read as requests are, whose length was checked
                     // when they came in.
@@ -490,6 +497,17 @@ public final class SaucrPatch implements Plugin {
         static void exit(
                 @Advice.Enter byte[] encoded, @Advice.Return(readOnly = false) byte[] bytes) {
             bytes = encoded;
+        }
+    }
+
+    /** See {@link Boot#checkCreate}. */
+    static final class NodeIsCreated {
+        private NodeIsCreated() {}
+
+        @Advice.OnMethodEnter
+        static void enter(@Advice.Argument(0) int type, @Advice.Argument(2) Record request)
+                throws KeeperException {
+            Boot.checkCreate(type, request);
         }
     }
 }
