@@ -2,6 +2,7 @@ package io.saucr.tests.ensemble;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.util.ArrayList;
@@ -15,12 +16,18 @@ import org.apache.jute.InputArchive;
 import org.apache.jute.OutputArchive;
 import org.apache.jute.Record;
 import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooDefs.OpCode;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Id;
 import org.apache.zookeeper.data.Stat;
 import org.apache.zookeeper.proto.CreateRequest;
 import org.apache.zookeeper.proto.CreateTTLRequest;
 import org.apache.zookeeper.proto.MultiHeader;
+import org.apache.zookeeper.server.auth.DigestAuthenticationProvider;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -31,6 +38,9 @@ class OwnLogIT {
     private static final int SESSION_MILLIS = 600_000;
     private static final int NODES = 500;
     private static final long TTL_MILLIS = 600_000;
+
+    /** With a character beyond the basic plane, which Java has as two. */
+    private static final String USER = "\ud83d\ude00:secret";
 
     private static void restartAll(SaucrEnsemble ensemble) throws Exception {
         Integer[] all = ensemble.all().toArray(Integer[]::new);
@@ -192,6 +202,63 @@ class OwnLogIT {
             for (RawSession each : sessions) {
                 each.close();
             }
+        }
+    }
+
+    /** Whether the client may do what only the user may, at each of the paths. */
+    private static void assertAccess(SaucrEnsemble ensemble, List<String> paths) throws Exception {
+        for (int id : ensemble.all()) {
+            try (Client owner = ensemble.connect(id);
+                    Client other = ensemble.connect(id)) {
+                owner.addAuthInfo("digest", USER.getBytes(UTF_8));
+                owner.sync("/", (code, path, context) -> {}, null);
+                other.sync("/", (code, path, context) -> {}, null);
+                for (String path : paths) {
+                    assertThat(owner.getData(path, false, null)).as(path).isEmpty();
+                    owner.setData(path, new byte[0], -1);
+                    assertThatThrownBy(() -> other.getData(path, false, null))
+                            .isInstanceOf(KeeperException.NoAuthException.class);
+                }
+            }
+        }
+    }
+
+    @Test
+    void aUserOfAnyNameKeepsItsRights() throws Exception {
+        List<ACL> explicit =
+                List.of(
+                        new ACL(
+                                ZooDefs.Perms.ALL,
+                                new Id(
+                                        "digest",
+                                        DigestAuthenticationProvider.generateDigest(USER))));
+        try (SaucrEnsemble ensemble =
+                SaucrEnsemble.start(SaucrEnsemble.describe("own-log-user", 3))) {
+            List<String> paths = new ArrayList<>();
+            for (int id : ensemble.all()) {
+                try (Client owner = ensemble.connect(id)) {
+                    owner.addAuthInfo("digest", USER.getBytes(UTF_8));
+                    for (List<ACL> acl : List.of(Ids.CREATOR_ALL_ACL, explicit)) {
+                        String path = "/n" + paths.size();
+                        paths.add(path);
+                        owner.create(path, new byte[0], acl, CreateMode.PERSISTENT);
+                        String inMulti = "/n" + paths.size();
+                        paths.add(inMulti);
+                        owner.multi(
+                                List.of(
+                                        Op.create(
+                                                inMulti, new byte[0], acl, CreateMode.PERSISTENT)));
+                        String later = "/n" + paths.size();
+                        paths.add(later);
+                        owner.create(
+                                later, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+                        owner.setACL(later, acl, -1);
+                    }
+                }
+            }
+            assertAccess(ensemble, paths);
+            restartAll(ensemble);
+            assertAccess(ensemble, paths);
         }
     }
 }

@@ -207,8 +207,8 @@ public final class SaucrPatch implements Plugin {
                             named("pRequest2TxnCreate"),
                             NodeIsCreated.class),
                     // jute.maxbuffer is for what clients send. What servers wrote may be longer,
-                    // and the parts of a multi are read as requests are, whose length was checked
-                    // when they came in.
+                    // and has characters in ZooKeeper's own encoding; a request has those of a
+                    // Java client, and its length was checked when it came in.
                     Point.reads(
                             "org.apache.zookeeper.server.util.SerializeUtils",
                             named("deserializeTxn"),

@@ -16,6 +16,10 @@ import org.apache.jute.BinaryInputArchive;
  *
  * <p>Nothing is allocated because of a length alone: memory grows with the bytes that are there.
  *
+ * <p>ZooKeeper's writer encodes a character beyond the basic plane as two surrogates of three bytes
+ * each, which its reader turns into six marks of replacement. Here the character is read, in either
+ * encoding.
+ *
  * <p>One thread at a time.
  */
 public final class ServerArchive extends BinaryInputArchive {
@@ -38,6 +42,14 @@ public final class ServerArchive extends BinaryInputArchive {
                             Integer.getInteger("zookeeper.jute.maxbuffer.extrasize", maxBuffer));
 
     private static final int PIECE_BYTES = 1024 * 1024;
+    private static final char REPLACEMENT = '\ufffd';
+
+    // Surrogates as three bytes: the first byte is the same for all, the second one has the kind.
+    private static final int SURROGATE_BYTES = 3;
+    private static final int SURROGATE = 0xed;
+    private static final int KIND = 0xf0;
+    private static final int HIGH = 0xa0;
+    private static final int LOW = 0xb0;
 
     private final DataInput in;
     private final int largest;
@@ -89,6 +101,40 @@ public final class ServerArchive extends BinaryInputArchive {
     @Override
     public String readString(String tag) throws IOException {
         byte[] bytes = readBuffer(tag);
-        return bytes == null ? null : new String(bytes, UTF_8);
+        if (bytes == null) {
+            return null;
+        }
+        String text = new String(bytes, UTF_8);
+        return text.indexOf(REPLACEMENT) < 0 ? text : withSurrogates(bytes);
+    }
+
+    /** The text, its pairs of surrogates read as the characters that they stand for. */
+    private static String withSurrogates(byte[] bytes) {
+        StringBuilder text = new StringBuilder(bytes.length);
+        int begin = 0;
+        int at = 0;
+        while (at + 2 * SURROGATE_BYTES <= bytes.length) {
+            if (isSurrogate(bytes, at, HIGH) && isSurrogate(bytes, at + SURROGATE_BYTES, LOW)) {
+                text.append(new String(bytes, begin, at - begin, UTF_8))
+                        .append(surrogate(bytes, at))
+                        .append(surrogate(bytes, at + SURROGATE_BYTES));
+                at += 2 * SURROGATE_BYTES;
+                begin = at;
+            } else {
+                at++;
+            }
+        }
+        return text.append(new String(bytes, begin, bytes.length - begin, UTF_8)).toString();
+    }
+
+    private static boolean isSurrogate(byte[] bytes, int at, int kind) {
+        return (bytes[at] & 0xff) == SURROGATE
+                && (bytes[at + 1] & KIND) == kind
+                && (bytes[at + 2] & 0xc0) == 0x80;
+    }
+
+    private static char surrogate(byte[] bytes, int at) {
+        return (char)
+                ((bytes[at] & 0xf) << 12 | (bytes[at + 1] & 0x3f) << 6 | (bytes[at + 2] & 0x3f));
     }
 }

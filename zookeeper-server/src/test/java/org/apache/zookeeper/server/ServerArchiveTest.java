@@ -10,10 +10,13 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.Random;
 import org.apache.jute.BinaryInputArchive;
+import org.apache.jute.BinaryOutputArchive;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooDefs.OpCode;
+import org.apache.zookeeper.data.Id;
 import org.apache.zookeeper.server.util.SerializeUtils;
 import org.apache.zookeeper.txn.CreateTxn;
 import org.apache.zookeeper.txn.TxnHeader;
@@ -113,12 +116,63 @@ class ServerArchiveTest {
                 .hasMessage(BinaryInputArchive.UNREASONBLE_LENGTH + (most + 1));
     }
 
+    private static byte[] asZooKeeperWrites(String text) throws IOException {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        BinaryOutputArchive.getArchive(out).writeString(text, "s");
+        return out.toByteArray();
+    }
+
+    @Test
+    void everyTextIsReadAsItWasWritten() throws IOException {
+        Random random = new Random(7);
+        for (int round = 0; round < 2_000; round++) {
+            StringBuilder built = new StringBuilder();
+            for (int i = random.nextInt(20); i > 0; i--) {
+                int[] from = {0, 0x80, 0x800, 0xe000, 0xfffd, 0x10000, 0x10fff0};
+                built.appendCodePoint(from[random.nextInt(from.length)] + random.nextInt(2));
+            }
+            String text = built.toString();
+            byte[] utf8 = text.getBytes(UTF_8);
+            assertThat(archive(asZooKeeperWrites(text)).readString("s")).isEqualTo(text);
+            assertThat(archive(buffer(utf8.length, utf8)).readString("s")).isEqualTo(text);
+        }
+    }
+
+    /** Halves of characters, and bytes that are no text, read as ZooKeeper reads them. */
+    @Test
+    void whatIsNoTextIsReadAsZooKeeperReadsIt() throws IOException {
+        Random random = new Random(8);
+        for (String text : new String[] {"\ud83d", "\ude00", "\ude00\ud83d", "x\ud83dy\ud83d"}) {
+            byte[] bytes = asZooKeeperWrites(text);
+            String read =
+                    BinaryInputArchive.getArchive(new ByteArrayInputStream(bytes)).readString("s");
+            assertThat(archive(bytes).readString("s")).isEqualTo(read);
+        }
+        int[] pieces = {0xed, 0xa0, 0xbf, 0xb0, 0x80, 0xf0, 0x41, 0xc3};
+        for (int round = 0; round < 2_000; round++) {
+            byte[] noise = new byte[random.nextInt(12)];
+            for (int i = 0; i < noise.length; i++) {
+                noise[i] = (byte) pieces[random.nextInt(pieces.length)];
+            }
+            String asIs = new String(noise, UTF_8);
+            String read = archive(buffer(noise.length, noise)).readString("s");
+            boolean pair = read.codePoints().anyMatch(each -> each > 0xffff);
+            assertThat(pair || read.equals(asIs)).as(asIs).isTrue();
+        }
+    }
+
     /** Through ZooKeeper's own methods, which the build makes call this class. */
     @Test
-    void transactionsAreReadSo() throws IOException {
+    void transactionsAndRequestsAreReadSo() throws IOException {
         CreateTxn txn = new CreateTxn("/n", random(BEYOND_JUTE), Ids.OPEN_ACL_UNSAFE, false, 1);
         TxnHeader header = new TxnHeader(1, 2, 3, 4, OpCode.create);
         byte[] bytes = TxnCodec.encode(header, txn, null);
         assertThat(SerializeUtils.deserializeTxn(bytes).getTxn()).isEqualTo(txn);
+        Id id = new Id("digest", "\ud83d\ude00:x");
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        BinaryOutputArchive.getArchive(out).writeRecord(id, "id");
+        Id read = new Id();
+        ByteBufferInputStream.byteBuffer2Record(ByteBuffer.wrap(out.toByteArray()), read);
+        assertThat(read).isEqualTo(id);
     }
 }
