@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.saucr.core.Markers;
 import io.saucr.core.Quorums;
 import io.saucr.ensemble.LoopbackHosting.Disk;
+import java.nio.file.Files;
 import java.time.Duration;
 import java.time.LocalTime;
 import java.util.HashMap;
@@ -103,12 +104,44 @@ class CrashReactionIT {
         }
     }
 
-    /** H10, H17: the database that was loaded before the recovery, and its zxid, do not count. */
+    /** ZooKeeper would take the epoch of the tree for it, and there is no tree before (H10). */
+    @Test
+    void h10WithoutTheFileOfTheAcceptedEpochAServerRecoversToo() throws Exception {
+        try (SaucrEnsemble ensemble =
+                SaucrEnsemble.start(
+                        SaucrEnsemble.describeUnforced("recovery-without-epoch", 3)
+                                .disk(Disk.SHIM_WITH_JOURNAL))) {
+            int leader = ensemble.awaitFast();
+            int follower = ensemble.followers().get(0);
+            try (AckedWrites writes = new AckedWrites(ensemble.connect(leader), "/load", 8)) {
+                writes.awaitMore(100);
+                ensemble.awaitMemoryAlone(follower);
+                LocalTime back = SaucrEnsemble.now();
+                ensemble.losePower(follower);
+                writes.awaitMore(100);
+                Files.delete(
+                        ensemble.server(follower)
+                                .dataDirectory()
+                                .resolve("version-2/acceptedEpoch"));
+                ensemble.restart(follower);
+                ensemble.awaitServing();
+                writes.stop();
+                votesWithWhatItRecovered(ensemble, follower, back);
+                writes.assertAllOnEachOf(ensemble);
+            }
+        }
+    }
+
+    /**
+     * H10, H17: what was on the disk before the recovery does not count, so the database is loaded
+     * once.
+     */
     private static void votesWithWhatItRecovered(SaucrEnsemble ensemble, int id, LocalTime since)
             throws Exception {
         String recovered = zxidAfter(ensemble, id, since, "Recovered through ");
         assertThat(recovered).as("server " + id).isNotEqualTo("0x100000001");
         assertThat(zxidAfter(ensemble, id, since, "proposed zxid=")).isEqualTo(recovered);
+        assertThat(ensemble.log(id, since, "Reading snapshot")).as("loads").hasSize(1);
     }
 
     /** The number in the first line of a server's log that contains the words. */

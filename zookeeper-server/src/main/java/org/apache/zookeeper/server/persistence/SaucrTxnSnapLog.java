@@ -51,7 +51,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     private final SaucrSettings settings;
     private final LogMetrics metrics;
     private final MarkerStore markerStore;
-    private volatile boolean nothingBelieved;
+    private volatile boolean loadedLater;
 
     /**
      * Opens the directories; {@link #open} must follow before anything is appended.
@@ -190,11 +190,12 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     }
 
     /**
-     * Sets whether loading the database ignores the disk, because a server that lost a part of its
-     * disk and has not recovered may have gaps (R26).
+     * Sets whether loading the database leaves the disk alone, because the server has not
+     * recovered. ZooKeeper loads before there is a channel to ask the others by; what is on the
+     * disk then may have gaps (R26), and is loaded once, when it is complete (H10).
      */
-    public void believeNothing(boolean nothing) {
-        nothingBelieved = nothing;
+    public void loadLater(boolean later) {
+        loadedLater = later;
     }
 
     /**
@@ -268,8 +269,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     @Override
     public long restore(DataTree tree, Map<Long, Integer> sessions, PlayBackListener listener)
             throws IOException {
-        if (nothingBelieved) {
-            // It is loaded again when the recovery has ended (H10).
+        if (loadedLater) {
             return 0;
         }
         makeReadable();

@@ -133,6 +133,11 @@ final class CrashRecovery {
         }
     }
 
+    /** The last entry that was on the disk when the recovery began. */
+    long lastOnDisk() {
+        return epochEnds.last();
+    }
+
     View ownView() {
         return loss.ownView(markers);
     }

@@ -254,9 +254,24 @@ public final class SaucrQuorumPeer extends QuorumPeer {
 
     private void recover(Loss loss, Markers markers) throws IOException {
         new PageCacheProof(txnSnapLog.getDataLogDir().toPath(), settings.bootId()).remove();
-        txnSnapLog.believeNothing(loss == Loss.DISK);
+        // An empty disk is read: what ZooKeeper writes to it then says that the server may be new.
+        txnSnapLog.loadLater(loss != Loss.EVERYTHING);
         recovering = true;
         recovery = new CrashRecovery(this, txnSnapLog, markers, incarnation, loss, assessment);
+        acceptEpochOfLog(recovery.lastOnDisk());
+    }
+
+    /**
+     * Where the file of the accepted epoch is gone ZooKeeper takes the epoch of what it has loaded
+     * for it. A server that recovers has loaded nothing, and would be refused with an accepted
+     * epoch below its current one.
+     */
+    private void acceptEpochOfLog(long last) throws IOException {
+        Path snapshots = txnSnapLog.getSnapDir().toPath();
+        long epoch = Math.max(RecoveryStore.currentEpochIn(snapshots), Zxid.epoch(last));
+        if (epoch > 0 && RecoveryStore.acceptedEpochIn(snapshots) < 0) {
+            writeEpoch(snapshots.toFile(), ACCEPTED_EPOCH_FILENAME, epoch);
+        }
     }
 
     /**
@@ -459,13 +474,13 @@ public final class SaucrQuorumPeer extends QuorumPeer {
             if (!recovery.run()) {
                 return false;
             }
-            txnSnapLog.believeNothing(false);
+            txnSnapLog.loadLater(false);
             diskWatch.run("reading what was recovered", this::openWhatWasRecovered);
             applyPin();
             if (!recovery.foundNewEnsemble()) {
                 replicationMetrics.recovered(recovery.progress().elapsedMillis());
             }
-            // H10: what was loaded at the start lacked what was recovered since.
+            // H10: nothing was loaded at the start, for what was there lacked what is there now.
             getZkDb().clear();
             getLastLoggedZxid();
             startLeaderElectionAnew();
