@@ -38,6 +38,8 @@ import picocli.CommandLine.Option;
             RecoveryComparison.class,
             SlowDiskComparison.class,
             FlappingComparison.class,
+            BulkComparison.class,
+            ExpiryComparison.class,
             ProfileCommand.class,
             GateCommand.class,
             MicroCommand.class,

@@ -55,6 +55,7 @@ public final class BenchEnsemble implements MeasuredEnsemble {
                                         ? LoopbackHosting.Disk.SHIM
                                         : LoopbackHosting.Disk.PLAIN)
                         .set("tickTime", "2000")
+                        .set("maxClientCnxns", "0")
                         .set("initLimit", "10")
                         .set("syncLimit", "5");
         if (!jvmFlags.equals(Ensemble.SMALL_JVM)) {

@@ -69,6 +69,16 @@ public final class UpdateLoad implements Load {
         }
     }
 
+    /** Creates a node if it is not there. */
+    static void ensure(String address, String path) throws Exception {
+        ZooKeeper client = connect(address);
+        try {
+            create(client, path);
+        } finally {
+            client.close();
+        }
+    }
+
     private static void create(ZooKeeper client, String path) throws Exception {
         try {
             client.create(path, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);

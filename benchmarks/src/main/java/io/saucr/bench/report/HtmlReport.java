@@ -94,6 +94,9 @@ public final class HtmlReport {
         if (!result.flapping().isEmpty()) {
             page.append(Results.flapping(result.flapping()).html());
         }
+        if (!result.bursts().isEmpty()) {
+            page.append(Results.bursts(result.bursts()).html());
+        }
         if (!result.stages().isEmpty()) {
             page.append(Results.stages(result.stages()).html());
             page.append(Results.methods(result.methods()).html());

@@ -1,5 +1,6 @@
 package io.saucr.bench.report;
 
+import io.saucr.bench.result.BurstSample;
 import io.saucr.bench.result.Case;
 import io.saucr.bench.result.Comparison;
 import io.saucr.bench.result.DeviceProfile;
@@ -100,6 +101,11 @@ final class Plots {
         List<FlappingSample.Ratio> ratios = FlappingSample.ratios(result.flapping());
         if (!ratios.isEmpty()) {
             plots.put(result.title(), svg(flapping(ratios)));
+        }
+        List<BurstSample.Ratio> rates =
+                BurstSample.ratios(result.bursts()).stream().filter(BurstSample::isRate).toList();
+        if (!rates.isEmpty()) {
+            plots.put(result.title(), svg(bursts(rates)));
         }
         return plots;
     }
@@ -316,6 +322,30 @@ final class Plots {
             chart.addSeries(
                     "of " + other,
                     own.stream().map(FlappingSample.Ratio::measure).toList(),
+                    own.stream().map(each -> each.ratio().ratio()).toList(),
+                    own.stream()
+                            .map(each -> each.ratio().relativeHalfWidth() * each.ratio().ratio())
+                            .toList());
+        }
+        style(chart.getStyler());
+        return chart;
+    }
+
+    /** The first configuration's rate as a multiple of the others', burst by burst. */
+    private static CategoryChart bursts(List<BurstSample.Ratio> rates) {
+        CategoryChart chart =
+                new CategoryChartBuilder()
+                        .width(WIDTH)
+                        .height(HEIGHT)
+                        .title(rates.get(0).configuration() + " while very much comes at once")
+                        .yAxisTitle("multiple of operations/s")
+                        .build();
+        for (String other : rates.stream().map(BurstSample.Ratio::other).distinct().toList()) {
+            List<BurstSample.Ratio> own =
+                    rates.stream().filter(each -> each.other().equals(other)).toList();
+            chart.addSeries(
+                    "of " + other,
+                    own.stream().map(BurstSample.Ratio::burst).toList(),
                     own.stream().map(each -> each.ratio().ratio()).toList(),
                     own.stream()
                             .map(each -> each.ratio().relativeHalfWidth() * each.ratio().ratio())

@@ -1,5 +1,6 @@
 package io.saucr.bench.report;
 
+import io.saucr.bench.result.BurstSample;
 import io.saucr.bench.result.Case;
 import io.saucr.bench.result.Comparison;
 import io.saucr.bench.result.FlappingSample;
@@ -57,6 +58,9 @@ public final class Results {
         }
         if (!result.flapping().isEmpty()) {
             text.append(flapping(result.flapping())).append(RATIOS);
+        }
+        if (!result.bursts().isEmpty()) {
+            text.append(bursts(result.bursts())).append(RATIOS);
         }
         if (!result.stages().isEmpty()) {
             text.append(stages(result.stages())).append('\n').append(methods(result.methods()));
@@ -383,6 +387,50 @@ public final class Results {
                     });
         }
         return table;
+    }
+
+    // ---- Bursts ----
+
+    /** What it costs when very much comes at once, the first configuration against the others. */
+    public static TextTable bursts(List<BurstSample> samples) {
+        Map<String, Map<String, List<BurstSample>>> grouped = BurstSample.grouped(samples);
+        List<BurstSample.Ratio> ratios = BurstSample.ratios(samples);
+        TextTable table =
+                new TextTable(
+                        "while very much comes at once",
+                        "configuration",
+                        "median",
+                        "quartiles",
+                        "rounds",
+                        "ratio of " + samples.get(0).configuration(),
+                        "interval");
+        grouped.forEach(
+                (burst, configurations) -> {
+                    for (BurstSample.Measure measure : BurstSample.MEASURES) {
+                        configurations.forEach(
+                                (name, own) ->
+                                        compared(
+                                                table,
+                                                burst + ": " + measure.name(),
+                                                name,
+                                                own.stream().mapToDouble(measure.value()).toArray(),
+                                                ratio(ratios, burst, measure, name)));
+                    }
+                });
+        return table;
+    }
+
+    private static Optional<PairedRatio> ratio(
+            List<BurstSample.Ratio> ratios,
+            String burst,
+            BurstSample.Measure measure,
+            String other) {
+        return ratios.stream()
+                .filter(each -> each.burst().equals(burst))
+                .filter(each -> each.measure().equals(measure.name()))
+                .filter(each -> each.other().equals(other))
+                .map(BurstSample.Ratio::ratio)
+                .findFirst();
     }
 
     // ---- Stages ----

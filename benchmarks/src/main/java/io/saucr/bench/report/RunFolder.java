@@ -11,6 +11,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.ObjectWriter;
 import com.fasterxml.jackson.dataformat.csv.CsvMapper;
 import com.fasterxml.jackson.dataformat.csv.CsvSchema;
+import io.saucr.bench.result.BurstSample;
 import io.saucr.bench.result.Comparison;
 import io.saucr.bench.result.FlappingSample;
 import io.saucr.bench.result.Machine;
@@ -154,7 +155,8 @@ public final class RunFolder {
 
     /** A result of this run with nothing measured yet. */
     public RunResult empty() {
-        return new RunResult(title, begun, plan, machine, null, null, null, null, null, null, null);
+        return new RunResult(
+                title, begun, plan, machine, null, null, null, null, null, null, null, null);
     }
 
     /** The rows of a CSV file, none if it is not there. */
@@ -264,6 +266,9 @@ public final class RunFolder {
         }
         if (!result.flapping().isEmpty()) {
             all.put("flappingRatios", FlappingSample.ratios(result.flapping()));
+        }
+        if (!result.bursts().isEmpty()) {
+            all.put("burstRatios", BurstSample.ratios(result.bursts()));
         }
         writer().writeValue(path.resolve(RESULT).toFile(), all);
         System.out.println(table);

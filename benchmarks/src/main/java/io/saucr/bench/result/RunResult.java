@@ -24,7 +24,8 @@ public record RunResult(
         List<TimelineEvent> events,
         List<StageCost> stages,
         List<MethodShare> methods,
-        List<FlappingSample> flapping) {
+        List<FlappingSample> flapping,
+        List<BurstSample> bursts) {
     public RunResult {
         slices = slices == null ? List.of() : List.copyOf(slices);
         times = times == null ? List.of() : List.copyOf(times);
@@ -33,40 +34,48 @@ public record RunResult(
         stages = stages == null ? List.of() : List.copyOf(stages);
         methods = methods == null ? List.of() : List.copyOf(methods);
         flapping = flapping == null ? List.of() : List.copyOf(flapping);
+        bursts = bursts == null ? List.of() : List.copyOf(bursts);
     }
 
     /** The same with slices. */
     public RunResult withSlices(List<Slice> measured) {
         return new RunResult(
                 title, begun, plan, machine, measured, times, timeline, events, stages, methods,
-                flapping);
+                flapping, bursts);
     }
 
     /** The same with times. */
     public RunResult withTimes(List<TimeSample> measured) {
         return new RunResult(
                 title, begun, plan, machine, slices, measured, timeline, events, stages, methods,
-                flapping);
+                flapping, bursts);
     }
 
     /** The same with a timeline. */
     public RunResult withTimeline(List<TimelinePoint> points, List<TimelineEvent> happened) {
         return new RunResult(
                 title, begun, plan, machine, slices, times, points, happened, stages, methods,
-                flapping);
+                flapping, bursts);
     }
 
     /** The same with a profile. */
     public RunResult withProfile(List<StageCost> costs, List<MethodShare> shares) {
         return new RunResult(
                 title, begun, plan, machine, slices, times, timeline, events, costs, shares,
-                flapping);
+                flapping, bursts);
     }
 
     /** The same with samples of ensembles with a flapping server. */
     public RunResult withFlapping(List<FlappingSample> measured) {
         return new RunResult(
                 title, begun, plan, machine, slices, times, timeline, events, stages, methods,
-                measured);
+                measured, bursts);
+    }
+
+    /** The same with samples of bursts. */
+    public RunResult withBursts(List<BurstSample> measured) {
+        return new RunResult(
+                title, begun, plan, machine, slices, times, timeline, events, stages, methods,
+                flapping, measured);
     }
 }

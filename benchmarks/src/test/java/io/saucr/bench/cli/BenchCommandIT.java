@@ -184,6 +184,14 @@ class BenchCommandIT {
         assertThat(run("flapping", "--busy=-1").err()).contains("--busy: 0 to 1000");
         assertThat(run("flapping", "--commit=main", "--configurations=saucr").err())
                 .contains("--commit and --configurations");
+        assertThat(run("bulk", "--connect=a:1").err()).contains("servers that run elsewhere");
+        assertThat(run("bulk", "--multi=0").err()).contains("--multi: 1 to 5000");
+        assertThat(run("bulk", "--most=1").err()).contains("--most leaves no case");
+        assertThat(run("bulk", "--busy=-1").err()).contains("--busy: 0 to 1000");
+        assertThat(run("bulk", "--rounds=0").status()).isEqualTo(2);
+        assertThat(run("expiry", "--sessions=ten").err()).contains("'ten'", "such as 3000x10");
+        assertThat(run("expiry", "--sessions=1x9999").err()).contains("at most 5000");
+        assertThat(run("expiry", "--clients=0").status()).isEqualTo(2);
         assertThat(run("fig9", "--events=5:nap").err()).contains("'5:nap'");
         assertThat(run("quick", "--resume").err()).contains("--resume needs --out");
         assertThat(run("merge", folder.resolve("no").toString()).status()).isEqualTo(1);

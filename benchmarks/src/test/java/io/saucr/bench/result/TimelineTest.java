@@ -26,6 +26,7 @@ class TimelineTest {
                                 null,
                                 null,
                                 null,
+                                null,
                                 null)
                         .withTimeline(
                                 List.of(
