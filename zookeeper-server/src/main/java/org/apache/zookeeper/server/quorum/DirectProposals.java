@@ -25,8 +25,7 @@ import org.slf4j.LoggerFactory;
  * one at a time, in the order of {@link #processRequest}. Who finds another inside leaves its
  * requests to that one, which goes round again; but not for ever: it has other things to do, such
  * as to read acks, and after {@value #MOST_AT_A_STRETCH} requests or {@value #STRETCH_MILLIS} ms
- * this stage's thread goes on. That one has its turn before anybody else, and until nothing waits:
- * on a busy machine each change of threads costs more time than many requests.
+ * this stage's thread goes on. That one has its turn before anybody else, and until nothing waits.
  *
  * <p>Requests are proposed in slices. At the end of each the own log gets its entries, and then
  * learners do: however many requests wait, nobody else has them much earlier than this leader's own
