@@ -38,8 +38,8 @@ import org.junit.jupiter.api.io.TempDir;
  * What version 0.1.0 stored for a service with {@code local()}, this one reads: {@code local-0.1.0}
  * among the resources of the tests, with the head and the service's folder. It holds a base and
  * turns above it, of this service after {@value #PUTS} puts and one message that failed, killed
- * while nobody took its messages for the sink. A release that writes another format adds a folder of
- * its own here, and leaves this one as it is.
+ * while nobody took its messages for the sink. A release that writes another format adds a folder
+ * of its own here, and leaves this one as it is.
  */
 class StoredFolderTest {
 
