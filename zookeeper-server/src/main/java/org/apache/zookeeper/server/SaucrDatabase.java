@@ -1,10 +1,12 @@
 package org.apache.zookeeper.server;
 
+import java.util.Iterator;
 import java.util.concurrent.locks.Lock;
 import org.apache.jute.Record;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
 import org.apache.zookeeper.server.quorum.Leader.Proposal;
+import org.apache.zookeeper.server.quorum.QuorumPacket;
 import org.apache.zookeeper.txn.CloseSessionTxn;
 import org.apache.zookeeper.txn.CreateContainerTxn;
 import org.apache.zookeeper.txn.CreateTTLTxn;
@@ -14,6 +16,8 @@ import org.apache.zookeeper.txn.MultiTxn;
 import org.apache.zookeeper.txn.SetACLTxn;
 import org.apache.zookeeper.txn.SetDataTxn;
 import org.apache.zookeeper.txn.Txn;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A database whose committed log is bounded by bytes. ZooKeeper bounds it by {@code commitLogCount}
@@ -21,9 +25,12 @@ import org.apache.zookeeper.txn.Txn;
  * than the default heap.
  *
  * <p>The committed log holds the transactions, the newest one in any case. A learner that lacks
- * more is synchronized from the transaction log or by a snapshot, as with ZooKeeper's bound.
+ * more is synchronized from the transaction log, as far as that is within the bound, too, or by a
+ * snapshot.
  */
 public final class SaucrDatabase extends ZKDatabase {
+    private static final Logger LOG = LoggerFactory.getLogger(SaucrDatabase.class);
+
     /** Request, header, digest and proposal of an entry, in bytes of heap; about. */
     private static final long ENTRY_BYTES = 400;
 
@@ -70,6 +77,62 @@ public final class SaucrDatabase extends ZKDatabase {
             }
         } finally {
             lock.unlock();
+        }
+    }
+
+    /**
+     * A leader queues all of it for the learner at once. Where that is more than the committed log
+     * may hold it ends before the committed log begins; then ZooKeeper sends a snapshot.
+     */
+    @Override
+    public Iterator<Proposal> getProposalsFromTxnLog(long startZxid, long sizeLimit) {
+        Iterator<Proposal> proposals = super.getProposalsFromTxnLog(startZxid, sizeLimit);
+        return proposals instanceof TxnLogProposalIterator all && all.hasNext()
+                ? new Bounded(all, startZxid, mostBytes)
+                : proposals;
+    }
+
+    /** Used by one thread. */
+    private static final class Bounded extends TxnLogProposalIterator {
+        private final TxnLogProposalIterator all;
+        private final long after;
+        private final long mostBytes;
+        private long bytes;
+
+        /**
+         * @param after what comes up to this zxid is not sent
+         */
+        Bounded(TxnLogProposalIterator all, long after, long mostBytes) {
+            super(null);
+            this.all = all;
+            this.after = after;
+            this.mostBytes = mostBytes;
+        }
+
+        @Override
+        public boolean hasNext() {
+            return bytes <= mostBytes && all.hasNext();
+        }
+
+        @Override
+        public Proposal next() {
+            Proposal proposal = all.next();
+            QuorumPacket packet = proposal.getQuorumPacket();
+            if (packet != null && packet.getZxid() > after) {
+                bytes += ENTRY_BYTES + packet.getData().length;
+                if (bytes > mostBytes) {
+                    LOG.info(
+                            "The log after 0x{} has more than {} bytes",
+                            Long.toHexString(after),
+                            mostBytes);
+                }
+            }
+            return proposal;
+        }
+
+        @Override
+        public void close() {
+            all.close();
         }
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import org.apache.jute.Record;
 import org.apache.zookeeper.ZooDefs.Ids;
@@ -153,6 +154,29 @@ class SaucrDatabaseTest {
         assertThat(sent.getHeader()).isEqualTo(held.getRequest().getHdr());
         assertThat(sent.getTxn()).isEqualTo(setData(LARGE));
         assertThat(sent.getDigest()).isEqualTo(new TxnDigest(2, last));
+    }
+
+    /** A leader puts into its queue what it reads. ZooKeeper does not count the newest file. */
+    @Test
+    void ofTheLogNoMoreIsSentThanOfTheCommittedLog() throws Exception {
+        for (int i = 0; i < 30; i++) {
+            long zxid = ++last;
+            TxnHeader header = new TxnHeader(7, i, zxid, 1_000, OpCode.setData);
+            log.append(new Request(header, setData(LARGE), null));
+        }
+        log.commit();
+        assertThat(sentFromLog(EPOCH + 1)).hasSize(2 + MOST / LARGE).startsWith(EPOCH + 1);
+        assertThat(sentFromLog(last - 5)).endsWith(last - 1, last);
+    }
+
+    private List<Long> sentFromLog(long after) {
+        List<Long> zxids = new ArrayList<>();
+        Iterator<Proposal> proposals = database.getProposalsFromTxnLog(after, 1);
+        while (proposals.hasNext()) {
+            zxids.add(proposals.next().getZxid());
+        }
+        ((TxnLogProposalIterator) proposals).close();
+        return zxids;
     }
 
     /** A database that is cleared and loaded again, or that is fast-forwarded. */
