@@ -7,8 +7,13 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.ZooDefs.Perms;
+import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.server.NIOServerCnxnFactory.SelectorThread;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,8 +27,11 @@ import org.slf4j.LoggerFactory;
  * of these ever waits for the client. What the socket does not take, and everything after it, goes
  * ZooKeeper's way until its queue is empty, and so does the end of the connection.
  */
-final class SaucrClientConnection extends NIOServerCnxn {
+final class SaucrClientConnection extends NIOServerCnxn implements Notifications.Receiver {
     private static final Logger LOG = LoggerFactory.getLogger(SaucrClientConnection.class);
+
+    /** So much waits for the end of a batch at most; what one write takes as preset. */
+    private static final int MOST_COLLECTED_BYTES = 32 * 1024;
 
     private final SocketChannel socket;
     private final ReadAheadChannel input;
@@ -52,6 +60,16 @@ final class SaucrClientConnection extends NIOServerCnxn {
      * The answer to a four-letter word bypasses the queue, so {@code queued} is not right any more.
      */
     private volatile boolean answersWord;
+
+    // Guarded by sending.
+
+    /** Not sent yet; nothing is in ZooKeeper's queue that was sent after one of them was made. */
+    private final List<byte[]> notifications = new ArrayList<>();
+
+    private int notificationBytes;
+
+    /** Whether {@link #flushNotifications} will be called. */
+    private boolean flushedLater;
 
     /** Of the one thread that answers; then of the one that it starts. */
     private final List<ByteBuffer> restOfAnswer = new ArrayList<>();
@@ -127,16 +145,129 @@ final class SaucrClientConnection extends NIOServerCnxn {
         return reads && input.hasMore() ? operations | SelectionKey.OP_WRITE : operations;
     }
 
+    /** What was collected before leaves before it, in the same write. */
     @Override
     public void sendBuffer(ByteBuffer... buffers) {
         synchronized (sending) {
-            if (queued.get() == 0 && !answersWord && written(buffers)) {
-                super.packetSent();
+            if (notifications.isEmpty()) {
+                if (queued.get() == 0 && !answersWord && written(buffers)) {
+                    super.packetSent();
+                } else {
+                    queue(buffers);
+                }
             } else {
-                queued.incrementAndGet();
-                super.sendBuffer(buffers);
+                sendNotificationsAnd(buffers);
             }
         }
+    }
+
+    private void queue(ByteBuffer... buffers) {
+        queued.incrementAndGet();
+        super.sendBuffer(buffers);
+    }
+
+    // ---- Notifications ----
+
+    /**
+     * A notification that is made while a commit is applied is collected: see {@link
+     * Notifications}. For a client that is slow to read it goes where its answers wait.
+     */
+    @Override
+    public void process(WatchedEvent event, List<ACL> acl) {
+        Notifications collecting = Notifications.ofThisThread();
+        if (collecting == null || LOG.isTraceEnabled()) {
+            super.process(event, acl);
+            return;
+        }
+        if (!mayRead(event, acl)) {
+            return;
+        }
+        byte[] notification = collecting.encoded(event);
+        int size = notification.length - Integer.BYTES;
+        ServerMetrics.getMetrics().WATCH_BYTES.add(size);
+        ServerStats stats = serverStats();
+        if (stats != null) {
+            stats.updateClientResponseSize(size);
+        }
+        if (collect(notification)) {
+            collecting.flushLater(this);
+        }
+    }
+
+    private boolean mayRead(WatchedEvent event, List<ACL> acl) {
+        try {
+            zkServer.checkACL(this, acl, Perms.READ, getAuthInfo(), event.getPath(), null);
+            return true;
+        } catch (KeeperException.NoAuthException e) {
+            LOG.trace("Not notified of {}: {}", event, this, e);
+            return false;
+        }
+    }
+
+    /**
+     * @return whether the connection has to be flushed from now on
+     */
+    private boolean collect(byte[] notification) {
+        synchronized (sending) {
+            if (queued.get() != 0 || answersWord) {
+                // Nothing is collected then: it would have gone to the queue first.
+                queue(ByteBuffer.wrap(notification));
+                return false;
+            }
+            if (notificationBytes + notification.length > MOST_COLLECTED_BYTES) {
+                sendNotificationsAnd();
+            }
+            notifications.add(notification);
+            notificationBytes += notification.length;
+            boolean first = !flushedLater;
+            flushedLater = true;
+            return first;
+        }
+    }
+
+    @Override
+    public void flushNotifications() {
+        synchronized (sending) {
+            flushedLater = false;
+            if (!notifications.isEmpty()) {
+                sendNotificationsAnd();
+            }
+        }
+    }
+
+    /** What was collected and what follows it, if there is anything, in one write. */
+    private void sendNotificationsAnd(ByteBuffer... following) {
+        int collected = notifications.size();
+        ByteBuffer[] all = Arrays.copyOf(following, collected + following.length);
+        System.arraycopy(following, 0, all, collected, following.length);
+        for (int i = 0; i < collected; i++) {
+            all[i] = ByteBuffer.wrap(notifications.get(i));
+        }
+        notifications.clear();
+        notificationBytes = 0;
+        if (!isSocketOpen()) {
+            return;
+        }
+        if (queued.get() == 0 && !answersWord) {
+            written(all);
+        }
+        for (int i = 0; i < collected; i++) {
+            sendRest(all[i]);
+        }
+        if (following.length > 0) {
+            sendRest(following);
+        }
+    }
+
+    /** Of one packet: whatever is left goes to the queue. */
+    private void sendRest(ByteBuffer... packet) {
+        for (ByteBuffer each : packet) {
+            if (isEndOfConnection(each) || each.hasRemaining()) {
+                queue(packet);
+                return;
+            }
+        }
+        super.packetSent();
     }
 
     /**

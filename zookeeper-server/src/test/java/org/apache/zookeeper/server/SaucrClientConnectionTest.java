@@ -3,6 +3,7 @@ package org.apache.zookeeper.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import java.io.ByteArrayInputStream;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -12,8 +13,17 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.apache.jute.BinaryInputArchive;
+import org.apache.jute.InputArchive;
+import org.apache.zookeeper.ClientCnxn;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.proto.ReplyHeader;
+import org.apache.zookeeper.proto.WatcherEvent;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -32,6 +42,9 @@ class SaucrClientConnectionTest {
 
     @BeforeEach
     void connect() throws IOException {
+        // Asked whether the client may be notified.
+        port.zkServer = new ZooKeeperServer();
+        port.zkServer.setZKDatabase(new ZKDatabase(null));
         port.configure(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 10, -1, false);
         port.start();
         client = new Socket();
@@ -136,5 +149,127 @@ class SaucrClientConnectionTest {
                             connection.sendBuffer(frame(0, 0, SMALL));
                             return !port.getConnections().iterator().hasNext();
                         });
+    }
+
+    /** Made while commits are applied. */
+    @Nested
+    class Notified {
+        private final Notifications notifications = new Notifications();
+        private int made;
+        private int seen;
+
+        private void applyCommit() {
+            notifications.begin();
+            String path = "/watched-" + made++;
+            connection.process(
+                    new WatchedEvent(EventType.NodeDataChanged, KeeperState.SyncConnected, path));
+            assertThat(notifications.end()).isEqualTo(1);
+        }
+
+        private void expectNotification() throws IOException {
+            byte[] frame = new byte[in.readInt()];
+            in.readFully(frame);
+            InputArchive archive = BinaryInputArchive.getArchive(new ByteArrayInputStream(frame));
+            ReplyHeader header = new ReplyHeader();
+            header.deserialize(archive, "header");
+            WatcherEvent event = new WatcherEvent();
+            event.deserialize(archive, "event");
+            assertThat(header.getXid()).isEqualTo(ClientCnxn.NOTIFICATION_XID);
+            assertThat(event.getPath()).isEqualTo("/watched-" + seen++);
+        }
+
+        @Test
+        void nothingLeavesBeforeTheEndOfTheBatchAndThenEverything() throws Exception {
+            for (int i = 0; i < 5; i++) {
+                applyCommit();
+            }
+            assertThat(connection.getPacketsSent()).isZero();
+            assertThat(notifications.takeUnflushed()).isEqualTo(1);
+            notifications.flush(1);
+            assertThat(connection.getPacketsSent()).isEqualTo(5);
+            for (int i = 0; i < 5; i++) {
+                expectNotification();
+            }
+            applyCommit();
+            assertThat(notifications.takeUnflushed()).isEqualTo(1);
+            notifications.flush(1);
+            expectNotification();
+        }
+
+        @Test
+        void anAnswerFollowsWhatWasNotifiedBeforeIt() throws Exception {
+            int[] next = new int[1];
+            applyCommit();
+            applyCommit();
+            connection.sendBuffer(frame(0, 0, SMALL));
+            assertThat(connection.getPacketsSent()).isEqualTo(3);
+            applyCommit();
+            connection.sendBuffer(frame(0, 1, SMALL));
+            notifications.flush(10);
+            assertThat(connection.getPacketsSent()).isEqualTo(5);
+            expectNotification();
+            expectNotification();
+            expectFrame(next);
+            expectNotification();
+            expectFrame(next);
+        }
+
+        @Test
+        void ofAClientThatDoesNotReadKeepTheirOrderAmongItsAnswers() throws Exception {
+            for (int i = 0; i < MANY; i++) {
+                applyCommit();
+                if (i % 2 == 0) {
+                    connection.sendBuffer(frame(0, i / 2, i % 100 == 0 ? 200_000 : i * 50));
+                } else if (i % 7 == 0) {
+                    notifications.flush(10);
+                }
+            }
+            notifications.flush(10);
+            assertThat(connection.getPacketsSent()).isLessThan(MANY);
+            int[] next = new int[1];
+            for (int i = 0; i < MANY; i++) {
+                expectNotification();
+                if (i % 2 == 0) {
+                    expectFrame(next);
+                }
+            }
+            await().untilAsserted(
+                            () ->
+                                    assertThat(connection.getPacketsSent())
+                                            .isEqualTo(MANY + MANY / 2));
+        }
+
+        @Test
+        void moreThanABoundLeavesBeforeTheEndOfTheBatch() throws Exception {
+            int notification = 4 + 16 + 8 + 4 + "/watched-0".length();
+            int most = 32 * 1024 / notification;
+            for (int i = 0; i <= most; i++) {
+                applyCommit();
+            }
+            assertThat(connection.getPacketsSent()).isBetween(most / 2L, (long) most);
+            notifications.flush(10);
+            for (int i = 0; i <= most; i++) {
+                expectNotification();
+            }
+        }
+
+        @Test
+        void leaveBeforeTheEndOfTheConnection() throws Exception {
+            applyCommit();
+            connection.sendCloseSession();
+            expectNotification();
+            assertThat(in.read()).isEqualTo(-1);
+            applyCommit();
+            notifications.flush(10);
+        }
+
+        @Test
+        void byThreadsThatApplyNothingLeaveAtOnce() throws Exception {
+            connection.process(
+                    new WatchedEvent(
+                            EventType.NodeDataChanged, KeeperState.SyncConnected, "/watched-0"));
+            assertThat(connection.getPacketsSent()).isEqualTo(1);
+            expectNotification();
+        }
     }
 }

@@ -14,6 +14,7 @@ import org.apache.zookeeper.proto.GetChildren2Request;
 import org.apache.zookeeper.proto.GetChildrenRequest;
 import org.apache.zookeeper.server.DataNode;
 import org.apache.zookeeper.server.NettyServerCnxn;
+import org.apache.zookeeper.server.Notifications;
 import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.RequestProcessor;
 import org.apache.zookeeper.server.RequestProcessor.RequestProcessorException;
@@ -45,7 +46,8 @@ import org.slf4j.LoggerFactory;
  * way of run beside it. The last of the reads that are in a commit's way becomes the owner.
  *
  * <p>Of ZooKeeper's class only the thread is used, for what a thread that serves others must not
- * do: work that may take longer than {@value #SHORT_MILLIS} ms. Reads of that kind go to workers.
+ * do: work that may take longer than {@value #SHORT_MILLIS} ms, and notifications for more than
+ * {@value #FEW_NOTIFIED} connections. Reads of that kind go to workers.
  */
 final class DirectCommits extends CommitProcessor {
     private static final Logger LOG = LoggerFactory.getLogger(DirectCommits.class);
@@ -57,11 +59,17 @@ final class DirectCommits extends CommitProcessor {
     /** One commit that takes this long makes its thread miss a heartbeat. */
     private static final long LONG_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
 
-    /** After a long commit this stage's thread does the work for so many times its time. */
+    /**
+     * After a long commit, or one that {@link #MANY} watched, this stage's thread does the work for
+     * so many times its time: the next one is probably like it.
+     */
     private static final int REST = 100;
 
     /** Nodes of a transaction, children of a node: more may take long. */
     static final int MANY = 500;
+
+    /** Connections that the thread which applied a commit notifies itself, in a write each. */
+    static final int FEW_NOTIFIED = 16;
 
     /** So many commits are applied at a stretch while reads wait. */
     static final int MOST_IN_ROW = 100;
@@ -78,7 +86,12 @@ final class DirectCommits extends CommitProcessor {
 
     private volatile boolean halted;
 
+    private final Notifications notifications = new Notifications();
+
     // Guarded by lock.
+
+    /** Whether this stage's thread has to send notifications. */
+    private boolean notifies;
 
     /** Requests of sessions that have one that waits or is under way, which is the first. */
     private final Map<Long, Deque<Request>> sessions = new HashMap<>();
@@ -392,15 +405,19 @@ final class DirectCommits extends CommitProcessor {
     private void work(boolean thread) {
         long begin = nanoTime.getAsLong();
         long before = begin;
+        long flushed = begin;
         int writes = 0;
         int reads = 0;
+        int connections = 0;
         try {
             Request request = next(thread, false);
             while (request != null) {
                 boolean applied = applying;
+                int notified = 0;
                 if (applied) {
                     writes++;
-                    write(request, before);
+                    notified = write(request, before);
+                    connections += notifications.takeUnflushed();
                     hasDone(request);
                 } else if (isForWorker(request)) {
                     giveToWorker(request);
@@ -415,8 +432,12 @@ final class DirectCommits extends CommitProcessor {
                             .WRITE_FINAL_PROC_TIME
                             .add(TimeUnit.NANOSECONDS.toMillis(now - before));
                 }
-                if (!thread && now - before > LONG_NANOS) {
+                if (!thread && (now - before > LONG_NANOS || notified > MANY)) {
                     rest(now - before);
+                }
+                if (thread && now - flushed > SHORT_NANOS) {
+                    notifications.flush(Integer.MAX_VALUE);
+                    flushed = now;
                 }
                 before = now;
                 request = next(thread, !thread && now - begin > SHORT_NANOS);
@@ -426,11 +447,31 @@ final class DirectCommits extends CommitProcessor {
             release();
             fail(e);
         }
+        sendNotifications(thread, connections);
         ServerMetrics.getMetrics().WRITES_ISSUED_IN_COMMIT_PROC.add(writes);
         ServerMetrics.getMetrics().READ_ISSUED_FROM_SESSION_QUEUE.add(reads);
         ServerMetrics.getMetrics()
                 .WRITE_BATCH_TIME_IN_COMMIT_PROCESSOR
                 .add(TimeUnit.NANOSECONDS.toMillis(nanoTime.getAsLong() - begin));
+    }
+
+    /**
+     * After the stretch in which they were made, so that nobody waits for it. Many are for this
+     * stage's thread: until it has come to a connection that one goes on collecting.
+     *
+     * @param connections that have collected something in this stretch
+     */
+    private void sendNotifications(boolean thread, int connections) {
+        if (thread) {
+            notifications.flush(Integer.MAX_VALUE);
+        } else if (connections > FEW_NOTIFIED) {
+            synchronized (lock) {
+                notifies = true;
+                lock.notifyAll();
+            }
+        } else if (connections > 0) {
+            notifications.flush(connections);
+        }
     }
 
     private void giveToWorker(Request request) {
@@ -520,7 +561,8 @@ final class DirectCommits extends CommitProcessor {
         return request;
     }
 
-    private void write(Request request, long now) throws RequestProcessorException {
+    /** Returns how many watchers were notified. */
+    private int write(Request request, long now) throws RequestProcessorException {
         if (request.isThrottled()) {
             throw new IllegalStateException("Throttled, and yet committed: " + request);
         }
@@ -537,7 +579,14 @@ final class DirectCommits extends CommitProcessor {
                     .LOCAL_WRITE_COMMITTED_TIME
                     .add(begin - request.commitRecvTime);
         }
-        next.processRequest(request);
+        notifications.begin();
+        int notified;
+        try {
+            next.processRequest(request);
+        } finally {
+            notified = notifications.end();
+        }
+        return notified;
     }
 
     // ---- The thread ----
@@ -545,13 +594,25 @@ final class DirectCommits extends CommitProcessor {
     @Override
     public void run() {
         while (awaitTurn()) {
-            work(true);
+            if (owns()) {
+                work(true);
+            } else {
+                sendNotifications(true, 0);
+            }
+        }
+        sendNotifications(true, 0);
+    }
+
+    private boolean owns() {
+        synchronized (lock) {
+            return owner == this;
         }
     }
 
+    /** Returns false at the end of the server. */
     private boolean awaitTurn() {
         synchronized (lock) {
-            while (owner != this) {
+            while (owner != this && !notifies) {
                 if (halted) {
                     return false;
                 }
@@ -561,6 +622,7 @@ final class DirectCommits extends CommitProcessor {
                     LOG.debug("Only the end of the server ends this thread", e);
                 }
             }
+            notifies = false;
             return true;
         }
     }

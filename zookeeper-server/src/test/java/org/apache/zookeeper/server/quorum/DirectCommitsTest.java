@@ -24,10 +24,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.data.Stat;
 import org.apache.zookeeper.proto.GetChildrenRequest;
+import org.apache.zookeeper.server.Notifications;
 import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.RequestProcessor;
 import org.apache.zookeeper.server.RequestRecord;
@@ -234,6 +238,104 @@ class DirectCommitsTest {
 
     private void spend(long millis) {
         clock.addAndGet(TimeUnit.MILLISECONDS.toNanos(millis));
+    }
+
+    @Nested
+    class Notifying {
+        private final List<Thread> flushedBy = new CopyOnWriteArrayList<>();
+
+        private void onCommit(int cxid, int watchers, int connections) {
+            last.commitSteps.put(
+                    cxid,
+                    () -> {
+                        Notifications notifications = Notifications.ofThisThread();
+                        WatchedEvent event =
+                                new WatchedEvent(
+                                        EventType.NodeDataChanged, KeeperState.SyncConnected, "/a");
+                        for (int i = 0; i < watchers; i++) {
+                            notifications.encoded(event);
+                        }
+                        for (int i = 0; i < connections; i++) {
+                            notifications.flushLater(() -> flushedBy.add(Thread.currentThread()));
+                        }
+                    });
+        }
+
+        @Test
+        void isDoneOnceAfterAllThatIsCommitted() {
+            int few = DirectCommits.FEW_NOTIFIED;
+            onCommit(1, few, few);
+            onCommit(2, few, 0);
+            last.commitSteps.put(3, () -> assertThat(flushedBy).isEmpty());
+            commit(OTHER, 1);
+            commit(OTHER, 2);
+            commit(OTHER, 3);
+            commits.apply();
+            assertThat(done()).containsExactly(1, 2, 3);
+            assertThat(flushedBy).hasSize(few).containsOnly(Thread.currentThread());
+            assertThat(Notifications.ofThisThread()).isNull();
+            assertThat(failures).isEmpty();
+        }
+
+        @Test
+        void ofManyConnectionsIsForTheStagesThread() {
+            int many = DirectCommits.FEW_NOTIFIED + 1;
+            onCommit(1, many, many);
+            commitAndApply(OTHER, 1);
+            assertThat(whoDid(1)).isEqualTo(Thread.currentThread());
+            await().until(() -> flushedBy.size() == many);
+            assertThat(flushedBy).containsOnly(commits);
+            commitAndApply(OTHER, 2);
+            assertThat(whoDid(2)).isEqualTo(Thread.currentThread());
+        }
+
+        @Test
+        void isDoneByTheStagesThreadForWhatItApplies() {
+            commits.callersApply(false);
+            onCommit(1, 1, 1);
+            commit(OTHER, 1);
+            await().until(() -> flushedBy.size() == 1);
+            assertThat(flushedBy).containsOnly(commits);
+        }
+
+        @Test
+        void afterACommitThatManyWatchedTheStagesThreadAppliesForATime() {
+            int many = DirectCommits.MANY + 1;
+            last.commitSteps.put(2, () -> {});
+            onCommit(1, many, 1);
+            Step watched = last.commitSteps.get(1);
+            last.commitSteps.put(
+                    1,
+                    () -> {
+                        watched.run();
+                        spend(1);
+                    });
+            commitAndApply(OTHER, 1);
+            assertThat(flushedBy).containsOnly(Thread.currentThread());
+            commitAndApply(OTHER, 2);
+            await().until(() -> last.done.size() == 2);
+            assertThat(whoDid(2)).isEqualTo(commits);
+            spend(1_000);
+            commitAndApply(OTHER, 3);
+            await().until(() -> last.done.size() == 3);
+            assertThat(whoDid(3)).isEqualTo(Thread.currentThread());
+        }
+
+        @Test
+        void isDoneEvenIfACommitFails() {
+            onCommit(1, 1, 1);
+            last.commitSteps.put(
+                    2,
+                    () -> {
+                        throw new IllegalStateException("cannot be applied");
+                    });
+            commit(OTHER, 1);
+            commit(OTHER, 2);
+            commits.apply();
+            assertThat(failures).isNotEmpty();
+            assertThat(flushedBy).hasSize(1);
+            assertThat(Notifications.ofThisThread()).isNull();
+        }
     }
 
     @Nested
