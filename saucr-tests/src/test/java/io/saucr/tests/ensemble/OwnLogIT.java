@@ -152,7 +152,8 @@ class OwnLogIT {
         return switch (type) {
             case OpCode.create, OpCode.create2 -> usual || (container && !alone);
             case OpCode.createContainer -> container;
-            default -> flag == 5 || flag == 6 ? ttl == TTL_MILLIS : (usual || container) && !alone;
+            default ->
+                    (flag == 5 || flag == 6) ? ttl == TTL_MILLIS : ((usual || container) && !alone);
         };
     }
 
