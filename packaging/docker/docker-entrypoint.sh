@@ -42,6 +42,7 @@ SAUCR_FAST_MODE_CONFIRMATIONS            saucr.fastModeConfirmations           p
 SAUCR_BACKGROUND_FLUSH_INTERVAL          saucr.backgroundFlushInterval         duration  -
 SAUCR_IDLE_FLUSH                         saucr.idleFlush                       duration  -
 SAUCR_DISK_TIMEOUT                       saucr.diskTimeout                     duration  -
+SAUCR_COMMITTED_LOG_MEGABYTES            saucr.committedLogMegabytes           positive  -
 SAUCR_ENSEMBLE_NAME                      saucr.ensembleName                    name      -
 SAUCR_ADMIN_SERVERS                      saucr.adminServers                    list      -
 '

@@ -1,5 +1,6 @@
 package io.saucr.server;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -90,7 +91,10 @@ class WrongSettingsTest {
         Map<String, String> found = new TreeMap<>();
         try (Stream<Path> files = Files.walk(data)) {
             for (Path each : files.toList()) {
-                found.put(each.toString(), Files.isDirectory(each) ? "" : Files.readString(each));
+                found.put(
+                        each.toString(),
+                        // Some of them are no text.
+                        Files.isDirectory(each) ? "" : Files.readString(each, ISO_8859_1));
             }
         }
         return found;
