@@ -91,6 +91,8 @@ require_java_17() {
 describe_config() {
     (
         set +f
+        # They are for the server, which says what is wrong with them.
+        unset JDK_JAVA_OPTIONS JAVA_TOOL_OPTIONS _JAVA_OPTIONS
         "$JAVA" -Xmx32m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -Xshare:auto \
             -cp "$(printf '%s:' "$ZOOKEEPER_PREFIX"/lib/saucr-core-*.jar)" io.saucr.core.config.ZooCfgCommand "$1"
     )
