@@ -166,9 +166,9 @@ read_config() {
     local said number
     said="$(ZOOCFGDIR="$conf_dir" ZOOCFG=zoo.cfg "$1" print-config)" || exit 1
     config="$(grep -v '^@' <<<"$said" | sed $'s/\t/=/')"
-    for number in $(sed -n $'s/^@members\t//p' <<<"$said"); do
-        grep -q "^server\.$number=" <<<"$config" || config="$config"$'\n'"server.$number="
-    done
+    while read -r number; do
+        [ -z "$number" ] || grep -q "^server\.$number=" <<<"$config" || config="$config"$'\n'"server.$number="
+    done < <(sed -n $'s/^@members\t//p' <<<"$said" | tr ' ' '\n')
 }
 
 server_ids() {

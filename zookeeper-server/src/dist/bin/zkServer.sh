@@ -46,6 +46,7 @@ case "${!verb_at:-}" in
     await | flush | pin | unpin) ;;
     *) [ -n "${!config_at:-}" ] && ZOOCFG="${!config_at}" ;;
 esac
+# shellcheck disable=SC2034 # for zkThisServer.sh
 case "${!verb_at:-}" in
     start | start-foreground | stop | restart | status | await | flush | pin | unpin | print-config)
         reads_config=true
