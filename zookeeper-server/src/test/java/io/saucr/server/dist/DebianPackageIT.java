@@ -24,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class DebianPackageIT {
+    private static final String MAIN_PID = "/tmp/main.pid";
     private static final String NAME = DebianPackage.NAME;
     private static final String PROGRAMS = "/usr/share/saucr-zookeeper/";
     private static final String CONFIG = "/etc/saucr-zookeeper/";
@@ -98,9 +99,27 @@ class DebianPackageIT {
     }
 
     private static Process server() throws Exception {
-        IsolatedRoot.Started started = machine.start(asTheUnitSays(unit("ExecStart").get(0)));
-        String[] wait = asTheUnitSays(unit("ExecStartPost").get(0) + " 60").toArray(String[]::new);
-        Scripts.Result serves = machine.run(wait);
+        // As systemd: what follows knows the process that was started.
+        machine.succeed("rm", "-f", MAIN_PID);
+        List<String> main =
+                new ArrayList<>(
+                        List.of("sh", "-c", "echo $$ >" + MAIN_PID + "; exec \"$@\"", "sh"));
+        main.addAll(asTheUnitSays(unit("ExecStart").get(0)));
+        IsolatedRoot.Started started = machine.start(main);
+        List<String> wait =
+                new ArrayList<>(
+                        List.of(
+                                "sh",
+                                "-c",
+                                "until [ -s "
+                                        + MAIN_PID
+                                        + " ]; do sleep 0.1; done;"
+                                        + " export MAINPID=\"$(cat "
+                                        + MAIN_PID
+                                        + ")\"; exec \"$@\"",
+                                "sh"));
+        wait.addAll(asTheUnitSays(unit("ExecStartPost").get(0) + " 60"));
+        Scripts.Result serves = machine.run(wait.toArray(String[]::new));
         assertThat(serves.exitCode())
                 .as("%s%n%s", serves.output(), Files.readString(started.output()))
                 .isZero();
