@@ -15,6 +15,14 @@ die() {
     exit 1
 }
 
+# The version is the project's, for all commands, and needs no build either.
+case "${1:-}" in
+-V | --version)
+    echo "SAUCR ZooKeeper $(sed -n -E 's|^  <version>(.*)</version>.*|\1|p' "$root/pom.xml")"
+    exit 0
+    ;;
+esac
+
 # Sets JAVA_HOME (if it was not) and java; ends with a message if there is no JDK that is new enough.
 find_java() {
     local javac version

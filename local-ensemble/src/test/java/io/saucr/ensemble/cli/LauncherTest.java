@@ -146,6 +146,18 @@ class LauncherTest {
         assertThat(project.resolve("target")).doesNotExist();
     }
 
+    @ParameterizedTest
+    @MethodSource("scripts")
+    void theVersionNeedsNoBuild(String script) throws Exception {
+        Files.copy(CommandRun.projectRoot().resolve("pom.xml"), project.resolve("pom.xml"));
+        for (String asked : List.of("-V", "--version")) {
+            Result result = run(project.resolve(script), null, asked);
+            assertThat(result.exitCode).isZero();
+            assertThat(result.output).matches("SAUCR ZooKeeper \\d+\\.\\d+\\.\\d+\\S*\n");
+        }
+        assertThat(project.resolve("target")).doesNotExist();
+    }
+
     @Test
     void helpOfWhatIsBuiltIsShownAsItIs() throws Exception {
         unbuiltModel();
