@@ -157,7 +157,7 @@ class PackagingLintIT {
                 words(
                         shellcheck,
                         Stream.concat(
-                                        Stream.of(entry),
+                                        Stream.of(entry, PACKAGING.resolve("release")),
                                         Stream.of(
                                                         "build",
                                                         "postinst",
