@@ -14,9 +14,11 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.jar.Attributes;
+import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -42,8 +44,14 @@ public record Distribution(String name, String version, List<Path> classPath) {
     private static final Pattern SERVER_JAR =
             Pattern.compile("(saucr-zookeeper|zookeeper)(?:-server)?-(\\d[\\w.-]*)\\.jar");
 
-    /** Names the keys that a situation-aware server takes; it refuses all others. */
-    private static final String SETTINGS = "io/saucr/server/SaucrSettings.class";
+    /**
+     * Names the keys that a situation-aware server takes; it refuses all others. Older
+     * distributions have the class in another package.
+     */
+    private static final List<String> SETTINGS =
+            List.of(
+                    "io/saucr/server/config/SaucrSettings.class",
+                    "io/saucr/server/SaucrSettings.class");
 
     /** The jars that a stock server needs, by the beginning of their names. */
     private static final List<String> STOCK_JARS =
@@ -191,10 +199,15 @@ public record Distribution(String name, String version, List<Path> classPath) {
                 continue;
             }
             try (JarFile jar = new JarFile(entry.toFile())) {
-                if (jar.getEntry(SETTINGS) == null) {
+                Optional<JarEntry> found =
+                        SETTINGS.stream()
+                                .map(jar::getJarEntry)
+                                .filter(Objects::nonNull)
+                                .findFirst();
+                if (found.isEmpty()) {
                     continue;
                 }
-                try (InputStream settings = jar.getInputStream(jar.getEntry(SETTINGS))) {
+                try (InputStream settings = jar.getInputStream(found.get())) {
                     // Names of keys are constants of the class and stand in it as they are.
                     String constants =
                             new String(settings.readAllBytes(), StandardCharsets.ISO_8859_1);

@@ -5,26 +5,26 @@ package io.saucr.core;
  * exactly one spelling (no sign on a positive number, no leading zeros, lower-case hex), so that
  * equal text means equal value and the reverse. Owned by the one call that parses.
  */
-final class AsciiScanner {
+public final class AsciiScanner {
     private final String what;
     private final String text;
     private int position;
 
-    AsciiScanner(String what, String text) {
+    public AsciiScanner(String what, String text) {
         this.what = what;
         this.text = text;
     }
 
-    int position() {
+    public int position() {
         return position;
     }
 
-    boolean atNumber() {
+    public boolean atNumber() {
         return position < text.length()
                 && (isDigit(text.charAt(position)) || text.charAt(position) == '-');
     }
 
-    boolean accept(char expected) {
+    public boolean accept(char expected) {
         if (position < text.length() && text.charAt(position) == expected) {
             position++;
             return true;
@@ -32,20 +32,20 @@ final class AsciiScanner {
         return false;
     }
 
-    void expect(char expected) {
+    public void expect(char expected) {
         if (!accept(expected)) {
             throw malformed(position, "'" + expected + "'", found());
         }
     }
 
-    void expectEnd() {
+    public void expectEnd() {
         if (position != text.length()) {
             throw malformed(position, "the end", found());
         }
     }
 
     /** Any long in its one decimal spelling. */
-    long decimal(String expected) {
+    public long decimal(String expected) {
         int start = position;
         accept('-');
         while (position < text.length() && isDigit(text.charAt(position))) {
@@ -64,7 +64,7 @@ final class AsciiScanner {
     }
 
     /** A number of 0 to 2^63-1 in its one hexadecimal spelling. */
-    long hex(String expected) {
+    public long hex(String expected) {
         int start = position;
         while (position < text.length() && isHexDigit(text.charAt(position))) {
             position++;
@@ -81,7 +81,7 @@ final class AsciiScanner {
         throw malformed(start, expected, "'" + digits + "'");
     }
 
-    IllegalArgumentException malformed(int at, String expected, String found) {
+    public IllegalArgumentException malformed(int at, String expected, String found) {
         return malformed(at, expected, found, null);
     }
 

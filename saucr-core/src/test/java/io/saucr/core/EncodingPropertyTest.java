@@ -3,6 +3,13 @@ package io.saucr.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.saucr.core.log.LleMap;
+import io.saucr.core.log.MalformedMarkerException;
+import io.saucr.core.log.MarkerFile;
+import io.saucr.core.log.Markers;
+import io.saucr.core.log.ProposalTag;
+import io.saucr.core.quorum.Configuration;
+import io.saucr.core.quorum.View;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;

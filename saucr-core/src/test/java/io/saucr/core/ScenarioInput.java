@@ -2,6 +2,9 @@ package io.saucr.core;
 
 import static java.util.stream.Collectors.joining;
 
+import io.saucr.core.log.LleMap;
+import io.saucr.core.quorum.View;
+import io.saucr.core.recovery.EpochEnds;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
@@ -10,7 +13,7 @@ import java.util.TreeMap;
  * A line of a scenario: a command, words, and {@code name=value} pairs. Zxids are written {@code
  * epoch.counter}, lists {@code 1,2,3}, LLE maps {@code 1:2.7,2:2.5}, "-" is an empty list or map.
  */
-final class ScenarioInput {
+public final class ScenarioInput {
     private final String line;
     private final List<String> words = new ArrayList<>();
     private final TreeMap<String, String> named = new TreeMap<>();
@@ -28,51 +31,51 @@ final class ScenarioInput {
         }
     }
 
-    String command() {
+    public String command() {
         return words.get(0);
     }
 
-    boolean hasWord() {
+    public boolean hasWord() {
         return next < words.size();
     }
 
-    String word() {
+    public String word() {
         return words.get(next++);
     }
 
-    long number() {
+    public long number() {
         return Long.parseLong(word());
     }
 
-    long zxid() {
+    public long zxid() {
         return parsed(word());
     }
 
-    Mode mode() {
+    public Mode mode() {
         return "fast".equals(word()) ? Mode.FAST : Mode.SLOW;
     }
 
-    boolean has(String name) {
+    public boolean has(String name) {
         return named.containsKey(name);
     }
 
-    String text(String name, String otherwise) {
+    public String text(String name, String otherwise) {
         return named.getOrDefault(name, otherwise);
     }
 
-    long number(String name, long otherwise) {
+    public long number(String name, long otherwise) {
         return has(name) ? Long.parseLong(named.get(name)) : otherwise;
     }
 
-    long zxid(String name) {
+    public long zxid(String name) {
         return parsed(named.getOrDefault(name, "0.0"));
     }
 
-    List<Long> sids(String name) {
+    public List<Long> sids(String name) {
         return split(named.getOrDefault(name, "-")).stream().map(Long::valueOf).toList();
     }
 
-    LleMap map(String name) {
+    public LleMap map(String name) {
         LleMap map = LleMap.empty();
         for (String pair : split(named.getOrDefault(name, "-"))) {
             String[] sides = pair.split(":");
@@ -82,14 +85,14 @@ final class ScenarioInput {
     }
 
     /** A log: its base and the end of each epoch, {@code 1.0/1.7,3.2}. */
-    EpochEnds epochEnds(String name) {
+    public EpochEnds epochEnds(String name) {
         String[] sides = named.get(name).split("/");
         long[] ends = split(sides[1]).stream().mapToLong(ScenarioInput::parsed).toArray();
         return EpochEnds.of(parsed(sides[0]), ends);
     }
 
     /** All zxids of a list, where {@code 1.3-1.5} stands for three of them. */
-    List<Long> zxids(String name) {
+    public List<Long> zxids(String name) {
         List<Long> zxids = new ArrayList<>();
         for (String item : split(named.getOrDefault(name, "-"))) {
             String[] ends = item.split("-");
@@ -100,21 +103,21 @@ final class ScenarioInput {
         return zxids;
     }
 
-    IllegalArgumentException unknown() {
+    public IllegalArgumentException unknown() {
         throw new AssertionError("no such input: " + line);
     }
 
-    static String show(long zxid) {
+    public static String show(long zxid) {
         return Zxid.epoch(zxid) + "." + Zxid.counter(zxid);
     }
 
-    static String show(LleMap map) {
+    public static String show(LleMap map) {
         List<String> pairs = new ArrayList<>();
         map.forEach((sid, zxid) -> pairs.add(sid + ":" + show(zxid)));
         return pairs.isEmpty() ? "-" : String.join(",", pairs);
     }
 
-    static String show(View view) {
+    public static String show(View view) {
         return view.members().stream().map(sid -> Long.toString(sid)).collect(joining(","))
                 + " of "
                 + view.voters();

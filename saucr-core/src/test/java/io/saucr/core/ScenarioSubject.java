@@ -3,7 +3,7 @@ package io.saucr.core;
 import java.util.List;
 
 /** What a scenario file talks to. One instance per file. */
-interface ScenarioSubject {
+public interface ScenarioSubject {
     /**
      * Carries out one line.
      *

@@ -2,6 +2,16 @@ package io.saucr.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.saucr.core.leader.AckProgressSubject;
+import io.saucr.core.leader.FailureDetectorSubject;
+import io.saucr.core.leader.LeaderStateSubject;
+import io.saucr.core.leader.ModeControllerSubject;
+import io.saucr.core.leader.ReplicationSetSubject;
+import io.saucr.core.leader.RestartFenceSubject;
+import io.saucr.core.log.KnowledgeSubject;
+import io.saucr.core.log.LogDurabilitySubject;
+import io.saucr.core.quorum.CommitRuleSubject;
+import io.saucr.core.recovery.RecoverySubject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,6 +1,11 @@
 package io.saucr.server;
 
-import io.saucr.server.SaucrSettings.InvalidSettingException;
+import io.saucr.server.admin.AdminRoot;
+import io.saucr.server.admin.SaucrStatus;
+import io.saucr.server.config.RefusedConfiguration;
+import io.saucr.server.config.SaucrSettings;
+import io.saucr.server.config.SaucrSettings.InvalidSettingException;
+import io.saucr.server.runtime.Release;
 import java.io.BufferedInputStream;
 import java.io.DataInputStream;
 import java.io.File;
@@ -20,8 +25,8 @@ import org.apache.jute.BinaryInputArchive;
 import org.apache.jute.Record;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.server.CreateKind;
-import org.apache.zookeeper.server.Rounds;
 import org.apache.zookeeper.server.SaucrClientPort;
+import org.apache.zookeeper.server.SelectorBatch;
 import org.apache.zookeeper.server.ServerArchive;
 import org.apache.zookeeper.server.ServerCnxnFactory;
 import org.apache.zookeeper.server.TxnCodec;
@@ -205,7 +210,7 @@ public final class Boot {
      * it selects again.
      */
     public static boolean selectsAnyway(Thread selector) {
-        return Rounds.isRunning(selector);
+        return SelectorBatch.isRunning(selector);
     }
 
     /**
@@ -214,7 +219,7 @@ public final class Boot {
      * did not wake itself, it would sleep on it.
      */
     public static void roundEnds(Selector selector, Queue<SelectionKey> updates) {
-        Rounds.end();
+        SelectorBatch.end();
         if (!updates.isEmpty()) {
             selector.wakeup();
         }

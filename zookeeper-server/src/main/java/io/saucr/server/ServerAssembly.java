@@ -1,5 +1,10 @@
 package io.saucr.server;
 
+import io.saucr.server.admin.Maintenance;
+import io.saucr.server.admin.SaucrStatus;
+import io.saucr.server.config.SaucrSettings;
+import io.saucr.server.metrics.LogMetrics;
+import io.saucr.server.metrics.ReplicationMetrics;
 import javax.security.sasl.SaslException;
 import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
 import org.apache.zookeeper.server.quorum.SaucrQuorumPeer;

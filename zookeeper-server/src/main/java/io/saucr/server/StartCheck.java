@@ -1,10 +1,14 @@
 package io.saucr.server;
 
-import static io.saucr.server.SaucrSettings.notAllowed;
+import static io.saucr.server.config.SaucrSettings.notAllowed;
 
-import io.saucr.core.StartAssessment;
-import io.saucr.core.StartAssessment.Verdict;
-import io.saucr.server.SaucrSettings.InvalidSettingException;
+import io.saucr.core.recovery.StartAssessment;
+import io.saucr.core.recovery.StartAssessment.Verdict;
+import io.saucr.server.config.LateRefusals;
+import io.saucr.server.config.RefusedConfiguration;
+import io.saucr.server.config.SaucrSettings;
+import io.saucr.server.config.SaucrSettings.InvalidSettingException;
+import io.saucr.server.runtime.SmallFile;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -15,9 +19,8 @@ import java.util.List;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.stream.Collectors;
+import org.apache.zookeeper.server.persistence.DiskInspection;
 import org.apache.zookeeper.server.persistence.MarkerStore;
-import org.apache.zookeeper.server.persistence.StartExamination;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
 import org.apache.zookeeper.server.quorum.flexible.QuorumMaj;
 import org.apache.zookeeper.server.quorum.flexible.QuorumVerifier;
@@ -140,7 +143,7 @@ final class StartCheck {
                             + " says that this is server "
                             + config.getServerId()
                             + ", but server.* names only "
-                            + listed(members));
+                            + RefusedConfiguration.listed(members));
         }
     }
 
@@ -182,17 +185,13 @@ final class StartCheck {
         String problem =
                 path
                         + ": saucr.adminServers names server "
-                        + listed(strangers)
+                        + RefusedConfiguration.listed(strangers)
                         + ", which is not in the ensemble; server.* names "
-                        + listed(members);
+                        + RefusedConfiguration.listed(members);
         if (!QuorumPeerConfig.isReconfigEnabled()) {
             throw new InvalidSettingException(problem);
         }
         LOG.warn("{}", problem);
-    }
-
-    static String listed(Set<Long> servers) {
-        return servers.stream().sorted().map(String::valueOf).collect(Collectors.joining(", "));
     }
 
     /**
@@ -216,7 +215,7 @@ final class StartCheck {
             throws InvalidSettingException {
         Path logFolder = config.getDataLogDir().toPath().resolve(VERSION_FOLDER);
         try {
-            return new StartExamination(
+            return new DiskInspection(
                             logFolder,
                             config.getDataDir().toPath().resolve(VERSION_FOLDER),
                             new MarkerStore(logFolder))

@@ -1,6 +1,8 @@
 package io.saucr.server;
 
-import io.saucr.core.LogIdentity;
+import io.saucr.core.log.LogIdentity;
+import io.saucr.server.config.SaucrSettings;
+import io.saucr.server.runtime.Release;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;

@@ -2,7 +2,9 @@ package io.saucr.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.core.LogIdentity;
+import io.saucr.core.log.LogIdentity;
+import io.saucr.server.config.SaucrSettings;
+import io.saucr.server.runtime.Release;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Properties;

@@ -8,9 +8,9 @@ import static net.bytebuddy.matcher.ElementMatchers.named;
 import static net.bytebuddy.matcher.ElementMatchers.not;
 
 import io.saucr.core.Mode;
-import io.saucr.server.SaucrSettings;
-import io.saucr.server.SaucrSettings.InvalidSettingException;
 import io.saucr.server.ServerAssembly;
+import io.saucr.server.config.SaucrSettings;
+import io.saucr.server.config.SaucrSettings.InvalidSettingException;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -83,7 +83,7 @@ public final class SaucrInjection {
                                         builder.visit(
                                                 Advice.to(ServerStarts.class)
                                                         .on(named("runFromConfig"))))
-                        .type(named("io.saucr.server.ReplicationMetrics"))
+                        .type(named("io.saucr.server.metrics.ReplicationMetrics"))
                         .transform(
                                 (builder, type, loader, module, domain) ->
                                         builder.visit(
@@ -104,7 +104,7 @@ public final class SaucrInjection {
                                         withReplacedConstructors(builder));
         if (breakCommitRule) {
             agent =
-                    agent.type(named("io.saucr.core.CommitRule"))
+                    agent.type(named("io.saucr.core.quorum.CommitRule"))
                             .transform(
                                     (builder, type, loader, module, domain) ->
                                             builder.visit(

@@ -1,8 +1,8 @@
 package io.saucr.bench.micro;
 
-import io.saucr.core.LleMap;
 import io.saucr.core.Mode;
-import io.saucr.core.ProposalTag;
+import io.saucr.core.log.LleMap;
+import io.saucr.core.log.ProposalTag;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;

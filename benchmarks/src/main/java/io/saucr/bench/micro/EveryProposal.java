@@ -1,16 +1,16 @@
 package io.saucr.bench.micro;
 
-import io.saucr.core.CommitRule;
-import io.saucr.core.FailureDetector;
-import io.saucr.core.FollowerConnection;
-import io.saucr.core.LeaderState;
-import io.saucr.core.LleKnowledge;
-import io.saucr.core.LleMap;
 import io.saucr.core.Mode;
-import io.saucr.core.ModeController;
-import io.saucr.core.ProposalTag;
-import io.saucr.core.ReadIndex;
-import io.saucr.core.ReplicationSet;
+import io.saucr.core.leader.FailureDetector;
+import io.saucr.core.leader.FollowerConnection;
+import io.saucr.core.leader.LeaderState;
+import io.saucr.core.leader.ModeController;
+import io.saucr.core.leader.ReadIndex;
+import io.saucr.core.leader.ReplicationSet;
+import io.saucr.core.log.LleKnowledge;
+import io.saucr.core.log.LleMap;
+import io.saucr.core.log.ProposalTag;
+import io.saucr.core.quorum.CommitRule;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;

@@ -1,7 +1,7 @@
 package io.saucr.model.cluster;
 
-import io.saucr.core.Bytes;
 import io.saucr.core.Zxid;
+import io.saucr.core.recovery.Bytes;
 
 /**
  * An entry of a log as one long: the zxid, and in the upper bits which leader proposed it (leaders

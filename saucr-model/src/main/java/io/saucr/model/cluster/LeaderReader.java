@@ -1,14 +1,14 @@
 package io.saucr.model.cluster;
 
-import io.saucr.core.CommitRule;
-import io.saucr.core.LleMap;
 import io.saucr.core.Mode;
-import io.saucr.core.ModeController.Decision;
-import io.saucr.core.ModeController.Pin;
-import io.saucr.core.ProposalTag;
-import io.saucr.core.ReplicationSet;
-import io.saucr.core.View;
 import io.saucr.core.Zxid;
+import io.saucr.core.leader.ModeController.Decision;
+import io.saucr.core.leader.ModeController.Pin;
+import io.saucr.core.leader.ReplicationSet;
+import io.saucr.core.log.LleMap;
+import io.saucr.core.log.ProposalTag;
+import io.saucr.core.quorum.CommitRule;
+import io.saucr.core.quorum.View;
 import io.saucr.model.cluster.Server.ClientSync;
 
 /**

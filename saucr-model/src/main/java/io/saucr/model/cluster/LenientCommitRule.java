@@ -1,6 +1,6 @@
 package io.saucr.model.cluster;
 
-import io.saucr.core.CommitRule;
+import io.saucr.core.quorum.CommitRule;
 import java.util.Collection;
 import java.util.Set;
 

@@ -1,6 +1,6 @@
 package io.saucr.model.cluster;
 
-import io.saucr.core.FollowerConnection;
+import io.saucr.core.leader.FollowerConnection;
 
 /**
  * A leader's end of a follower's connection, with what the follower has written into it and the

@@ -1,6 +1,6 @@
 package io.saucr.model.cluster;
 
-import io.saucr.core.Quorums;
+import io.saucr.core.quorum.Quorums;
 import io.saucr.model.cluster.Step.Kind;
 import java.util.Arrays;
 

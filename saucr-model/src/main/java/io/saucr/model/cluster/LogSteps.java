@@ -1,9 +1,9 @@
 package io.saucr.model.cluster;
 
-import io.saucr.core.LleKnowledge;
 import io.saucr.core.Mode;
-import io.saucr.core.ProposalTag;
 import io.saucr.core.Zxid;
+import io.saucr.core.log.LleKnowledge;
+import io.saucr.core.log.ProposalTag;
 import io.saucr.model.cluster.Server.Role;
 import java.util.Set;
 

@@ -1,15 +1,15 @@
 package io.saucr.model.cluster;
 
-import io.saucr.core.CommitRule;
 import io.saucr.core.Mode;
-import io.saucr.core.Quorums;
+import io.saucr.core.quorum.CommitRule;
+import io.saucr.core.quorum.Quorums;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 
 /**
- * Counts acks as {@link io.saucr.core.CommitRule} does, with one rule broken (R2, R4, R21), and
- * without views (R23). Used only in clusters that break one of these.
+ * Counts acks as {@link io.saucr.core.quorum.CommitRule} does, with one rule broken (R2, R4, R21),
+ * and without views (R23). Used only in clusters that break one of these.
  */
 final class LooseCommitRule extends CommitRule {
     private final int self;

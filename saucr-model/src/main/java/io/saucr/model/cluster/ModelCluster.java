@@ -1,10 +1,10 @@
 package io.saucr.model.cluster;
 
-import io.saucr.core.Configuration;
-import io.saucr.core.LleMap;
 import io.saucr.core.Mode;
-import io.saucr.core.Quorums;
-import io.saucr.core.View;
+import io.saucr.core.log.LleMap;
+import io.saucr.core.quorum.Configuration;
+import io.saucr.core.quorum.Quorums;
+import io.saucr.core.quorum.View;
 import io.saucr.model.cluster.Server.Role;
 import java.util.ArrayList;
 import java.util.EnumSet;

@@ -1,8 +1,8 @@
 package io.saucr.model.cluster;
 
-import io.saucr.core.LleMap;
-import io.saucr.core.View;
 import io.saucr.core.Zxid;
+import io.saucr.core.log.LleMap;
+import io.saucr.core.quorum.View;
 import io.saucr.model.cluster.Server.Role;
 import java.util.List;
 import java.util.Set;

@@ -1,19 +1,19 @@
 package io.saucr.model.cluster;
 
-import io.saucr.core.CommitRule;
-import io.saucr.core.EpochEnds;
-import io.saucr.core.LeaderState;
-import io.saucr.core.LleKnowledge;
-import io.saucr.core.LleMap;
-import io.saucr.core.LogDurability;
-import io.saucr.core.Markers;
 import io.saucr.core.Mode;
-import io.saucr.core.ModeController;
-import io.saucr.core.ProposalTag;
-import io.saucr.core.ReadIndex;
-import io.saucr.core.ReplicationSet;
-import io.saucr.core.View;
 import io.saucr.core.Zxid;
+import io.saucr.core.leader.LeaderState;
+import io.saucr.core.leader.ModeController;
+import io.saucr.core.leader.ReadIndex;
+import io.saucr.core.leader.ReplicationSet;
+import io.saucr.core.log.LleKnowledge;
+import io.saucr.core.log.LleMap;
+import io.saucr.core.log.LogDurability;
+import io.saucr.core.log.Markers;
+import io.saucr.core.log.ProposalTag;
+import io.saucr.core.quorum.CommitRule;
+import io.saucr.core.quorum.View;
+import io.saucr.core.recovery.EpochEnds;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 

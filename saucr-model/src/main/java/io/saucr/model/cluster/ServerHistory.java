@@ -1,19 +1,19 @@
 package io.saucr.model.cluster;
 
-import io.saucr.core.Bytes;
-import io.saucr.core.EpochEnds;
-import io.saucr.core.HistoryLog;
-import io.saucr.core.RecoveryMessage.Entry;
+import io.saucr.core.recovery.Bytes;
+import io.saucr.core.recovery.EpochEnds;
+import io.saucr.core.recovery.ReadableHistory;
+import io.saucr.core.recovery.RecoveryMessage.Entry;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * A server's log as a {@link HistoryLog}, from which a recovering server copies. It starts with the
- * first entry ever: there are no snapshots in a {@link ModelCluster}.
+ * A server's log as a {@link ReadableHistory}, from which a recovering server copies. It starts
+ * with the first entry ever: there are no snapshots in a {@link ModelCluster}.
  */
-final class ServerHistory implements HistoryLog {
+final class ServerHistory implements ReadableHistory {
     private final Server server;
 
     ServerHistory(Server server) {

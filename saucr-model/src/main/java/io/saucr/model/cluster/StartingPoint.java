@@ -1,6 +1,6 @@
 package io.saucr.model.cluster;
 
-import io.saucr.core.Quorums;
+import io.saucr.core.quorum.Quorums;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;

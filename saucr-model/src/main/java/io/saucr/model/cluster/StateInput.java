@@ -1,11 +1,11 @@
 package io.saucr.model.cluster;
 
-import io.saucr.core.EpochEnds;
-import io.saucr.core.LleMap;
 import io.saucr.core.Mode;
-import io.saucr.core.ProposalTag;
-import io.saucr.core.View;
 import io.saucr.core.Zxid;
+import io.saucr.core.log.LleMap;
+import io.saucr.core.log.ProposalTag;
+import io.saucr.core.quorum.View;
+import io.saucr.core.recovery.EpochEnds;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,20 +1,20 @@
 package io.saucr.model.cluster;
 
-import io.saucr.core.Configuration;
-import io.saucr.core.EpochEnds;
-import io.saucr.core.LleKnowledge;
-import io.saucr.core.LleMap;
-import io.saucr.core.LogDurability;
-import io.saucr.core.Markers;
-import io.saucr.core.RecoveryMessage.EntriesAnswer;
-import io.saucr.core.RecoveryMessage.EntriesRequest;
-import io.saucr.core.RecoveryMessage.EpochEndsAnswer;
-import io.saucr.core.RecoveryMessage.EpochEndsRequest;
-import io.saucr.core.RecoveryMessage.LleAnswer;
-import io.saucr.core.RecoveryMessage.Reason;
-import io.saucr.core.RecoveryMessage.Unavailable;
-import io.saucr.core.RecoveryProcedure.Finish;
 import io.saucr.core.Zxid;
+import io.saucr.core.log.LleKnowledge;
+import io.saucr.core.log.LleMap;
+import io.saucr.core.log.LogDurability;
+import io.saucr.core.log.Markers;
+import io.saucr.core.quorum.Configuration;
+import io.saucr.core.recovery.EpochEnds;
+import io.saucr.core.recovery.RecoveryMessage.EntriesAnswer;
+import io.saucr.core.recovery.RecoveryMessage.EntriesRequest;
+import io.saucr.core.recovery.RecoveryMessage.EpochEndsAnswer;
+import io.saucr.core.recovery.RecoveryMessage.EpochEndsRequest;
+import io.saucr.core.recovery.RecoveryMessage.LleAnswer;
+import io.saucr.core.recovery.RecoveryMessage.Reason;
+import io.saucr.core.recovery.RecoveryMessage.Unavailable;
+import io.saucr.core.recovery.RecoveryProcedure.Finish;
 import io.saucr.model.cluster.Server.Role;
 import java.util.ArrayList;
 import java.util.List;
@@ -275,11 +275,11 @@ final class StateReader {
                     new EpochEndsAnswer(s.incarnation, source, request, in.epochEnds());
         } else if (kind <= 3) {
             int count = in.number();
-            List<io.saucr.core.RecoveryMessage.Entry> entries = new ArrayList<>();
+            List<io.saucr.core.recovery.RecoveryMessage.Entry> entries = new ArrayList<>();
             for (int i = 0; i < count; i++) {
                 long entry = in.entry();
                 entries.add(
-                        new io.saucr.core.RecoveryMessage.Entry(
+                        new io.saucr.core.recovery.RecoveryMessage.Entry(
                                 Entry.zxid(entry), Entry.transaction(entry)));
             }
             recovery.sourceAnswer =

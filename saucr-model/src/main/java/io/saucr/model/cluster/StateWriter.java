@@ -1,16 +1,16 @@
 package io.saucr.model.cluster;
 
-import io.saucr.core.EpochEnds;
-import io.saucr.core.LleMap;
 import io.saucr.core.Mode;
-import io.saucr.core.ProposalTag;
-import io.saucr.core.RecoveryMessage.EntriesAnswer;
-import io.saucr.core.RecoveryMessage.EpochEndsAnswer;
-import io.saucr.core.RecoveryMessage.LleAnswer;
-import io.saucr.core.RecoveryMessage.SourceAnswer;
-import io.saucr.core.RecoveryMessage.Unavailable;
-import io.saucr.core.View;
 import io.saucr.core.Zxid;
+import io.saucr.core.log.LleMap;
+import io.saucr.core.log.ProposalTag;
+import io.saucr.core.quorum.View;
+import io.saucr.core.recovery.EpochEnds;
+import io.saucr.core.recovery.RecoveryMessage.EntriesAnswer;
+import io.saucr.core.recovery.RecoveryMessage.EpochEndsAnswer;
+import io.saucr.core.recovery.RecoveryMessage.LleAnswer;
+import io.saucr.core.recovery.RecoveryMessage.SourceAnswer;
+import io.saucr.core.recovery.RecoveryMessage.Unavailable;
 import io.saucr.model.cluster.Server.ClientSync;
 import io.saucr.model.cluster.Server.Role;
 

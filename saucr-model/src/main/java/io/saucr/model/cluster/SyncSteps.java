@@ -1,6 +1,6 @@
 package io.saucr.model.cluster;
 
-import io.saucr.core.FollowerConnection;
+import io.saucr.core.leader.FollowerConnection;
 import io.saucr.model.cluster.Server.ClientSync;
 import java.util.List;
 import java.util.Set;

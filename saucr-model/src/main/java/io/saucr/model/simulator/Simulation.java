@@ -1,7 +1,7 @@
 package io.saucr.model.simulator;
 
-import io.saucr.core.AckProgress;
-import io.saucr.core.Quorums;
+import io.saucr.core.leader.AckProgress;
+import io.saucr.core.quorum.Quorums;
 import io.saucr.model.cluster.Bounds;
 import io.saucr.model.cluster.BrokenRule;
 import io.saucr.model.cluster.Liveness;

@@ -2,14 +2,14 @@ package io.saucr.model.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.core.Configuration;
-import io.saucr.core.EpochEnds;
-import io.saucr.core.LleMap;
-import io.saucr.core.Markers;
-import io.saucr.core.RecoveryMessage.LleAnswer;
-import io.saucr.core.RecoveryProcedure.State;
-import io.saucr.core.View;
 import io.saucr.core.Zxid;
+import io.saucr.core.log.LleMap;
+import io.saucr.core.log.Markers;
+import io.saucr.core.quorum.Configuration;
+import io.saucr.core.quorum.View;
+import io.saucr.core.recovery.EpochEnds;
+import io.saucr.core.recovery.RecoveryMessage.LleAnswer;
+import io.saucr.core.recovery.RecoveryProcedure.State;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;

@@ -2,9 +2,9 @@ package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.core.LleMap;
-import io.saucr.core.MarkerFile;
-import io.saucr.core.View;
+import io.saucr.core.log.LleMap;
+import io.saucr.core.log.MarkerFile;
+import io.saucr.core.quorum.View;
 import io.saucr.ensemble.Ensemble;
 import io.saucr.ensemble.ServerProcess;
 import java.io.IOException;

@@ -2,8 +2,8 @@ package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.core.Markers;
-import io.saucr.core.Quorums;
+import io.saucr.core.log.Markers;
+import io.saucr.core.quorum.Quorums;
 import io.saucr.ensemble.LoopbackHosting.Disk;
 import java.nio.file.Files;
 import java.time.Duration;

@@ -1,7 +1,7 @@
 package io.saucr.tests.ensemble;
 
-import io.saucr.core.RecoveryMessage;
-import io.saucr.core.RecoveryWire;
+import io.saucr.core.recovery.RecoveryMessage;
+import io.saucr.core.recovery.RecoveryWire;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;

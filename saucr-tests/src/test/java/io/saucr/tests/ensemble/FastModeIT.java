@@ -2,7 +2,7 @@ package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.core.Markers;
+import io.saucr.core.log.Markers;
 import io.saucr.ensemble.LoopbackHosting.Disk;
 import java.time.Duration;
 import java.time.LocalTime;

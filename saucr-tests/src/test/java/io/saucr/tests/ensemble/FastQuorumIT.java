@@ -50,7 +50,7 @@ class FastQuorumIT {
         Distribution servers =
                 BuiltDistribution.changed(
                         "bare-majority",
-                        "io.saucr.core.CommitRule",
+                        "io.saucr.core.quorum.CommitRule",
                         "fastQuorum",
                         FixedValue.value(2));
         assertThat(tell("bare-majority", servers, SaucrEnsemble.PATIENCE).lost()).isTrue();

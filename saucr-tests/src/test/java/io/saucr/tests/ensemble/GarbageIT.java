@@ -2,13 +2,13 @@ package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.core.RecoveryMessage;
-import io.saucr.core.RecoveryMessage.EntriesRequest;
-import io.saucr.core.RecoveryMessage.EpochEndsRequest;
-import io.saucr.core.RecoveryMessage.LleAnswer;
-import io.saucr.core.RecoveryMessage.LleQuery;
-import io.saucr.core.RecoveryMessage.SnapshotRequest;
-import io.saucr.core.RecoveryWire;
+import io.saucr.core.recovery.RecoveryMessage;
+import io.saucr.core.recovery.RecoveryMessage.EntriesRequest;
+import io.saucr.core.recovery.RecoveryMessage.EpochEndsRequest;
+import io.saucr.core.recovery.RecoveryMessage.LleAnswer;
+import io.saucr.core.recovery.RecoveryMessage.LleQuery;
+import io.saucr.core.recovery.RecoveryMessage.SnapshotRequest;
+import io.saucr.core.recovery.RecoveryWire;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.InetAddress;

@@ -51,7 +51,7 @@ class HeldAckIT {
         Distribution servers =
                 BuiltDistribution.changed(
                         "held-ack-no-fence",
-                        "io.saucr.core.IncarnationFence",
+                        "io.saucr.core.leader.IncarnationFence",
                         "restarted",
                         MethodCall.invoke(OptionalLong.class.getMethod("empty")));
         assertThat(tell("held-ack-no-fence", servers)).isEqualTo(new Outcome(false, false));

@@ -2,9 +2,9 @@ package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.core.RecoveryMessage.LleAnswer;
-import io.saucr.core.RecoveryMessage.LleQuery;
-import io.saucr.core.RecoveryMessage.LostQuery;
+import io.saucr.core.recovery.RecoveryMessage.LleAnswer;
+import io.saucr.core.recovery.RecoveryMessage.LleQuery;
+import io.saucr.core.recovery.RecoveryMessage.LostQuery;
 import io.saucr.ensemble.Ensemble;
 import io.saucr.ensemble.LoopbackHosting.Disk;
 import java.io.IOException;

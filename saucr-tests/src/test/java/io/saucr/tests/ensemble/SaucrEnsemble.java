@@ -2,12 +2,12 @@ package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.core.LleMap;
-import io.saucr.core.LogIdentity;
-import io.saucr.core.MalformedMarkerException;
-import io.saucr.core.MarkerFile;
-import io.saucr.core.Markers;
-import io.saucr.core.View;
+import io.saucr.core.log.LleMap;
+import io.saucr.core.log.LogIdentity;
+import io.saucr.core.log.MalformedMarkerException;
+import io.saucr.core.log.MarkerFile;
+import io.saucr.core.log.Markers;
+import io.saucr.core.quorum.View;
 import io.saucr.ensemble.Deadline;
 import io.saucr.ensemble.Ensemble;
 import io.saucr.ensemble.FsyncShim;

@@ -2,11 +2,11 @@ package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.core.RecoveryMessage;
-import io.saucr.core.RecoveryMessage.EpochEndsAnswer;
-import io.saucr.core.RecoveryMessage.EpochEndsRequest;
-import io.saucr.core.RecoveryMessage.LleAnswer;
-import io.saucr.core.RecoveryMessage.LleQuery;
+import io.saucr.core.recovery.RecoveryMessage;
+import io.saucr.core.recovery.RecoveryMessage.EpochEndsAnswer;
+import io.saucr.core.recovery.RecoveryMessage.EpochEndsRequest;
+import io.saucr.core.recovery.RecoveryMessage.LleAnswer;
+import io.saucr.core.recovery.RecoveryMessage.LleQuery;
 import io.saucr.ensemble.Ensemble;
 import io.saucr.ensemble.LoopbackHosting.Disk;
 import io.saucr.tests.ensemble.ElectionPortPeer.Authentication;

@@ -2,11 +2,11 @@ package io.saucr.tests.ensemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.core.RecoveryMessage;
-import io.saucr.core.RecoveryMessage.EntriesAnswer;
-import io.saucr.core.RecoveryMessage.EntriesRequest;
-import io.saucr.core.RecoveryMessage.LleAnswer;
-import io.saucr.core.RecoveryMessage.LleQuery;
+import io.saucr.core.recovery.RecoveryMessage;
+import io.saucr.core.recovery.RecoveryMessage.EntriesAnswer;
+import io.saucr.core.recovery.RecoveryMessage.EntriesRequest;
+import io.saucr.core.recovery.RecoveryMessage.LleAnswer;
+import io.saucr.core.recovery.RecoveryMessage.LleQuery;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

@@ -48,7 +48,7 @@ class TruncationIT {
     private static final String LOG = "org.apache.zookeeper.server.persistence.SaucrTxnLog";
     private static final String LEADER_SERVER =
             "org.apache.zookeeper.server.quorum.SaucrLeaderServer";
-    private static final String FILES = "org.apache.zookeeper.server.persistence.LogHistory";
+    private static final String FILES = "org.apache.zookeeper.server.persistence.RawLog";
 
     /** Whether the server takes a snapshot that has the proposal before it returns. */
     private enum Meanwhile {

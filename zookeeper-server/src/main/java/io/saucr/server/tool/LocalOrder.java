@@ -20,7 +20,7 @@ import javax.management.remote.JMXServiceURL;
 public final class LocalOrder {
     private static final String BEANS = "org.apache.ZooKeeperService:name0=Saucr_id*";
 
-    /** Operations of {@link io.saucr.server.SaucrMXBean} by the script's verbs. */
+    /** Operations of {@link io.saucr.server.admin.SaucrMXBean} by the script's verbs. */
     private static final Map<String, String> OPERATIONS =
             Map.of("flush", "flush", "pin", "pinSlow", "unpin", "unpin");
 

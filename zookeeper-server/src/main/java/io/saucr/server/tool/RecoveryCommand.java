@@ -2,11 +2,11 @@ package io.saucr.server.tool;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
-import io.saucr.core.LleMap;
-import io.saucr.core.StartAssessment.Verdict;
-import io.saucr.core.View;
 import io.saucr.core.Zxid;
 import io.saucr.core.config.ZooCfg;
+import io.saucr.core.log.LleMap;
+import io.saucr.core.quorum.View;
+import io.saucr.core.recovery.StartAssessment.Verdict;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

@@ -54,7 +54,7 @@ public final class SaucrClientPort extends NIOServerCnxnFactory {
     protected NIOServerCnxn createConnection(
             SocketChannel socket, SelectionKey key, SelectorThread selector) throws IOException {
         // Called by the selecting thread.
-        Rounds.begin();
+        SelectorBatch.begin();
         return new SaucrClientConnection(zkServer, socket, key, this, selector);
     }
 }

@@ -3,9 +3,9 @@ package io.saucr.server.dist;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.saucr.server.ParsedProperties;
-import io.saucr.server.SaucrSettings;
-import io.saucr.server.SaucrSettings.InvalidSettingException;
+import io.saucr.server.config.ParsedProperties;
+import io.saucr.server.config.SaucrSettings;
+import io.saucr.server.config.SaucrSettings.InvalidSettingException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,7 +2,7 @@ package io.saucr.server.dist;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.core.MarkerFile;
+import io.saucr.core.log.MarkerFile;
 import io.saucr.server.Boot;
 import java.io.ByteArrayInputStream;
 import java.io.DataInputStream;
@@ -66,7 +66,7 @@ class MessagesTest {
         strings.putAll(strings(home(Boot.class), own));
         strings.putAll(strings(home(MarkerFile.class), Set.of()));
         assertThat(strings.keySet())
-                .contains("io/saucr/server/Boot", "io/saucr/core/MarkerFile")
+                .contains("io/saucr/server/Boot", "io/saucr/core/log/MarkerFile")
                 .contains("org/apache/zookeeper/server/quorum/SaucrQuorumPeer");
         assertThat(strings.get("io/saucr/server/StartCheck"))
                 .as("messages are among the strings")
@@ -78,7 +78,7 @@ class MessagesTest {
     @Test
     void neitherDoThePageAndTheScripts() throws IOException {
         List<Path> files = new ArrayList<>();
-        files.add(SOURCES.resolveSibling("resources/io/saucr/server/saucr.html"));
+        files.add(SOURCES.resolveSibling("resources/io/saucr/server/admin/saucr.html"));
         try (Stream<Path> scripts = Files.list(SOURCES.resolve("../../dist/bin").normalize())) {
             files.addAll(scripts.toList());
         }

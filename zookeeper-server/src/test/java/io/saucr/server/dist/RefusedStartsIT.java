@@ -3,10 +3,10 @@ package io.saucr.server.dist;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.saucr.core.LleMap;
-import io.saucr.core.LogIdentity;
-import io.saucr.core.MarkerFile;
-import io.saucr.core.View;
+import io.saucr.core.log.LleMap;
+import io.saucr.core.log.LogIdentity;
+import io.saucr.core.log.MarkerFile;
+import io.saucr.core.quorum.View;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

@@ -249,7 +249,7 @@ class SaucrClientPortTest {
                 (from, xid) -> {
                     if (xid % 10 == 7) {
                         from.disableRecv();
-                        Rounds.putOff(from::enableRecv);
+                        SelectorBatch.putOff(from::enableRecv);
                     }
                 };
         while (rest.stream().anyMatch(ByteBuffer::hasRemaining)) {
@@ -377,7 +377,7 @@ class SaucrClientPortTest {
             throws IOException {
         byte[] answer = content(9, 9_000_000);
         server.handler =
-                (from, xid) -> Rounds.putOff(() -> from.sendBuffer(ByteBuffer.wrap(answer)));
+                (from, xid) -> SelectorBatch.putOff(() -> from.sendBuffer(ByteBuffer.wrap(answer)));
         Socket client = connect();
         send(client, join(connectRequest(), request(0, 5)));
         assertThat(Arrays.equals(client.getInputStream().readNBytes(answer.length), answer))

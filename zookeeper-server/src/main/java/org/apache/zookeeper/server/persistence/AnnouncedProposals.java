@@ -1,7 +1,7 @@
 package org.apache.zookeeper.server.persistence;
 
-import io.saucr.core.ProposalTag;
-import io.saucr.core.View;
+import io.saucr.core.log.ProposalTag;
+import io.saucr.core.quorum.View;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.apache.zookeeper.server.Request;
 

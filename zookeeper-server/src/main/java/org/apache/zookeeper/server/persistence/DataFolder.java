@@ -1,9 +1,8 @@
 package org.apache.zookeeper.server.persistence;
 
 import io.saucr.core.Zxid;
-import io.saucr.server.FolderLock;
-import io.saucr.server.ObstacleException;
-import io.saucr.server.PageCacheProof;
+import io.saucr.server.runtime.FolderLock;
+import io.saucr.server.runtime.ObstacleException;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -293,8 +292,8 @@ public final class DataFolder {
 
     /** A log file is named after its first entry, so a copy under another zxid shows. */
     private static void requireOwnName(Path log) throws IOException {
-        try (LogHistory.Reader reader = LogHistory.readFile(log)) {
-            LogHistory.Entry first = reader.next();
+        try (RawLog.Reader reader = RawLog.readFile(log)) {
+            RawLog.Entry first = reader.next();
             if (first != null && first.zxid() != zxidOf(log)) {
                 throw new IOException(
                         log

@@ -1,6 +1,6 @@
 package org.apache.zookeeper.server.persistence;
 
-import io.saucr.core.RecoveryMessage;
+import io.saucr.core.recovery.RecoveryMessage;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

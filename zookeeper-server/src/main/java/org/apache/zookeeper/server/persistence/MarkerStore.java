@@ -1,13 +1,13 @@
 package org.apache.zookeeper.server.persistence;
 
-import io.saucr.core.LleMap;
-import io.saucr.core.LogIdentity;
-import io.saucr.core.MalformedMarkerException;
-import io.saucr.core.MarkerFile;
-import io.saucr.core.Markers;
-import io.saucr.core.View;
-import io.saucr.server.ObstacleException;
-import io.saucr.server.SmallFile;
+import io.saucr.core.log.LleMap;
+import io.saucr.core.log.LogIdentity;
+import io.saucr.core.log.MalformedMarkerException;
+import io.saucr.core.log.MarkerFile;
+import io.saucr.core.log.Markers;
+import io.saucr.core.quorum.View;
+import io.saucr.server.runtime.ObstacleException;
+import io.saucr.server.runtime.SmallFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;

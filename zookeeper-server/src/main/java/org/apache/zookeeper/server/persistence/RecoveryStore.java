@@ -1,15 +1,15 @@
 package org.apache.zookeeper.server.persistence;
 
-import io.saucr.core.EpochEnds;
-import io.saucr.core.RecoveryMessage;
-import io.saucr.core.RecoveryMessage.Compression;
-import io.saucr.core.RecoveryProcedure.Append;
-import io.saucr.core.RecoveryProcedure.Finish;
-import io.saucr.core.RecoveryProcedure.StageSnapshot;
-import io.saucr.core.View;
 import io.saucr.core.Zxid;
-import io.saucr.server.ObstacleException;
-import io.saucr.server.SmallFile;
+import io.saucr.core.quorum.View;
+import io.saucr.core.recovery.EpochEnds;
+import io.saucr.core.recovery.RecoveryMessage;
+import io.saucr.core.recovery.RecoveryMessage.Compression;
+import io.saucr.core.recovery.RecoveryProcedure.Append;
+import io.saucr.core.recovery.RecoveryProcedure.Finish;
+import io.saucr.core.recovery.RecoveryProcedure.StageSnapshot;
+import io.saucr.server.runtime.ObstacleException;
+import io.saucr.server.runtime.SmallFile;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -57,7 +57,7 @@ public final class RecoveryStore implements Closeable {
     private final Path snapshots;
     private final MarkerStore markers;
     private final Path staging;
-    private LogHistory.Writer writer;
+    private RawLog.Writer writer;
 
     // Where the server's own log ends, and the one in the staging area.
     private long ownEnd;
@@ -96,7 +96,7 @@ public final class RecoveryStore implements Closeable {
                         + " finish",
                 Zxid.toString(keep));
         markers.lowerExtent(keep);
-        new LogHistory(logs, snapshots).truncateAfter(keep);
+        new RawLog(logs, snapshots).truncateAfter(keep);
         ownEnd = keep;
         return epochEnds.truncate(keep);
     }
@@ -104,8 +104,8 @@ public final class RecoveryStore implements Closeable {
     /** Cuts what is damaged, discards what was staged, and returns what is left. */
     public EpochEnds prepareWhole() throws IOException {
         discardStaged();
-        LogHistory history = new LogHistory(logs, snapshots);
-        LogHistory.Scan scan = history.scan(markers.read().latestOnDisk());
+        RawLog history = new RawLog(logs, snapshots);
+        RawLog.Scan scan = history.scan(markers.read().latestOnDisk());
         if (scan.damage() != null) {
             LOG.warn(
                     "The log is cut after {}, byte {} of {}: {}. What followed comes from the others",
@@ -125,21 +125,21 @@ public final class RecoveryStore implements Closeable {
      */
     public EpochEnds prepareLost() throws IOException {
         discardStaged();
-        ownEnd = Math.max(new LogHistory(logs, snapshots).snapshotZxid(), 0);
+        ownEnd = Math.max(new RawLog(logs, snapshots).snapshotZxid(), 0);
         return EpochEnds.startingAt(ownEnd);
     }
 
     /** After the loss of a disk: removes the log before a history is copied. */
     public void removeLog() throws IOException {
-        LogHistory.removeLogs(logs);
+        RawLog.removeLogs(logs);
     }
 
     /** Cuts the log after the entry, and removes newer snapshots. */
     public void truncate(long zxid) throws IOException {
         close();
         markers.lowerExtent(zxid);
-        LogHistory.removeSnapshotsAfter(snapshots, zxid);
-        new LogHistory(logs, snapshots).truncateAfter(zxid);
+        RawLog.removeSnapshotsAfter(snapshots, zxid);
+        new RawLog(logs, snapshots).truncateAfter(zxid);
         ownEnd = zxid;
     }
 
@@ -178,8 +178,8 @@ public final class RecoveryStore implements Closeable {
         if (writer == null) {
             writer =
                     append.staged()
-                            ? new LogHistory.Writer(staging, stagedEnd)
-                            : new LogHistory.Writer(logs, ownEnd);
+                            ? new RawLog.Writer(staging, stagedEnd)
+                            : new RawLog.Writer(logs, ownEnd);
         }
         for (RecoveryMessage.Entry entry : append.entries()) {
             writer.write(entry.zxid(), entry.transaction().asReadOnlyBuffer());
@@ -213,7 +213,7 @@ public final class RecoveryStore implements Closeable {
             MarkerStore.forceDirectory(logs);
             completeReplacement(logs, snapshots);
         } else {
-            new LogHistory(logs, snapshots).forceAll();
+            new RawLog(logs, snapshots).forceAll();
         }
     }
 
@@ -240,9 +240,9 @@ public final class RecoveryStore implements Closeable {
     }
 
     /** The history of a decided replacement; it is whole as long as it is pending. */
-    static LogHistory pendingHistory(Path logs) {
+    static RawLog pendingHistory(Path logs) {
         Path replacement = logs.resolve(REPLACEMENT);
-        return new LogHistory(replacement, replacement);
+        return new RawLog(replacement, replacement);
     }
 
     /** The least epoch that a decided replacement needs, -1 if none is pending. */

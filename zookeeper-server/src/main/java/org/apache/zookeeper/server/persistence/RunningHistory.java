@@ -1,11 +1,11 @@
 package org.apache.zookeeper.server.persistence;
 
-import io.saucr.core.Bytes;
-import io.saucr.core.EpochEnds;
-import io.saucr.core.HistoryLog;
-import io.saucr.core.RecoveryMessage;
-import io.saucr.core.RecoveryMessage.Compression;
 import io.saucr.core.Zxid;
+import io.saucr.core.recovery.Bytes;
+import io.saucr.core.recovery.EpochEnds;
+import io.saucr.core.recovery.ReadableHistory;
+import io.saucr.core.recovery.RecoveryMessage;
+import io.saucr.core.recovery.RecoveryMessage.Compression;
 import java.io.Closeable;
 import java.io.File;
 import java.io.IOException;
@@ -28,9 +28,9 @@ import java.util.Optional;
  * <p>Owned by the thread that answers; {@link #whileUntruncated} keeps the log from being truncated
  * meanwhile.
  */
-public final class RunningHistory implements HistoryLog, Closeable {
+public final class RunningHistory implements ReadableHistory, Closeable {
     private final SaucrTxnSnapLog txnSnapLog;
-    private LogHistory.Reader reader;
+    private RawLog.Reader reader;
     private RecoveryMessage.Entry readAhead;
 
     /** What was taken since {@link #takenAfter}: about as much as one answer holds. */
@@ -72,7 +72,7 @@ public final class RunningHistory implements HistoryLog, Closeable {
             boolean goesOn = reader != null && truncations == now;
             if (!goesOn || (zxid != takenAfter && zxid != readThrough)) {
                 close();
-                reader = new LogHistory(logs(), snapshots()).read(zxid);
+                reader = new RawLog(logs(), snapshots()).read(zxid);
                 readThrough = zxid;
                 truncations = now;
             }
@@ -111,7 +111,7 @@ public final class RunningHistory implements HistoryLog, Closeable {
                 return false;
             }
             try {
-                LogHistory.Entry entry = reader.next();
+                RawLog.Entry entry = reader.next();
                 if (entry == null) {
                     long end = readThrough;
                     // This is the end only for now: the log may grow, so the next request opens it

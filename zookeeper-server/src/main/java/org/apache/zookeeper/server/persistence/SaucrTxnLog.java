@@ -1,19 +1,19 @@
 package org.apache.zookeeper.server.persistence;
 
-import io.saucr.core.EpochEnds;
-import io.saucr.core.LleKnowledge;
-import io.saucr.core.LleMap;
-import io.saucr.core.LogDurability;
-import io.saucr.core.Markers;
 import io.saucr.core.Mode;
-import io.saucr.core.ProposalTag;
-import io.saucr.core.View;
 import io.saucr.core.Zxid;
-import io.saucr.server.CriticalThread;
-import io.saucr.server.FlushCause;
-import io.saucr.server.LogMetrics;
-import io.saucr.server.ObstacleException;
-import io.saucr.server.SaucrSettings;
+import io.saucr.core.log.LleKnowledge;
+import io.saucr.core.log.LleMap;
+import io.saucr.core.log.LogDurability;
+import io.saucr.core.log.Markers;
+import io.saucr.core.log.ProposalTag;
+import io.saucr.core.quorum.View;
+import io.saucr.core.recovery.EpochEnds;
+import io.saucr.server.config.SaucrSettings;
+import io.saucr.server.metrics.LogMetrics;
+import io.saucr.server.runtime.CriticalThread;
+import io.saucr.server.runtime.FlushCause;
+import io.saucr.server.runtime.ObstacleException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -77,7 +77,7 @@ public final class SaucrTxnLog implements TxnLog {
     private final Path directory;
     private final Path snapshots;
     private final MarkerStore markerStore;
-    private final ProofOfCache proof;
+    private final RestartProof proof;
     private final SaucrSettings settings;
     private final LogMetrics metrics;
     private final Thread flusher;
@@ -164,7 +164,7 @@ public final class SaucrTxnLog implements TxnLog {
             MarkerStore markerStore,
             Markers markers,
             EpochEnds epochEnds,
-            ProofOfCache proof,
+            RestartProof proof,
             LogFile.Opener files,
             SaucrSettings settings,
             LogMetrics metrics) {
@@ -860,7 +860,7 @@ public final class SaucrTxnLog implements TxnLog {
         String reason = "truncation to 0x" + Long.toHexString(zxid);
         orEnd("flushing: " + reason, () -> forceAndMark(FlushCause.LOG, reason));
         // Reading says nothing of what the disk holds: a failure of it is for the caller.
-        LogHistory history = LogHistory.upTo(directory, snapshots, zxid);
+        RawLog history = RawLog.upTo(directory, snapshots, zxid);
         EpochEnds whole = history.scan(Long.MAX_VALUE).epochEnds();
         if (zxid < whole.base() || !whole.contains(zxid) || !history.isComplete()) {
             return false;
@@ -869,14 +869,13 @@ public final class SaucrTxnLog implements TxnLog {
         return true;
     }
 
-    private void truncateHistory(LogHistory history, EpochEnds whole, long zxid)
-            throws IOException {
+    private void truncateHistory(RawLog history, EpochEnds whole, long zxid) throws IOException {
         historyLock.lock();
         try {
             changeFiles(
                     () -> {
                         historyWillEndAt(zxid);
-                        LogHistory.removeSnapshotsAfter(snapshots, zxid);
+                        RawLog.removeSnapshotsAfter(snapshots, zxid);
                         history.truncateAfter(zxid);
                         epochEnds = whole.truncate(zxid);
                         lastAppended = zxid;
@@ -904,11 +903,11 @@ public final class SaucrTxnLog implements TxnLog {
                         changeFiles(
                                 () -> {
                                     historyWillEndAt(epochEndsNow().lastUpTo(zxid));
-                                    LogHistory.removeSnapshotsAfter(snapshots, zxid);
-                                    LogHistory.truncateAfter(directory, zxid);
+                                    RawLog.removeSnapshotsAfter(snapshots, zxid);
+                                    RawLog.truncateAfter(directory, zxid);
                                     publish.run();
-                                    LogHistory.removeLogs(directory);
-                                    LogHistory.removeSnapshotsBefore(snapshots, zxid);
+                                    RawLog.removeLogs(directory);
+                                    RawLog.removeSnapshotsBefore(snapshots, zxid);
                                     epochEnds = EpochEnds.startingAt(zxid);
                                     lastAppended = zxid;
                                 });

@@ -1,12 +1,12 @@
 package org.apache.zookeeper.server.persistence;
 
-import io.saucr.core.EpochEnds;
-import io.saucr.core.LogIdentity;
-import io.saucr.core.Markers;
 import io.saucr.core.Zxid;
-import io.saucr.server.FlushCause;
-import io.saucr.server.LogMetrics;
-import io.saucr.server.SaucrSettings;
+import io.saucr.core.log.LogIdentity;
+import io.saucr.core.log.Markers;
+import io.saucr.core.recovery.EpochEnds;
+import io.saucr.server.config.SaucrSettings;
+import io.saucr.server.metrics.LogMetrics;
+import io.saucr.server.runtime.FlushCause;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -98,17 +98,17 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
                 && Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS);
     }
 
-    /** As {@link #open(Markers, ProofOfCache)}, with nothing that proves the page cache. */
+    /** As {@link #open(Markers, RestartProof)}, with nothing that proves the page cache. */
     public void open(Markers markers) throws IOException {
-        open(markers, ProofOfCache.NONE);
+        open(markers, RestartProof.NONE);
     }
 
-    /** As {@link #open(Markers, ProofOfCache, LogHistory.Scan)}, after a look at the log. */
-    public void open(Markers markers, ProofOfCache proof) throws IOException {
+    /** As {@link #open(Markers, RestartProof, RawLog.Scan)}, after a look at the log. */
+    public void open(Markers markers, RestartProof proof) throws IOException {
         open(markers, proof, LogFile::create);
     }
 
-    void open(Markers markers, ProofOfCache proof, LogFile.Opener files) throws IOException {
+    void open(Markers markers, RestartProof proof, LogFile.Opener files) throws IOException {
         open(markers, proof, scan(markers), files);
     }
 
@@ -120,15 +120,14 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
      * @param scan of the log as it is
      * @throws DamagedLogException if acknowledged entries may be missing; nothing has changed then
      */
-    public void open(Markers markers, ProofOfCache proof, LogHistory.Scan scan) throws IOException {
+    public void open(Markers markers, RestartProof proof, RawLog.Scan scan) throws IOException {
         open(markers, proof, scan, LogFile::create);
     }
 
-    private void open(
-            Markers markers, ProofOfCache proof, LogHistory.Scan scan, LogFile.Opener files)
+    private void open(Markers markers, RestartProof proof, RawLog.Scan scan, LogFile.Opener files)
             throws IOException {
-        LogHistory history = history();
-        LogHistory.Damage damage = scan.damage();
+        RawLog history = history();
+        RawLog.Damage damage = scan.damage();
         if (damage != null
                 && !TornTail.explains(
                         damage, getDataLogDir().toPath(), scan.epochEnds().last(), markers)) {
@@ -159,7 +158,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
                     "The log ends before the snapshot at {}, which came from a leader: its files"
                             + " go",
                     Zxid.toString(scan.epochEnds().last()));
-            LogHistory.removeLogs(getDataLogDir().toPath());
+            RawLog.removeLogs(getDataLogDir().toPath());
         }
         // H1: what a killed process wrote may be in the page cache alone; from now on this server
         // votes with it.
@@ -182,7 +181,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
      * {@link SaucrTxnLog#replaceHistory} was interrupted: what follows the snapshot must not seem
      * to follow the log's end. No entry has the counter 0, with which an epoch begins.
      */
-    private static boolean endsBeforeSnapshot(LogHistory.Scan scan) {
+    private static boolean endsBeforeSnapshot(RawLog.Scan scan) {
         long snapshot = scan.epochEnds().base();
         return scan.epochEnds().last() == snapshot
                 && Zxid.counter(snapshot) != 0
@@ -234,12 +233,12 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
     }
 
     /** Reads the log as it is. */
-    public LogHistory.Scan scan(Markers markers) throws IOException {
+    public RawLog.Scan scan(Markers markers) throws IOException {
         return history().scan(markers.latestOnDisk());
     }
 
-    private LogHistory history() {
-        return new LogHistory(getDataLogDir().toPath(), getSnapDir().toPath());
+    private RawLog history() {
+        return new RawLog(getDataLogDir().toPath(), getSnapDir().toPath());
     }
 
     /** Whether {@link #open} was called. */
@@ -310,8 +309,8 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
             return;
         }
         long last = loaded;
-        try (LogHistory.Reader reader = history().read(loaded)) {
-            for (LogHistory.Entry entry = reader.next();
+        try (RawLog.Reader reader = history().read(loaded)) {
+            for (RawLog.Entry entry = reader.next();
                     entry != null && entry.zxid() <= base;
                     entry = reader.next()) {
                 last = entry.zxid();
@@ -366,8 +365,8 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
         if (zxid != base) {
             return zxid > base;
         }
-        try (LogHistory.Reader reader = history().read(zxid - 1)) {
-            LogHistory.Entry entry = reader.next();
+        try (RawLog.Reader reader = history().read(zxid - 1)) {
+            RawLog.Entry entry = reader.next();
             return entry != null && entry.zxid() == zxid;
         }
     }

@@ -1,15 +1,14 @@
 package org.apache.zookeeper.server.persistence;
 
-import io.saucr.core.LogIdentity;
-import io.saucr.core.LogIdentity.Stamp;
-import io.saucr.core.Markers;
-import io.saucr.core.StartAssessment;
-import io.saucr.core.StartAssessment.Verdict;
-import io.saucr.core.View;
 import io.saucr.core.Zxid;
-import io.saucr.server.FolderLock;
-import io.saucr.server.PageCacheProof;
-import io.saucr.server.SmallFile;
+import io.saucr.core.log.LogIdentity;
+import io.saucr.core.log.LogIdentity.Stamp;
+import io.saucr.core.log.Markers;
+import io.saucr.core.quorum.View;
+import io.saucr.core.recovery.StartAssessment;
+import io.saucr.core.recovery.StartAssessment.Verdict;
+import io.saucr.server.runtime.FolderLock;
+import io.saucr.server.runtime.SmallFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -108,12 +107,12 @@ public final class StoppedServer {
 
     /** Reads everything and changes nothing. */
     public Findings inspect() throws IOException {
-        LogHistory history =
+        RawLog history =
                 RecoveryStore.replacementPending(logs)
                         ? RecoveryStore.pendingHistory(logs)
-                        : new LogHistory(logs, snapshots);
+                        : new RawLog(logs, snapshots);
         Markers found = markerStore.read();
-        LogHistory.Scan scan = history.scan(found.latestOnDisk());
+        RawLog.Scan scan = history.scan(found.latestOnDisk());
         long least = RecoveryStore.pendingEpoch(logs);
         return new Findings(
                 assess(),
@@ -127,7 +126,7 @@ public final class StoppedServer {
 
     private StartAssessment assess() throws IOException {
         OptionalLong proven = new PageCacheProof(logs, "").through();
-        return new StartExamination(logs, snapshots, markerStore).assess(ensemble, sid(), proven);
+        return new DiskInspection(logs, snapshots, markerStore).assess(ensemble, sid(), proven);
     }
 
     /** The server's id, -1 if its folder does not say. */
@@ -152,7 +151,7 @@ public final class StoppedServer {
         }
     }
 
-    private String describe(LogHistory.Damage damage) {
+    private String describe(RawLog.Damage damage) {
         if (RecoveryStore.replacementPending(logs)) {
             return "a complete history copied from another server is about to replace this one:"
                     + " the next start carries that through";
@@ -175,14 +174,14 @@ public final class StoppedServer {
                     "There is no loss to accept on this server: " + assessment.reason());
         }
         Markers before = markerStore.read();
-        Optional<Stamp> stamp = StartExamination.stamp(snapshots);
+        Optional<Stamp> stamp = DiskInspection.stamp(snapshots);
         long sid = sid();
         if (sid < 0) {
             throw new IOException(
                     dataDir.resolve(MYID_FILE) + " is missing: nobody knows whose disk this is");
         }
         RecoveryStore.completeReplacement(logs, snapshots);
-        LogHistory kept = new LogHistory(logs, snapshots);
+        RawLog kept = new RawLog(logs, snapshots);
         if (!DataFolder.logs(logs).isEmpty() && !kept.isComplete()) {
             throw new IOException(
                     "The log in "
@@ -197,7 +196,7 @@ public final class StoppedServer {
         try (RecoveryStore store = new RecoveryStore(logs, snapshots, markerStore)) {
             lastLogged = (epoch < 0 ? store.prepareWhole() : store.prepare(epoch)).last();
         }
-        new LogHistory(logs, snapshots).forceAll();
+        new RawLog(logs, snapshots).forceAll();
         String line =
                 Instant.now()
                         + " accepted the loss of whatever followed "

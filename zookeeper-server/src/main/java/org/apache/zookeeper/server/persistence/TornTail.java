@@ -1,6 +1,6 @@
 package org.apache.zookeeper.server.persistence;
 
-import io.saucr.core.Markers;
+import io.saucr.core.log.Markers;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -30,7 +30,7 @@ final class TornTail {
      *
      * @param last the zxid of the last sound entry before the damage
      */
-    static boolean explains(LogHistory.Damage damage, Path logs, long last, Markers markers)
+    static boolean explains(RawLog.Damage damage, Path logs, long last, Markers markers)
             throws IOException {
         List<Path> files = DataFolder.logs(logs);
         int damaged = files.indexOf(damage.file());

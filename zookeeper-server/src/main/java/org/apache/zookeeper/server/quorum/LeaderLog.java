@@ -1,6 +1,6 @@
 package org.apache.zookeeper.server.quorum;
 
-import io.saucr.server.ProcessorWaits;
+import io.saucr.server.runtime.ProcessorWaits;
 import java.io.Flushable;
 import java.util.ArrayList;
 import java.util.List;

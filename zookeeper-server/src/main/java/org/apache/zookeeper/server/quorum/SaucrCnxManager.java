@@ -1,7 +1,7 @@
 package org.apache.zookeeper.server.quorum;
 
-import io.saucr.core.RecoveryMessage;
-import io.saucr.core.RecoveryWire;
+import io.saucr.core.recovery.RecoveryMessage;
+import io.saucr.core.recovery.RecoveryWire;
 import java.io.IOException;
 import java.net.Socket;
 import java.nio.ByteBuffer;

@@ -1,12 +1,12 @@
 package org.apache.zookeeper.server.quorum;
 
-import io.saucr.core.FailureDetector;
-import io.saucr.core.LleMap;
-import io.saucr.core.ProposalTag;
-import io.saucr.core.View;
-import io.saucr.server.CriticalThread;
-import io.saucr.server.FlushCause;
-import io.saucr.server.SaucrSettings;
+import io.saucr.core.leader.FailureDetector;
+import io.saucr.core.log.LleMap;
+import io.saucr.core.log.ProposalTag;
+import io.saucr.core.quorum.View;
+import io.saucr.server.config.SaucrSettings;
+import io.saucr.server.runtime.CriticalThread;
+import io.saucr.server.runtime.FlushCause;
 import java.io.IOException;
 import java.net.Socket;
 import java.nio.ByteBuffer;
@@ -17,7 +17,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.apache.zookeeper.common.X509Exception;
 import org.apache.zookeeper.data.Id;
 import org.apache.zookeeper.server.Request;
-import org.apache.zookeeper.server.Rounds;
+import org.apache.zookeeper.server.SelectorBatch;
 import org.apache.zookeeper.server.ServerArchive;
 import org.apache.zookeeper.server.persistence.SaucrTxnLog;
 import org.slf4j.Logger;
@@ -218,7 +218,7 @@ final class SaucrFollower extends Follower {
     /** What a selecting thread has to send goes out with the rest of its round. */
     @Override
     void writePacketNow(QuorumPacket packet, boolean flushes) throws IOException {
-        super.writePacketNow(packet, flushes && !Rounds.putOff(flush));
+        super.writePacketNow(packet, flushes && !SelectorBatch.putOff(flush));
     }
 
     private void endOfBatch() {

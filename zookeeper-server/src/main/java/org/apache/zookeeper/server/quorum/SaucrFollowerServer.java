@@ -1,9 +1,9 @@
 package org.apache.zookeeper.server.quorum;
 
 import java.io.IOException;
-import org.apache.zookeeper.server.DirectLog;
-import org.apache.zookeeper.server.DirectRequests;
 import org.apache.zookeeper.server.FinalRequestProcessor;
+import org.apache.zookeeper.server.InlineRequestThrottler;
+import org.apache.zookeeper.server.InlineSyncProcessor;
 import org.apache.zookeeper.server.RequestThrottler;
 import org.apache.zookeeper.server.SyncRequestProcessor;
 import org.apache.zookeeper.server.ZKDatabase;
@@ -14,8 +14,8 @@ import org.apache.zookeeper.server.persistence.SaucrTxnLog;
 final class SaucrFollowerServer extends FollowerZooKeeperServer {
 
     private final SaucrTxnLog log;
-    private volatile DirectCommits commits;
-    private volatile DirectLog directLog;
+    private volatile InlineCommitProcessor commits;
+    private volatile InlineSyncProcessor inlineSyncProcessor;
 
     SaucrFollowerServer(
             FileTxnSnapLog logFactory, SaucrTxnLog log, QuorumPeer self, ZKDatabase database)
@@ -26,13 +26,13 @@ final class SaucrFollowerServer extends FollowerZooKeeperServer {
 
     @Override
     protected RequestThrottler createRequestThrottler() {
-        return new DirectRequests(this);
+        return new InlineRequestThrottler(this);
     }
 
     @Override
     protected void setupRequestProcessors() {
-        DirectCommits made =
-                new DirectCommits(
+        InlineCommitProcessor made =
+                new InlineCommitProcessor(
                         getZKDatabase(),
                         new FinalRequestProcessor(this),
                         Long.toString(getServerId()),
@@ -43,11 +43,11 @@ final class SaucrFollowerServer extends FollowerZooKeeperServer {
         commits = made;
         commitProcessor = made;
         commitProcessor.start();
-        firstProcessor = new DirectForwarding(this, commitProcessor);
+        firstProcessor = new InlineFollowerProcessor(this, commitProcessor);
         SendAckRequestProcessor acks = new SendAckRequestProcessor(getFollower());
         if (batches) {
-            DirectLog madeLog = new DirectLog(this, log, acks);
-            directLog = madeLog;
+            InlineSyncProcessor madeLog = new InlineSyncProcessor(this, log, acks);
+            inlineSyncProcessor = madeLog;
             syncProcessor = madeLog;
         } else {
             syncProcessor = new SyncRequestProcessor(this, acks);
@@ -60,11 +60,11 @@ final class SaucrFollowerServer extends FollowerZooKeeperServer {
      * nothing. For the thread that reads.
      */
     void endOfBatch() {
-        DirectLog madeLog = directLog;
+        InlineSyncProcessor madeLog = inlineSyncProcessor;
         if (madeLog != null) {
             madeLog.flush();
         }
-        DirectCommits made = commits;
+        InlineCommitProcessor made = commits;
         if (made != null) {
             made.apply();
         }

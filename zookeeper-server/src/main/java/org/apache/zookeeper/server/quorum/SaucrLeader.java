@@ -1,26 +1,26 @@
 package org.apache.zookeeper.server.quorum;
 
-import io.saucr.core.CommitRule;
-import io.saucr.core.FailureDetector;
-import io.saucr.core.FollowerConnection;
-import io.saucr.core.IncarnationFence;
-import io.saucr.core.LeaderDecisions;
-import io.saucr.core.LeaderDecisions.Closing;
-import io.saucr.core.LeaderDecisions.Turn;
-import io.saucr.core.LeaderDecisions.Why;
-import io.saucr.core.LeaderState;
 import io.saucr.core.Mode;
-import io.saucr.core.ModeController;
-import io.saucr.core.ProposalTag;
-import io.saucr.core.ReadIndex;
-import io.saucr.core.ReplicationSet;
-import io.saucr.core.View;
 import io.saucr.core.Zxid;
-import io.saucr.server.CriticalThread;
-import io.saucr.server.FlushCause;
-import io.saucr.server.ReplicationMetrics;
-import io.saucr.server.SaucrSettings;
-import io.saucr.server.VoterView;
+import io.saucr.core.leader.FailureDetector;
+import io.saucr.core.leader.FollowerConnection;
+import io.saucr.core.leader.IncarnationFence;
+import io.saucr.core.leader.LeaderDecisions;
+import io.saucr.core.leader.LeaderDecisions.Closing;
+import io.saucr.core.leader.LeaderDecisions.Turn;
+import io.saucr.core.leader.LeaderDecisions.Why;
+import io.saucr.core.leader.LeaderState;
+import io.saucr.core.leader.ModeController;
+import io.saucr.core.leader.ReadIndex;
+import io.saucr.core.leader.ReplicationSet;
+import io.saucr.core.log.ProposalTag;
+import io.saucr.core.quorum.CommitRule;
+import io.saucr.core.quorum.View;
+import io.saucr.server.config.SaucrSettings;
+import io.saucr.server.metrics.ReplicationMetrics;
+import io.saucr.server.metrics.VoterView;
+import io.saucr.server.runtime.CriticalThread;
+import io.saucr.server.runtime.FlushCause;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -42,7 +42,7 @@ import org.apache.zookeeper.data.Id;
 import org.apache.zookeeper.server.Encoder;
 import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.RequestRecord;
-import org.apache.zookeeper.server.Rounds;
+import org.apache.zookeeper.server.SelectorBatch;
 import org.apache.zookeeper.server.ServerMetrics;
 import org.apache.zookeeper.server.persistence.SaucrTxnLog;
 import org.apache.zookeeper.server.quorum.QuorumPeer.LearnerType;
@@ -64,7 +64,7 @@ import org.slf4j.LoggerFactory;
  * which is read first thing whenever it is taken.
  */
 final class SaucrLeader extends Leader
-        implements SaucrLearnerHandler.Batches, DirectProposals.Proposer {
+        implements SaucrLearnerHandler.Batches, InlineProposalProcessor.Proposer {
     private static final Logger LOG = LoggerFactory.getLogger(SaucrLeader.class);
 
     /** Scheme of the {@code authinfo} entry in which SAUCR's own data travels (R1). */
@@ -394,7 +394,7 @@ final class SaucrLeader extends Leader
         if (endsBatch() || Thread.currentThread() == heartbeats) {
             return;
         }
-        DirectProposals proposals = server.proposals();
+        InlineProposalProcessor proposals = server.proposals();
         if (proposals != null) {
             proposals.wake();
         }
@@ -406,7 +406,7 @@ final class SaucrLeader extends Leader
             handler.batchIsDue();
             return true;
         }
-        return Rounds.putOff(batch);
+        return SelectorBatch.putOff(batch);
     }
 
     /**
@@ -415,12 +415,12 @@ final class SaucrLeader extends Leader
      */
     @Override
     public void batch() {
-        DirectProposals proposals = server.proposals();
+        InlineProposalProcessor proposals = server.proposals();
         if (proposals != null) {
             proposals.propose();
         }
         flush();
-        DirectCommits commits = server.commits();
+        InlineCommitProcessor commits = server.commits();
         if (commits != null) {
             commits.apply();
         }
@@ -633,7 +633,7 @@ final class SaucrLeader extends Leader
     /** What it commits is applied at the end of the batch, when the monitor is free. */
     @Override
     public synchronized void processAck(long sid, long zxid, SocketAddress followerAddr) {
-        DirectCommits commits = server.commits();
+        InlineCommitProcessor commits = server.commits();
         if (commits != null) {
             commits.callersApply(endsBatch());
         }
@@ -916,7 +916,7 @@ final class SaucrLeader extends Leader
             long again = round(late);
             // Not by a thread that may wait for the disk: heartbeats must go out.
             flush();
-            DirectProposals proposals = server.proposals();
+            InlineProposalProcessor proposals = server.proposals();
             if (proposals != null && proposals.waits()) {
                 proposals.wake();
             }

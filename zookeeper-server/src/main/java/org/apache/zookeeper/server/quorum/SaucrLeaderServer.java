@@ -4,8 +4,8 @@ import java.io.File;
 import java.io.IOException;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.server.ContainerManager;
-import org.apache.zookeeper.server.DirectRequests;
 import org.apache.zookeeper.server.FinalRequestProcessor;
+import org.apache.zookeeper.server.InlineRequestThrottler;
 import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.RequestProcessor;
 import org.apache.zookeeper.server.RequestRecord;
@@ -26,8 +26,8 @@ import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
  */
 final class SaucrLeaderServer extends LeaderZooKeeperServer {
     private final SaucrTxnSnapLog snapLog;
-    private volatile DirectCommits commits;
-    private volatile DirectProposals proposals;
+    private volatile InlineCommitProcessor commits;
+    private volatile InlineProposalProcessor proposals;
     private volatile LeaderLog ownLog;
 
     /** Guarded by this. */
@@ -77,14 +77,14 @@ final class SaucrLeaderServer extends LeaderZooKeeperServer {
 
     @Override
     protected RequestThrottler createRequestThrottler() {
-        return new DirectRequests(this);
+        return new InlineRequestThrottler(this);
     }
 
     @Override
     protected void setupRequestProcessors() {
         // As in followers, a sync waits for its turn among the commits.
-        DirectCommits made =
-                new DirectCommits(
+        InlineCommitProcessor made =
+                new InlineCommitProcessor(
                         getZKDatabase(),
                         new Leader.ToBeAppliedRequestProcessor(
                                 new FinalRequestProcessor(this), getLeader()),
@@ -99,7 +99,8 @@ final class SaucrLeaderServer extends LeaderZooKeeperServer {
         LeaderLog madeLog = new LeaderLog(this, leader::ackedByOwnLog);
         madeLog.start();
         ownLog = madeLog;
-        DirectProposals madeProposals = new DirectProposals(this, leader, made, madeLog);
+        InlineProposalProcessor madeProposals =
+                new InlineProposalProcessor(this, leader, made, madeLog);
         proposals = madeProposals;
         prepRequestProcessor = madeProposals;
         prepRequestProcessor.start();
@@ -141,12 +142,12 @@ final class SaucrLeaderServer extends LeaderZooKeeperServer {
     }
 
     /** Null before this server has started. */
-    DirectCommits commits() {
+    InlineCommitProcessor commits() {
         return commits;
     }
 
     /** Null before this server has started. */
-    DirectProposals proposals() {
+    InlineProposalProcessor proposals() {
         return proposals;
     }
 

@@ -1,6 +1,6 @@
 package org.apache.zookeeper.server.quorum;
 
-import io.saucr.core.FollowerConnection;
+import io.saucr.core.leader.FollowerConnection;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;

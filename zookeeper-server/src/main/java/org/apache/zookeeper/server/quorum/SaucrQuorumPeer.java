@@ -1,24 +1,23 @@
 package org.apache.zookeeper.server.quorum;
 
-import io.saucr.core.LleMap;
-import io.saucr.core.LogIdentity;
-import io.saucr.core.LogIdentity.Stamp;
-import io.saucr.core.Markers;
-import io.saucr.core.RecoveryMessage;
-import io.saucr.core.RecoveryProcedure.Loss;
-import io.saucr.core.StartAssessment;
-import io.saucr.core.StartAssessment.Verdict;
-import io.saucr.core.View;
 import io.saucr.core.Zxid;
-import io.saucr.server.CriticalThread;
-import io.saucr.server.DiskWatch;
-import io.saucr.server.FlushCause;
-import io.saucr.server.FolderLock;
-import io.saucr.server.LogMetrics;
-import io.saucr.server.PageCacheProof;
-import io.saucr.server.RecoveryProgress;
-import io.saucr.server.ReplicationMetrics;
-import io.saucr.server.SaucrSettings;
+import io.saucr.core.log.LleMap;
+import io.saucr.core.log.LogIdentity;
+import io.saucr.core.log.LogIdentity.Stamp;
+import io.saucr.core.log.Markers;
+import io.saucr.core.quorum.View;
+import io.saucr.core.recovery.RecoveryMessage;
+import io.saucr.core.recovery.RecoveryProcedure.Loss;
+import io.saucr.core.recovery.StartAssessment;
+import io.saucr.core.recovery.StartAssessment.Verdict;
+import io.saucr.server.config.SaucrSettings;
+import io.saucr.server.metrics.LogMetrics;
+import io.saucr.server.metrics.ReplicationMetrics;
+import io.saucr.server.runtime.CriticalThread;
+import io.saucr.server.runtime.DiskWatch;
+import io.saucr.server.runtime.FlushCause;
+import io.saucr.server.runtime.FolderLock;
+import io.saucr.server.runtime.RecoveryProgress;
 import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -35,12 +34,13 @@ import org.apache.zookeeper.common.AtomicFileWritingIdiom;
 import org.apache.zookeeper.server.ExitCode;
 import org.apache.zookeeper.server.SaucrDatabase;
 import org.apache.zookeeper.server.ZKDatabase;
+import org.apache.zookeeper.server.persistence.DiskInspection;
 import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
-import org.apache.zookeeper.server.persistence.LogHistory;
 import org.apache.zookeeper.server.persistence.MarkerStore;
+import org.apache.zookeeper.server.persistence.PageCacheProof;
+import org.apache.zookeeper.server.persistence.RawLog;
 import org.apache.zookeeper.server.persistence.RecoveryStore;
 import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
-import org.apache.zookeeper.server.persistence.StartExamination;
 import org.apache.zookeeper.server.persistence.Uninterrupted;
 import org.apache.zookeeper.util.ServiceUtils;
 import org.slf4j.Logger;
@@ -204,7 +204,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         MarkerStore markerStore = txnSnapLog.markerStore();
         PageCacheProof proof = new PageCacheProof(logs, settings.bootId());
         OptionalLong proven = proof.through();
-        StartExamination examination = new StartExamination(logs, snapshots, markerStore);
+        DiskInspection examination = new DiskInspection(logs, snapshots, markerStore);
         assessment = examination.assess(Optional.of(settings.ensembleName()), getMyId(), proven);
         logId =
                 markerStore
@@ -244,7 +244,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     }
 
     /** Observers acknowledge nothing: an empty one gets everything from its leader. */
-    private void beginEmpty(Markers markers, LogHistory.Scan scan) throws IOException {
+    private void beginEmpty(Markers markers, RawLog.Scan scan) throws IOException {
         if (getLearnerType() == LearnerType.OBSERVER) {
             open(markers, scan);
         } else {
@@ -278,7 +278,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
      * R25: everything that was acknowledged is in the log, but the LLE map died with the process.
      * Whatever this server had logged, anybody else may have.
      */
-    private void openFromPageCache(Markers markers, LogHistory.Scan scan) throws IOException {
+    private void openFromPageCache(Markers markers, RawLog.Scan scan) throws IOException {
         rewrite(() -> txnSnapLog.rewriteUnforced(markers));
         try {
             txnSnapLog.forceUnforced();
@@ -323,7 +323,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     }
 
     /** Opens the log: this server is complete now, and its folders say whose they are (R26). */
-    private void open(Markers markers, LogHistory.Scan scan) throws IOException {
+    private void open(Markers markers, RawLog.Scan scan) throws IOException {
         Path snapshots = txnSnapLog.getSnapDir().toPath();
         long current = RecoveryStore.currentEpochIn(snapshots);
         long epoch = epochByLog(current, scan.epochEnds().last());
@@ -351,8 +351,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         }
         // An older version, or Apache's server, leaves an epoch file without the stamp.
         if (epoch > current
-                || (epoch >= 0
-                        && !StartExamination.stamp(snapshots).equals(Optional.of(stamp())))) {
+                || (epoch >= 0 && !DiskInspection.stamp(snapshots).equals(Optional.of(stamp())))) {
             writeEpoch(snapshots.toFile(), CURRENT_EPOCH_FILENAME, epoch);
         }
     }

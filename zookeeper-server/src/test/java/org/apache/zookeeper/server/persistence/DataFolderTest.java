@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.saucr.core.LleMap;
 import io.saucr.core.Mode;
-import io.saucr.core.ProposalTag;
-import io.saucr.server.ObstacleException;
+import io.saucr.core.log.LleMap;
+import io.saucr.core.log.ProposalTag;
+import io.saucr.server.runtime.ObstacleException;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.FileVisitOption;

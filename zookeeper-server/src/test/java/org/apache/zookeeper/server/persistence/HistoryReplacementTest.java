@@ -3,10 +3,10 @@ package org.apache.zookeeper.server.persistence;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.saucr.core.LleMap;
 import io.saucr.core.Mode;
-import io.saucr.core.ProposalTag;
-import io.saucr.server.LogMetrics;
+import io.saucr.core.log.LleMap;
+import io.saucr.core.log.ProposalTag;
+import io.saucr.server.metrics.LogMetrics;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;

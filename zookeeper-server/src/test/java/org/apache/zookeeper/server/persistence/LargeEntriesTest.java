@@ -56,7 +56,7 @@ class LargeEntriesTest {
         DataTree fromLog = load();
         open().save(fromLog, new ConcurrentHashMap<>(), true);
         close();
-        LogHistory.removeLogs(folder.resolve("version-2"));
+        RawLog.removeLogs(folder.resolve("version-2"));
         load();
     }
 }

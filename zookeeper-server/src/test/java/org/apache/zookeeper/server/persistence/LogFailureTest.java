@@ -3,12 +3,12 @@ package org.apache.zookeeper.server.persistence;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.saucr.core.LleMap;
-import io.saucr.core.Markers;
 import io.saucr.core.Mode;
-import io.saucr.core.ProposalTag;
-import io.saucr.server.FlushCause;
-import io.saucr.server.LogMetrics;
+import io.saucr.core.log.LleMap;
+import io.saucr.core.log.Markers;
+import io.saucr.core.log.ProposalTag;
+import io.saucr.server.metrics.LogMetrics;
+import io.saucr.server.runtime.FlushCause;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -62,7 +62,7 @@ class LogFailureTest {
         snapLog = Logs.unopened(folder, "1h", "1h", new LogMetrics());
         snapLog.open(
                 Markers.none(),
-                new ProofOfCache() {
+                new RestartProof() {
                     @Override
                     public void logFile(Path newest) {}
 

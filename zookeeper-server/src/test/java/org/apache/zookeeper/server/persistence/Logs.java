@@ -1,8 +1,8 @@
 package org.apache.zookeeper.server.persistence;
 
-import io.saucr.core.Markers;
-import io.saucr.server.LogMetrics;
-import io.saucr.server.SaucrSettings;
+import io.saucr.core.log.Markers;
+import io.saucr.server.config.SaucrSettings;
+import io.saucr.server.metrics.LogMetrics;
 import java.nio.file.Path;
 import java.util.Properties;
 

@@ -3,10 +3,10 @@ package org.apache.zookeeper.server.persistence;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.saucr.core.LleMap;
-import io.saucr.core.LogIdentity;
-import io.saucr.core.Markers;
-import io.saucr.core.View;
+import io.saucr.core.log.LleMap;
+import io.saucr.core.log.LogIdentity;
+import io.saucr.core.log.Markers;
+import io.saucr.core.quorum.View;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -4,32 +4,32 @@ import static org.apache.zookeeper.server.persistence.Transactions.join;
 import static org.apache.zookeeper.server.persistence.Transactions.zxids;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.core.Configuration;
-import io.saucr.core.EpochEnds;
-import io.saucr.core.LleMap;
-import io.saucr.core.Markers;
-import io.saucr.core.RecoveryMessage;
-import io.saucr.core.RecoveryMessage.EntriesRequest;
-import io.saucr.core.RecoveryMessage.EntryPart;
-import io.saucr.core.RecoveryMessage.EpochEndsRequest;
-import io.saucr.core.RecoveryMessage.LleAnswer;
-import io.saucr.core.RecoveryMessage.LleQuery;
-import io.saucr.core.RecoveryMessage.SnapshotPart;
-import io.saucr.core.RecoveryMessage.SnapshotRequest;
-import io.saucr.core.RecoveryProcedure;
-import io.saucr.core.RecoveryProcedure.Append;
-import io.saucr.core.RecoveryProcedure.Decision;
-import io.saucr.core.RecoveryProcedure.DiscardStaged;
-import io.saucr.core.RecoveryProcedure.Finish;
-import io.saucr.core.RecoveryProcedure.OnDisk;
-import io.saucr.core.RecoveryProcedure.Patience;
-import io.saucr.core.RecoveryProcedure.Send;
-import io.saucr.core.RecoveryProcedure.StageSnapshot;
-import io.saucr.core.RecoveryProcedure.State;
-import io.saucr.core.RecoveryProcedure.Truncate;
-import io.saucr.core.RecoverySource;
-import io.saucr.core.View;
 import io.saucr.core.Zxid;
+import io.saucr.core.log.LleMap;
+import io.saucr.core.log.Markers;
+import io.saucr.core.quorum.Configuration;
+import io.saucr.core.quorum.View;
+import io.saucr.core.recovery.EpochEnds;
+import io.saucr.core.recovery.RecoveryMessage;
+import io.saucr.core.recovery.RecoveryMessage.EntriesRequest;
+import io.saucr.core.recovery.RecoveryMessage.EntryPart;
+import io.saucr.core.recovery.RecoveryMessage.EpochEndsRequest;
+import io.saucr.core.recovery.RecoveryMessage.LleAnswer;
+import io.saucr.core.recovery.RecoveryMessage.LleQuery;
+import io.saucr.core.recovery.RecoveryMessage.SnapshotPart;
+import io.saucr.core.recovery.RecoveryMessage.SnapshotRequest;
+import io.saucr.core.recovery.RecoveryProcedure;
+import io.saucr.core.recovery.RecoveryProcedure.Append;
+import io.saucr.core.recovery.RecoveryProcedure.Decision;
+import io.saucr.core.recovery.RecoveryProcedure.DiscardStaged;
+import io.saucr.core.recovery.RecoveryProcedure.Finish;
+import io.saucr.core.recovery.RecoveryProcedure.OnDisk;
+import io.saucr.core.recovery.RecoveryProcedure.Patience;
+import io.saucr.core.recovery.RecoveryProcedure.Send;
+import io.saucr.core.recovery.RecoveryProcedure.StageSnapshot;
+import io.saucr.core.recovery.RecoveryProcedure.State;
+import io.saucr.core.recovery.RecoveryProcedure.Truncate;
+import io.saucr.core.recovery.RecoverySource;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -320,8 +320,8 @@ class RecoveryStoreTest {
         assertThat(markers.crashedInFastMode()).as(what).isFalse();
         // R23: what is copied is synchronised, which acks no seal.
         assertThat(markers.view()).as(what).isEqualTo(VIEW);
-        LogHistory history = new LogHistory(directory, directory);
-        LogHistory.Scan scan = history.scan(0);
+        RawLog history = new RawLog(directory, directory);
+        RawLog.Scan scan = history.scan(0);
         assertThat(scan.damage()).as(what).isNull();
         long last = scan.epochEnds().last();
         assertThat(last).as(what).isGreaterThanOrEqualTo(atLeast);
@@ -365,7 +365,7 @@ class RecoveryStoreTest {
         List<Source> all = List.of(others);
         start(asker, 1, all);
         assertRecovered("without a crash", asker, last, all);
-        assertThat(new LogHistory(asker, asker).scan(0).epochEnds().last()).isEqualTo(last);
+        assertThat(new RawLog(asker, asker).scan(0).epochEnds().last()).isEqualTo(last);
     }
 
     // ---- Whole recoveries ----
@@ -402,7 +402,7 @@ class RecoveryStoreTest {
         Source source = new Source(1, 2, Zxid.of(1, 6), 400, history);
         Path asker = asker(1, zxids(1, 1, 6));
         long lost = Zxid.of(1, 7);
-        try (LogHistory.Writer writer = new LogHistory.Writer(asker, Zxid.of(1, 6))) {
+        try (RawLog.Writer writer = new RawLog.Writer(asker, Zxid.of(1, 6))) {
             Request ephemeral = Transactions.createEphemeral(lost, session);
             writer.write(lost, ByteBuffer.wrap(ephemeral.getSerializeData()));
         }

@@ -3,11 +3,11 @@ package org.apache.zookeeper.server.persistence;
 import static org.apache.zookeeper.server.persistence.Transactions.zxids;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.core.RecoveryMessage.EntriesAnswer;
-import io.saucr.core.RecoveryMessage.EntriesRequest;
-import io.saucr.core.RecoveryMessage.Entry;
-import io.saucr.core.RecoverySource;
 import io.saucr.core.Zxid;
+import io.saucr.core.recovery.RecoveryMessage.EntriesAnswer;
+import io.saucr.core.recovery.RecoveryMessage.EntriesRequest;
+import io.saucr.core.recovery.RecoveryMessage.Entry;
+import io.saucr.core.recovery.RecoverySource;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -3,14 +3,14 @@ package org.apache.zookeeper.server.persistence;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.saucr.core.LleMap;
-import io.saucr.core.LogIdentity;
-import io.saucr.core.Markers;
 import io.saucr.core.Mode;
-import io.saucr.core.ProposalTag;
-import io.saucr.core.View;
-import io.saucr.server.FlushCause;
-import io.saucr.server.LogMetrics;
+import io.saucr.core.log.LleMap;
+import io.saucr.core.log.LogIdentity;
+import io.saucr.core.log.Markers;
+import io.saucr.core.log.ProposalTag;
+import io.saucr.core.quorum.View;
+import io.saucr.server.metrics.LogMetrics;
+import io.saucr.server.runtime.FlushCause;
 import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -54,14 +54,14 @@ class SaucrTxnLogTest {
     private final List<Integer> exits = new CopyOnWriteArrayList<>();
     private final LogMetrics metrics = new LogMetrics();
     private final List<String> proofs = new CopyOnWriteArrayList<>();
-    private final ProofOfCache proof = new RecordedProof();
+    private final RestartProof proof = new RecordedProof();
     private final MomentaryDisk disk = new MomentaryDisk();
     private long reached;
     private final Random random = new Random(42);
     private SaucrTxnSnapLog snapLog;
     private SaucrTxnLog log;
 
-    private final class RecordedProof implements ProofOfCache {
+    private final class RecordedProof implements RestartProof {
         @Override
         public void logFile(Path newest) throws IOException {
             proofs.add(newest.getFileName() + (onDisk().crashedInFastMode() ? " fast" : " disk"));
@@ -302,7 +302,7 @@ class SaucrTxnLogTest {
         try (FileTxnLog stock = new FileTxnLog(version().toFile())) {
             assertThat(stock.getLastLoggedZxid()).isEqualTo(FIRST + 11);
         }
-        LogHistory.Scan scan = new LogHistory(version(), version()).scan(0);
+        RawLog.Scan scan = new RawLog(version(), version()).scan(0);
         assertThat(scan.damage()).isNull();
         assertThat(scan.epochEnds().last()).isEqualTo(FIRST + 11);
         assertThat(onDisk().crashedInFastMode()).isFalse();

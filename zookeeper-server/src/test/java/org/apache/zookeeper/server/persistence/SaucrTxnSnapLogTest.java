@@ -2,7 +2,7 @@ package org.apache.zookeeper.server.persistence;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.core.Markers;
+import io.saucr.core.log.Markers;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;

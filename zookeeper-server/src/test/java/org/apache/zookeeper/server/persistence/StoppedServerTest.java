@@ -3,9 +3,9 @@ package org.apache.zookeeper.server.persistence;
 import static org.apache.zookeeper.server.persistence.Transactions.zxids;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.core.LleMap;
-import io.saucr.core.View;
 import io.saucr.core.Zxid;
+import io.saucr.core.log.LleMap;
+import io.saucr.core.quorum.View;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

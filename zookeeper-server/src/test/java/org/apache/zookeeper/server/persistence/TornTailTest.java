@@ -3,10 +3,10 @@ package org.apache.zookeeper.server.persistence;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.saucr.core.LleMap;
-import io.saucr.core.Markers;
-import io.saucr.server.LogMetrics;
-import io.saucr.server.SaucrSettings;
+import io.saucr.core.log.LleMap;
+import io.saucr.core.log.Markers;
+import io.saucr.server.config.SaucrSettings;
+import io.saucr.server.metrics.LogMetrics;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -36,8 +36,7 @@ class TornTailTest {
                         folder.toFile(),
                         SaucrSettings.parse("test", new Properties()),
                         new LogMetrics());
-        try (LogHistory.Writer writer =
-                new LogHistory.Writer(txnSnapLog.getDataLogDir().toPath(), 0)) {
+        try (RawLog.Writer writer = new RawLog.Writer(txnSnapLog.getDataLogDir().toPath(), 0)) {
             for (int i = 1; i <= ENTRIES; i++) {
                 byte[] bytes = new byte[ENTRY_BYTES];
                 Arrays.fill(bytes, (byte) 7);

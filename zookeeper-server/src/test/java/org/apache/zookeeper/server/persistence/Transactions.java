@@ -68,7 +68,7 @@ final class Transactions {
      * @param last the last entry before them, 0 if it is not known
      */
     static void writeFile(Path directory, long last, List<Long> zxids) throws IOException {
-        try (LogHistory.Writer writer = new LogHistory.Writer(directory, last)) {
+        try (RawLog.Writer writer = new RawLog.Writer(directory, last)) {
             for (long zxid : zxids) {
                 writer.write(zxid, ByteBuffer.wrap(create(zxid).getSerializeData()));
             }
@@ -78,8 +78,8 @@ final class Transactions {
     /** The entries of a log after a zxid, up to its end or its first damage. */
     static List<Long> read(Path logs, Path snapshots, long after) throws IOException {
         List<Long> zxids = new ArrayList<>();
-        try (LogHistory.Reader reader = new LogHistory(logs, snapshots).read(after)) {
-            for (LogHistory.Entry entry = reader.next(); entry != null; entry = reader.next()) {
+        try (RawLog.Reader reader = new RawLog(logs, snapshots).read(after)) {
+            for (RawLog.Entry entry = reader.next(); entry != null; entry = reader.next()) {
                 zxids.add(entry.zxid());
             }
         }

@@ -2,9 +2,9 @@ package org.apache.zookeeper.server.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.server.LogMetrics;
-import io.saucr.server.ReplicationMetrics;
-import io.saucr.server.SaucrSettings;
+import io.saucr.server.config.SaucrSettings;
+import io.saucr.server.metrics.LogMetrics;
+import io.saucr.server.metrics.ReplicationMetrics;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.HashMap;

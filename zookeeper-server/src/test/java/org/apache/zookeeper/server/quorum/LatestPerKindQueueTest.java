@@ -2,8 +2,8 @@ package org.apache.zookeeper.server.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.saucr.core.RecoveryMessage.LleQuery;
-import io.saucr.core.RecoveryWire;
+import io.saucr.core.recovery.RecoveryMessage.LleQuery;
+import io.saucr.core.recovery.RecoveryWire;
 import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

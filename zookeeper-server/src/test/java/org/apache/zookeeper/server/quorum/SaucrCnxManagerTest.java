@@ -3,11 +3,11 @@ package org.apache.zookeeper.server.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.saucr.core.Bytes;
-import io.saucr.core.RecoveryMessage;
-import io.saucr.core.RecoveryMessage.LleQuery;
-import io.saucr.core.RecoveryMessage.SnapshotPart;
-import io.saucr.core.RecoveryWire;
+import io.saucr.core.recovery.Bytes;
+import io.saucr.core.recovery.RecoveryMessage;
+import io.saucr.core.recovery.RecoveryMessage.LleQuery;
+import io.saucr.core.recovery.RecoveryMessage.SnapshotPart;
+import io.saucr.core.recovery.RecoveryWire;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.net.InetAddress;
