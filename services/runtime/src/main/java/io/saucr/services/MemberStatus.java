@@ -9,8 +9,8 @@ import java.util.Map;
  * @param member this one, 16 hexadecimal digits; empty text for a service without members
  * @param role {@code primary}, {@code standby}, {@code starting} while no head was read, or {@code
  *     stopped}; empty text for a service without members
- * @param epoch how often the office was taken, as the head says; 0 before it was read
- * @param primary the member in office, as the head says
+ * @param epoch how often a member became primary, as the head says; 0 before it was read
+ * @param primary the primary, as the head says
  * @param primaryAt where other members reach it
  * @param segment the newest segment that the head names, as far as this member knows
  * @param stored the newest segment in this member's folder

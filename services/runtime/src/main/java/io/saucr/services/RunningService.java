@@ -24,39 +24,39 @@ public interface RunningService extends AutoCloseable {
     void measure(Measures measures);
 
     /**
-     * Has a message tried again that was put aside (K12): as one of the service to itself, since
+     * Has a message tried again that is a dead letter (K12): as one of the service to itself, since
      * its sender was told that it did not go through. Final when this returns, as with the next
      * four.
      *
-     * @param parked its id in the status
+     * @param deadLetter its id in the status
      * @throws IllegalArgumentException where there is none, or no message handler takes it
      */
-    void retry(long parked);
+    void retry(long deadLetter);
 
     /**
-     * Removes a message that was put aside (K12).
+     * Removes a dead letter (K12).
      *
      * @throws IllegalArgumentException where there is none
      */
-    void discard(long parked);
+    void discard(long deadLetter);
 
     /**
-     * Says that a birth of a peer never comes back (K15): what it has not acked returns to this
-     * service, and it is told so, should it come back nevertheless.
+     * Says that a generation of a peer never comes back (K15): what it has not acked returns to
+     * this service, and it is told so, should it come back nevertheless.
      *
-     * @param birth 32 hexadecimal digits
-     * @throws IllegalArgumentException where no such service or birth is known; says which are
+     * @param generation 32 hexadecimal digits
+     * @throws IllegalArgumentException where no such service or generation is known; says which are
      */
-    void declareGone(String service, String birth);
+    void declareLost(String service, String generation);
 
     /**
-     * Gives up what waits for a service of which no birth is known, as nobody has that name: it
-     * comes back to this service as {@link Returned}, not consumed.
+     * Gives up what waits for a service of which no generation is known, as nobody has that name:
+     * it comes back to this service as {@link Returned}, not consumed.
      *
-     * @throws IllegalArgumentException where no such service is known, or it has a birth; says
+     * @throws IllegalArgumentException where no such service is known, or it has a generation; says
      *     which services are
      */
-    void giveUp(String service);
+    void returnUndelivered(String service);
 
     /**
      * Lets a channel go on that waits for a person (K12).
@@ -74,7 +74,7 @@ public interface RunningService extends AutoCloseable {
      *
      * @param member 16 hexadecimal digits; empty for any that is ready
      * @throws IllegalArgumentException where that one is not ready; says which are
-     * @throws ServiceException where this member is not in office, or the successor did not come
+     * @throws ServiceException where this member is not primary, or the successor did not come
      */
     default void handOver(Optional<String> member) {
         throw new ServiceException(name() + " has no standbys: it runs with Protection.local()");

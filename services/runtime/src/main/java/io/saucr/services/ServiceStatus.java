@@ -8,41 +8,41 @@ import java.util.Map;
  *
  * @param service its name
  * @param address where it answers
- * @param birth of its folder, 32 hexadecimal digits
+ * @param generation of its folder, 32 hexadecimal digits
  * @param incarnation the number of its start
  * @param turn the newest turn; 0 before the first
  * @param finalTurn up to which nothing can undo turns any more
  * @param bytesNotFinal of the turns behind that
  * @param bytesAboveBase of the turns that the next start would read behind its base
  * @param bytesInFiles of messages that wait for peers on the disk and not in memory (K13)
- * @param lastForceMicros how long the last force took; 0 before the first
+ * @param lastFsyncMicros how long the last fsync took; 0 before the first
  * @param duplicates messages that came again and were dropped, since the start
  * @param timers that are set
  * @param outputs calls to the world that have not returned
  * @param channels with services and clients
- * @param parked messages that were put aside (K12)
+ * @param deadLetters dead letters (K12)
  * @param stopped channels that wait for a person, or for a release that knows their next type
  * @param waitsFor services that take nothing at the moment, though messages wait for them (K13)
- * @param unreachable services that cannot be reached, or say that this one's birth is gone, with
- *     the reason and what to do
+ * @param unreachable services that cannot be reached, or say that this one's generation is lost,
+ *     with the reason and what to do
  * @param member how this member is, of a service with standbys; else {@link MemberStatus#NONE}
  */
 public record ServiceStatus(
         String service,
         String address,
-        String birth,
+        String generation,
         long incarnation,
         long turn,
         long finalTurn,
         long bytesNotFinal,
         long bytesAboveBase,
         long bytesInFiles,
-        long lastForceMicros,
+        long lastFsyncMicros,
         long duplicates,
         int timers,
         int outputs,
         List<Channel> channels,
-        List<Parked> parked,
+        List<DeadLetter> deadLetters,
         List<String> stopped,
         List<String> waitsFor,
         Map<String, String> unreachable,
@@ -50,18 +50,18 @@ public record ServiceStatus(
 
     public ServiceStatus {
         channels = List.copyOf(channels);
-        parked = List.copyOf(parked);
+        deadLetters = List.copyOf(deadLetters);
         stopped = List.copyOf(stopped);
         waitsFor = List.copyOf(waitsFor);
         unreachable = Map.copyOf(unreachable);
     }
 
-    /** Of a member that is not in office, and runs no turns. */
-    public static ServiceStatus none(String service, String birth) {
+    /** Of a member that is not primary, and runs no turns. */
+    public static ServiceStatus none(String service, String generation) {
         return new ServiceStatus(
                 service,
                 "",
-                birth,
+                generation,
                 0,
                 0,
                 0,
@@ -85,19 +85,19 @@ public record ServiceStatus(
         return new ServiceStatus(
                 service,
                 address,
-                birth,
+                generation,
                 incarnation,
                 turn,
                 finalTurn,
                 bytesNotFinal,
                 bytesAboveBase,
                 bytesInFiles,
-                lastForceMicros,
+                lastFsyncMicros,
                 duplicates,
                 timers,
                 outputs,
                 channels,
-                parked,
+                deadLetters,
                 stopped,
                 waitsFor,
                 unreachable,
@@ -107,11 +107,11 @@ public record ServiceStatus(
     /**
      * One channel.
      *
-     * @param peer a service, or a client and its birth
+     * @param peer a service, or a client and its generation
      * @param outside whether it is a client
-     * @param birth of the peer; empty text while it has not been met
+     * @param generation of the peer; empty text while it has not been met
      * @param connected whether it is there
-     * @param sent messages that were sent to it, over all its births
+     * @param sent messages that were sent to it, over all its generations
      * @param unacked those of them that it has not acked
      * @param inFiles those of them that lie on the disk and not in memory
      * @param oldestUnackedMillis for how long the oldest of these has waited; 0 without one
@@ -121,7 +121,7 @@ public record ServiceStatus(
     public record Channel(
             String peer,
             boolean outside,
-            String birth,
+            String generation,
             boolean connected,
             long sent,
             long unacked,
@@ -131,7 +131,7 @@ public record ServiceStatus(
             int waiting) {}
 
     /**
-     * A message that was put aside.
+     * A dead letter: a message that failed as often as limits allow (K12).
      *
      * @param id for commands
      * @param channel from which it came
@@ -139,5 +139,5 @@ public record ServiceStatus(
      * @param bytes that it has
      * @param reason why
      */
-    public record Parked(long id, String channel, String type, int bytes, String reason) {}
+    public record DeadLetter(long id, String channel, String type, int bytes, String reason) {}
 }

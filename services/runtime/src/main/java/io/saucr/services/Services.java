@@ -251,8 +251,8 @@ public final class Services {
      * @throws IOException where the folder is in use, is none or is damaged, or the ensemble does
      *     not answer within half a minute
      */
-    public NewBirth newBirth() throws IOException, InterruptedException {
-        return Runs.newBirth(place);
+    public NewGeneration newGeneration() throws IOException, InterruptedException {
+        return Runs.newGeneration(place);
     }
 
     /**
@@ -264,15 +264,15 @@ public final class Services {
      *     not answer within half a minute
      * @throws ServiceException where there is no head
      */
-    public LossOrder lossOrder() throws IOException, InterruptedException {
-        return Runs.lossOrder(place);
+    public DataLoss dataLoss() throws IOException, InterruptedException {
+        return Runs.dataLoss(place);
     }
 
     /**
      * Makes this folder that of a member of a service with standbys, out of what members share,
      * where all their own folders are lost: up to what the head names, or to the newest segment
      * that is there. What is shared is only read. The member must not run. Where the head names
-     * more, {@link #lossOrder} comes next, with this folder.
+     * more, {@link #dataLoss} comes next, with this folder.
      *
      * @param store as members were given it; a hung one is waited for
      * @return what was done, and what to do next: lines for people
@@ -326,7 +326,8 @@ public final class Services {
      *
      * @throws IOException where the folder is in use, is none or is damaged
      */
-    public NewBirth newBirth(String client, Path folder) throws IOException, InterruptedException {
-        return Runs.newBirth(client, folder);
+    public NewGeneration newGeneration(String client, Path folder)
+            throws IOException, InterruptedException {
+        return Runs.newGeneration(client, folder);
     }
 }

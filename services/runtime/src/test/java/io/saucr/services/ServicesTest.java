@@ -216,7 +216,7 @@ class ServicesTest {
         gone.close();
         await().until(released::isDone);
         get(teller.send(new Bank.Release("noon")));
-        assertThat(bank.status().parked()).isEmpty();
+        assertThat(bank.status().deadLetters()).isEmpty();
     }
 
     @Test
@@ -385,24 +385,24 @@ class ServicesTest {
         assertThat(page.statusCode()).isEqualTo(200);
         assertThat(page.body()).contains("<title>service</title>").doesNotContain("4711");
 
-        assertThat(http(bank, "POST", "/retry?parked=1").statusCode()).isEqualTo(403);
+        assertThat(http(bank, "POST", "/retry?message=1").statusCode()).isEqualTo(403);
         String[] order = {StatusPage.ORDER_HEADER, "1"};
-        assertThat(http(bank, "POST", "/retry?parked=7", order).body())
+        assertThat(http(bank, "POST", "/retry?message=7", order).body())
                 .contains("has the id 7; there are [1]");
-        assertThat(http(bank, "POST", "/retry?parked=x", order).statusCode()).isEqualTo(400);
-        assertThat(http(bank, "POST", "/retry?parked=1", order).body()).isEqualTo("done\n");
+        assertThat(http(bank, "POST", "/retry?message=x", order).statusCode()).isEqualTo(400);
+        assertThat(http(bank, "POST", "/retry?message=1", order).body()).isEqualTo("done\n");
         await().until(
                         () ->
-                                bank.status().parked().stream()
+                                bank.status().deadLetters().stream()
                                         .anyMatch(
                                                 it ->
                                                         it.id() == 2
                                                                 && it.channel().equals("north")));
-        assertThat(http(bank, "POST", "/discard?parked=2", order).body()).isEqualTo("done\n");
-        assertThat(bank.status().parked()).isEmpty();
+        assertThat(http(bank, "POST", "/discard?message=2", order).body()).isEqualTo("done\n");
+        assertThat(bank.status().deadLetters()).isEmpty();
         assertThat(http(bank, "POST", "/resume?channel=x", order).body())
                 .contains("no channel x waits");
-        assertThat(http(bank, "POST", "/gone?service=south&birth=1", order).body())
+        assertThat(http(bank, "POST", "/declare-lost?service=south&generation=1", order).body())
                 .contains("32 hexadecimal digits");
         assertThat(http(bank, "GET", "/else").statusCode()).isEqualTo(404);
     }

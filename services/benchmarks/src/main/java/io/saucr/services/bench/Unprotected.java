@@ -90,7 +90,7 @@ final class Unprotected implements Finality {
     }
 
     @Override
-    public long lastForceMicros() {
+    public long lastFsyncMicros() {
         return 0;
     }
 

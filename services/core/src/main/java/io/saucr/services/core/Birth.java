@@ -25,7 +25,7 @@ public record Birth(long high, long low) implements Comparable<Birth> {
     public static Birth parse(String text) {
         if (!HEX.matcher(text).matches()) {
             throw new IllegalArgumentException(
-                    "a birth is 32 hexadecimal digits in lower case, not \"" + text + "\"");
+                    "a generation is 32 hexadecimal digits in lower case, not \"" + text + "\"");
         }
         return new Birth(
                 Long.parseUnsignedLong(text.substring(0, 16), 16),

@@ -5,8 +5,8 @@ package io.saucr.services.core;
  *
  * @param window how many messages of one sender are held, from 1 to 65,536
  * @param attempts how often a message is tried before it is parked, from 1 to 1,000 (K12)
- * @param parks whether the channel goes on once its message has had its attempts; if not, it waits
- *     for a person
+ * @param deadLetters whether the channel goes on once its message has had its attempts; if not, it
+ *     waits for a person
  * @param firstRetryMillis how long a channel pauses after the first attempt, doubled with each
  * @param lastRetryMillis the longest of these pauses
  * @param outsideRequests how many requests without a number wait for their turn, from 1
@@ -19,7 +19,7 @@ package io.saucr.services.core;
 public record Limits(
         int window,
         int attempts,
-        boolean parks,
+        boolean deadLetters,
         long firstRetryMillis,
         long lastRetryMillis,
         int outsideRequests,
@@ -44,7 +44,7 @@ public record Limits(
     public Limits(
             int window,
             int attempts,
-            boolean parks,
+            boolean deadLetters,
             long firstRetryMillis,
             long lastRetryMillis,
             int outsideRequests,
@@ -52,7 +52,7 @@ public record Limits(
         this(
                 window,
                 attempts,
-                parks,
+                deadLetters,
                 firstRetryMillis,
                 lastRetryMillis,
                 outsideRequests,
@@ -66,7 +66,7 @@ public record Limits(
         return new Limits(
                 window,
                 attempts,
-                parks,
+                deadLetters,
                 firstRetryMillis,
                 lastRetryMillis,
                 outsideRequests,

@@ -211,7 +211,7 @@ public final class ServiceCore {
         }
         Incarnation last = starts.get(starts.size() - 1);
         if (starts.stream().anyMatch(it -> !it.birth().equals(last.birth()))) {
-            throw new IllegalArgumentException("starts of several births: " + starts);
+            throw new IllegalArgumentException("starts of several generations: " + starts);
         }
         formers = List.copyOf(births);
         ownPast = new OwnPast(starts);
@@ -338,7 +338,12 @@ public final class ServiceCore {
     private void beginAnew(List<Action> out) {
         Birth before = past.bornAs == null ? formers.get(0) : past.bornAs;
         String reason =
-                name + " has a new birth, " + self.birth() + ", instead of " + before + " (K11)";
+                name
+                        + " has a new generation, "
+                        + self.birth()
+                        + ", instead of "
+                        + before
+                        + " (K11)";
         own(List.of(new Change.BornAnew(before, self.birth(), reason)), out);
     }
 
@@ -474,7 +479,7 @@ public final class ServiceCore {
         int times = before != null && before.input().equals(input) ? before.times() : 0;
         if (attempts.isSpent(times)) {
             String reason = "the process died " + times + " times while it was tried";
-            if (limits.parks()) {
+            if (limits.deadLetters()) {
                 ready.remove(channel);
                 park(first, reason, out);
             } else {
@@ -924,7 +929,7 @@ public final class ServiceCore {
         ready.add(ended.channel());
         List<Action> out = new ArrayList<>();
         if (attempts.failed(ended.channel(), at.steadyMillis())) {
-            if (limits.parks()) {
+            if (limits.deadLetters()) {
                 park(ended, reason, out);
             } else {
                 attempts.stop(ended.channel());
@@ -979,7 +984,7 @@ public final class ServiceCore {
             over(ended, past.turn);
             return out;
         }
-        if (!limits.parks()) {
+        if (!limits.deadLetters()) {
             return unknownType();
         }
         running = null;
@@ -1506,11 +1511,11 @@ public final class ServiceCore {
             return;
         }
         if (peer != null && peer.gone.contains(from.birth())) {
-            String reason = "birth " + from.birth() + " of " + key + " is gone here";
+            String reason = "generation " + from.birth() + " of " + key + " is gone here";
             boolean told = sayGone(link, key, from.birth(), out);
             close(link, reason, out);
             if (told && !link.outside()) {
-                leave(key, reason + "; what is sent to it waits for another birth", out);
+                leave(key, reason + "; what is sent to it waits for another generation", out);
             }
             return;
         }
@@ -1526,7 +1531,7 @@ public final class ServiceCore {
             return;
         }
         if (peer != null && peer.birth != null && !peer.birth.equals(from.birth())) {
-            end(peer, peer.birth, key + " was made anew, as birth " + from.birth(), out);
+            end(peer, peer.birth, key + " was made anew, as generation " + from.birth(), out);
             peer = past.peers.get(key);
         }
         introduction.from = from;
@@ -1620,7 +1625,7 @@ public final class ServiceCore {
             sayGone(link, key, hello.from().birth(), out);
             close(link, reason, out);
         } else {
-            halt(reason + ". Put the newer folder back, or begin a new birth", out);
+            halt(reason + ". Put the newer folder back, or begin a new generation", out);
         }
     }
 
@@ -1640,17 +1645,17 @@ public final class ServiceCore {
 
     /** What that birth of a peer said, and what to do. */
     private String refused(String key, Birth birth) {
-        return "birth "
+        return "generation "
                 + birth
                 + " of "
                 + key
-                + " says that birth "
+                + " says that generation "
                 + self.birth()
                 + " of "
                 + name
                 + " is gone: it takes nothing of it any more (K15). To go on with it, stop "
                 + name
-                + " and give it a new birth: Services.newBirth";
+                + " and give it a new generation: Services.newGeneration";
     }
 
     /** The pair is over (K15). */
@@ -1676,7 +1681,7 @@ public final class ServiceCore {
     }
 
     private void over(Link link, Introduction introduction, Frame.Gone gone, List<Action> out) {
-        String reason = link.peer() + " says that birth " + gone.birth() + " is gone";
+        String reason = link.peer() + " says that generation " + gone.birth() + " is gone";
         Peer peer = past.peers.get(link.peer());
         Optional<Birth> from =
                 Optional.ofNullable(introduction.from)
@@ -1802,7 +1807,7 @@ public final class ServiceCore {
      * @throws IllegalArgumentException where no service of that name is known, or none with that
      *     birth; says which are
      */
-    public List<Action> declareGone(String service, Birth birth, String reason) {
+    public List<Action> declareLost(String service, Birth birth, String reason) {
         expectIdle();
         List<Action> out = new ArrayList<>();
         Peer peer = expectService(service);
@@ -1813,7 +1818,7 @@ public final class ServiceCore {
         } else if (!peer.gone.contains(birth)) {
             throw new IllegalArgumentException(
                     name
-                            + " knows no birth "
+                            + " knows no generation "
                             + birth
                             + " of "
                             + service
@@ -1838,10 +1843,10 @@ public final class ServiceCore {
         if (peer.birth != null) {
             throw new IllegalArgumentException(
                     service
-                            + " has the birth "
+                            + " has the generation "
                             + peer.birth
                             + ", which may have consumed what was sent to it. If it never comes"
-                            + " back, declare that birth gone");
+                            + " back, declare that generation gone");
         }
         own(List.of(new Change.GivenUp(service, reason)), out);
         look(RETURNED);
@@ -1917,7 +1922,7 @@ public final class ServiceCore {
         Change.ParkedIs parked = past.parked.get(id);
         if (parked == null) {
             throw new IllegalArgumentException(
-                    "nothing that was put aside by "
+                    "nothing that is a dead letter by "
                             + name
                             + " has the id "
                             + id

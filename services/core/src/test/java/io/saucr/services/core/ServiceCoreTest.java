@@ -203,7 +203,7 @@ class ServiceCoreTest {
         assertThatThrownBy(() -> standby.under(List.of(), List.of()))
                 .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> standby.under(List.of(), List.of(other, next)))
-                .hasMessageContaining("several births");
+                .hasMessageContaining("several generations");
         standby.under(List.of(), List.of(bank.starts.get(0), next));
         assertThatThrownBy(() -> standby.under(List.of(), List.of(next)))
                 .isInstanceOf(IllegalStateException.class)
@@ -668,7 +668,7 @@ class ServiceCoreTest {
         End shop = new End("shop", false);
         Joint joint = new Joint(shop, bank);
         joint.settle();
-        shop.perform(shop.core.declareGone("bank", bank.birth, "burnt"));
+        shop.perform(shop.core.declareLost("bank", bank.birth, "burnt"));
         assertThat(shop.kindsSent()).doesNotContain(Frame.Gone.class);
         shop.force();
         assertThat(shop.kindsSent()).containsExactly(Frame.Gone.class);
@@ -682,7 +682,7 @@ class ServiceCoreTest {
         End shop = new End("shop", false);
         new Joint(shop, bank).settle();
         shop.start();
-        shop.perform(shop.core.declareGone("bank", bank.birth, "burnt"));
+        shop.perform(shop.core.declareLost("bank", bank.birth, "burnt"));
         Joint early = new Joint(bank, shop);
         early.toAcceptor();
         assertThat(shop.kindsSent()).doesNotContain(Frame.Gone.class);
@@ -730,7 +730,7 @@ class ServiceCoreTest {
         End bank = new End("bank", false);
         End shop = new End("shop", false);
         new Joint(bank, shop).settle();
-        shop.perform(shop.core.declareGone("bank", bank.birth, "burnt"));
+        shop.perform(shop.core.declareLost("bank", bank.birth, "burnt"));
         shop.force();
         bank.start();
         bank.submit("shop", "one");
@@ -738,7 +738,7 @@ class ServiceCoreTest {
         new Joint(bank, shop).settle();
         assertThat(bank.left).extracting(Action.Leave::service).containsExactly("shop");
         assertThat(bank.core.refusedBy().get("shop"))
-                .contains(shop.birth.toString(), bank.birth.toString(), "Services.newBirth");
+                .contains(shop.birth.toString(), bank.birth.toString(), "Services.newGeneration");
         assertThat(back(bank).perhapsConsumed()).isTrue();
         bank.commit(nothing());
         bank.submit("shop", "two");
@@ -764,11 +764,11 @@ class ServiceCoreTest {
 
     /** K15, K11: with a new birth it goes on, and what waited comes back before. */
     @Test
-    void aNewBirthGoesOnWithWhoDeclaredTheOldOneGone() {
+    void aNewGenerationGoesOnWithWhoDeclaredTheOldOneGone() {
         End bank = new End("bank", false);
         End shop = new End("shop", false);
         new Joint(bank, shop).settle();
-        shop.perform(shop.core.declareGone("bank", bank.birth, "burnt"));
+        shop.perform(shop.core.declareLost("bank", bank.birth, "burnt"));
         shop.force();
         new Joint(bank, shop).settle();
         bank.bearAnew();
@@ -781,7 +781,7 @@ class ServiceCoreTest {
 
     /** K11: numbered or not, a newer folder may have sent it, and it may have been consumed. */
     @Test
-    void aNewBirthHasItsOutboxBackAndSendsNothingOfIt() {
+    void aNewGenerationHasItsOutboxBackAndSendsNothingOfIt() {
         End bank = new End("bank", false);
         End shop = new End("shop", false);
         Joint joint = new Joint(shop, bank);
@@ -800,7 +800,7 @@ class ServiceCoreTest {
             if (input.isPresent()) {
                 if (input.get() instanceof Input.Returned it) {
                     assertThat(it.perhapsConsumed()).isTrue();
-                    assertThat(it.reason()).contains("new birth");
+                    assertThat(it.reason()).contains("new generation");
                 }
                 back.add(type(input));
                 shop.commit(nothing());
@@ -821,7 +821,7 @@ class ServiceCoreTest {
 
     /** K11: what was sent to the old birth comes back to its sender. */
     @Test
-    void peersOfANewBirthHaveBackWhatTheOldOneDidNotAck() {
+    void peersOfANewGenerationHaveBackWhatTheOldOneDidNotAck() {
         End bank = new End("bank", false);
         End shop = new End("shop", false);
         new Joint(shop, bank).settle();
@@ -839,7 +839,7 @@ class ServiceCoreTest {
      * again; the message lies aside with the service.
      */
     @Test
-    void aNewBirthDoesNotRepeatARefusal() {
+    void aNewGenerationDoesNotRepeatARefusal() {
         End bank = new End("bank", false);
         End shop = new End("shop", false);
         Joint joint = new Joint(shop, bank);
@@ -924,9 +924,9 @@ class ServiceCoreTest {
         shop.submit("bnak", "one");
         int written = shop.written.size();
         Birth nobody = new Birth(9, 9);
-        refused(() -> shop.core.declareGone("mail", bank.birth, "x"), "[bank, bnak]");
-        refused(() -> shop.core.declareGone("bank", nobody, "x"), bank.birth.toString());
-        refused(() -> shop.core.declareGone("bnak", nobody, "x"), "can be given up");
+        refused(() -> shop.core.declareLost("mail", bank.birth, "x"), "[bank, bnak]");
+        refused(() -> shop.core.declareLost("bank", nobody, "x"), bank.birth.toString());
+        refused(() -> shop.core.declareLost("bnak", nobody, "x"), "can be given up");
         refused(() -> shop.core.giveUp("mail", "x"), "[bank, bnak]");
         refused(() -> shop.core.giveUp("shop", "x"), "[bank, bnak]");
         refused(() -> shop.core.giveUp("bank", "x"), bank.birth.toString());

@@ -306,7 +306,7 @@ final class ServiceWorld {
 
         final String name;
         final boolean client;
-        Birth birth = newBirth();
+        Birth birth = newGeneration();
 
         // The disk.
         List<Incarnation> starts = new ArrayList<>();
@@ -912,7 +912,7 @@ final class ServiceWorld {
                 return false;
             }
             String type = input.body().type();
-            boolean harmless = healing && !limits.parks();
+            boolean harmless = healing && !limits.deadLetters();
             if (type.startsWith("poison") && !harmless) {
                 perform(core.failed("poison", moment()));
                 return true;
@@ -1100,7 +1100,7 @@ final class ServiceWorld {
             return switch (broken) {
                 case K15_NOTHING_RETURNS -> it.perhapsConsumed();
                 case K15_OUTBOX_DROPPED -> it.reason().contains("(K11)");
-                case K15_REFUSED_WITHOUT_RETURN -> it.reason().contains("says that birth");
+                case K15_REFUSED_WITHOUT_RETURN -> it.reason().contains("says that generation");
                 case K15_GIVEN_UP_AND_DROPPED -> it.reason().equals(GIVEN_UP);
                 default -> false;
             };
@@ -1572,7 +1572,7 @@ final class ServiceWorld {
             case 9, 10, 11, 12 -> pass(random.nextInt(50));
             case 13 -> secondLink(node);
             case 14 -> ifUp(node, () -> operate(node));
-            case 15 -> ifUp(node, () -> declareGone(node));
+            case 15 -> ifUp(node, () -> declareLost(node));
             case 16 -> ifUp(node, () -> takeLess(node));
             case 17, 18 -> askOne();
             case 20 -> {
@@ -1637,7 +1637,7 @@ final class ServiceWorld {
         ifUp(node, () -> node.core.stopped().forEach(node.core::resume));
     }
 
-    private void declareGone(Node node) {
+    private void declareLost(Node node) {
         Node other = services.get(random.nextInt(services.size()));
         if (node.client || other == node || copies || random.nextInt(8) > 0) {
             return;
@@ -1654,7 +1654,7 @@ final class ServiceWorld {
         if (tracing) {
             say("%s hears that %s is gone", node.name, other.name);
         }
-        node.perform(node.core.declareGone(other.name, other.birth, "declared gone"));
+        node.perform(node.core.declareLost(other.name, other.birth, "declared gone"));
     }
 
     /** A person gives up what waits for a name that is nobody's. */
@@ -1690,7 +1690,7 @@ final class ServiceWorld {
             node.copy.restore();
         }
         if (tracing) {
-            say("%s has a new birth, from %s", node.name, backup ? "a backup" : "its folder");
+            say("%s has a new generation, from %s", node.name, backup ? "a backup" : "its folder");
         }
         Set<Line> kept = node.kept();
         Set<Line> forced = new HashSet<>();
@@ -1712,7 +1712,7 @@ final class ServiceWorld {
         }
         if (broken != Broken.K11_NUMBERS_INHERITED) {
             node.formers.add(node.birth);
-            node.birth = newBirth();
+            node.birth = newGeneration();
         }
         node.starts = new ArrayList<>();
         node.start();
@@ -1796,7 +1796,7 @@ final class ServiceWorld {
         lostLogs.put(node.birth, forced);
         lost.addAll(forced);
         node.stop(0);
-        node.birth = broken == Broken.K11_NUMBERS_INHERITED ? node.birth : newBirth();
+        node.birth = broken == Broken.K11_NUMBERS_INHERITED ? node.birth : newGeneration();
         node.starts = new ArrayList<>();
         node.base = null;
         node.written = new ArrayList<>();
@@ -1813,7 +1813,7 @@ final class ServiceWorld {
         return node.copy != null && node.copy.running;
     }
 
-    private Birth newBirth() {
+    private Birth newGeneration() {
         return new Birth(random.nextLong(), random.nextLong());
     }
 
@@ -2089,7 +2089,7 @@ final class ServiceWorld {
                 return;
             }
             check(entry.getValue().size() == 1, "message %d is consumed twice", uid);
-            check(!consumedByLost.contains(uid), "message %d is consumed by two births", uid);
+            check(!consumedByLost.contains(uid), "message %d is consumed by two generations", uid);
             check(
                     meta == null
                             || sent.containsKey(uid)
@@ -2121,7 +2121,7 @@ final class ServiceWorld {
                     uid);
             check(
                     told || !putAside.containsKey(uid) || isUntold(from, meta, uid),
-                    "message %d was put aside, and its sender was not told",
+                    "message %d is a dead letter, and its sender was not told",
                     uid);
             boolean perhaps =
                     (back.contains(uid) && !backNotConsumed.contains(uid))

@@ -429,11 +429,11 @@ public final class MemberFolder implements SegmentStore {
                 throw new RefusedFolderException(
                         path.resolve(IDENTITY),
                         -1,
-                        "this folder belongs to birth "
+                        "this folder belongs to generation "
                                 + bound.get()
                                 + " of \""
                                 + identity.service()
-                                + "\", and the service is of birth "
+                                + "\", and the service is of generation "
                                 + birth
                                 + " now. Move the folder away, and begin with an empty one");
             }
@@ -670,7 +670,7 @@ public final class MemberFolder implements SegmentStore {
         state.lock();
         try {
             if (identity.birth().isEmpty()) {
-                throw new IllegalStateException("the birth of the service comes first");
+                throw new IllegalStateException("the generation of the service comes first");
             }
             try {
                 header.throwUnlessOf(identity.service(), identity.birthOf(header.number()));
@@ -863,11 +863,11 @@ public final class MemberFolder implements SegmentStore {
             throwIfDead();
             if (!identity.birth().equals(Optional.of(former.birth()))) {
                 throw new IllegalArgumentException(
-                        "birth "
+                        "generation "
                                 + now
                                 + " replaced "
                                 + former.birth()
-                                + ", and this folder is of birth "
+                                + ", and this folder is of generation "
                                 + identity.birth());
             }
             force();
@@ -1134,7 +1134,7 @@ public final class MemberFolder implements SegmentStore {
             throw new IllegalArgumentException(
                     "the epochs up to "
                             + at
-                            + " hold its own, and are of birth "
+                            + " hold its own, and are of generation "
                             + birth
                             + ": not "
                             + epochs);
@@ -1490,7 +1490,7 @@ public final class MemberFolder implements SegmentStore {
     public BaseReceipt receive(long number, long length, String digest) throws IOException {
         throwIfDead();
         if (birth().isEmpty()) {
-            throw new IllegalStateException("the birth of the service comes first");
+            throw new IllegalStateException("the generation of the service comes first");
         }
         throwUnlessAbove(number);
         long room = disk.usableBytes(bases);

@@ -123,13 +123,13 @@ public record SegmentHeader(
             throw new RefusedSegmentException(
                     Reason.FOREIGN_BIRTH,
                     BIRTH_AT,
-                    "it belongs to birth "
+                    "it belongs to generation "
                             + by.birth()
                             + " of \""
                             + service
-                            + "\", and this is birth "
+                            + "\", and this is generation "
                             + expectedBirth
-                            + ". A member of a former birth begins with an empty folder");
+                            + ". A member of a former generation begins with an empty folder");
         }
     }
 

@@ -237,7 +237,7 @@ public final class HeadNode implements AutoCloseable {
             Head other = Head.decode(data);
             return "the service at "
                     + place.path()
-                    + " runs with Protection.local(): its head is held by birth "
+                    + " runs with Protection.local(): its head is held by generation "
                     + other.holder().birth()
                     + ". Choose another name for one with standbys";
         } catch (Head.UnreadableHeadException none) {

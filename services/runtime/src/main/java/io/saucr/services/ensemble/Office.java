@@ -230,11 +230,14 @@ public final class Office implements AutoCloseable {
         } catch (RuntimeException e) {
             // Without this thread nobody would notice a successor.
             LOG.error("{}: a defect", place.path(), e);
-            refuse("the office of " + place.path() + " failed: " + e);
+            refuse("the holder of the head of " + place.path() + " failed: " + e);
         } finally {
             end();
             if (refusal == null && !taken) {
-                refusal = "the office of " + place.path() + " was closed before it had the head";
+                refusal =
+                        "the holder of the head of "
+                                + place.path()
+                                + " was closed before it had the head";
             }
             decided.countDown();
         }

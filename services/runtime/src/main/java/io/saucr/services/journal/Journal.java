@@ -79,7 +79,7 @@ public final class Journal implements AutoCloseable {
     private volatile long appended;
     private volatile long forced;
     private volatile long onDisk;
-    private volatile long lastForceMicros;
+    private volatile long lastFsyncMicros;
     private volatile boolean closing;
     private volatile IOException dead;
 
@@ -325,7 +325,7 @@ public final class Journal implements AutoCloseable {
         try {
             long begun = System.nanoTime();
             boolean newestForced = force(batch.segments());
-            lastForceMicros = Math.max(1, (System.nanoTime() - begun) / 1_000);
+            lastFsyncMicros = Math.max(1, (System.nanoTime() - begun) / 1_000);
             if (!isForced(batch, newestForced)) {
                 return dead;
             }
@@ -528,8 +528,8 @@ public final class Journal implements AutoCloseable {
     }
 
     /** How long the last force took; 0 before the first. Any thread. */
-    public long lastForceMicros() {
-        return lastForceMicros;
+    public long lastFsyncMicros() {
+        return lastFsyncMicros;
     }
 
     /** How often the newest segment was forced since the start. Any thread. */

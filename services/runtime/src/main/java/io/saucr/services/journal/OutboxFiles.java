@@ -388,7 +388,7 @@ public final class OutboxFiles {
                 path,
                 offset,
                 "messages that wait for a peer are damaged, although they were on disk. Put the file"
-                        + " back from a copy under a new birth, or give the service up");
+                        + " back from a copy under a new generation, or give the service up");
     }
 
     private static RefusedFolderException missing(Path path) {

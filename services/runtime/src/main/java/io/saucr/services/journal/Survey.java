@@ -33,7 +33,7 @@ record Survey(
         Decision.GoOn decision) {
 
     private static final String ADVICE =
-            "Put it back from a copy under a new birth, or give the service up";
+            "Put it back from a copy under a new generation, or give the service up";
 
     Survey {
         bases = List.copyOf(bases);

@@ -42,8 +42,8 @@ final class BirthClient implements Client {
     private static final String UNMET = "- ";
 
     private static final String ANOTHER_FOLDER =
-            "One folder is for one service: use another folder, or give this one a new birth"
-                    + " (Services.newBirth), which says what may be lost";
+            "One folder is for one service: use another folder, or give this one a new generation"
+                    + " (Services.newGeneration), which says what may be lost";
 
     private static final String ANOTHER_CLIENT = "One client is for one service: open another one";
 

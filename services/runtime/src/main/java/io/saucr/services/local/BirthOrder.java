@@ -1,6 +1,6 @@
 package io.saucr.services.local;
 
-import io.saucr.services.NewBirth;
+import io.saucr.services.NewGeneration;
 import io.saucr.services.ServiceException;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Incarnation;
@@ -24,7 +24,7 @@ import java.util.Optional;
  * replaced on the version that was seen. A crash behind the step leaves the head to the next start,
  * which may replace the one that was seen, and no other (K14).
  */
-final class BirthOrder implements NewBirth {
+final class BirthOrder implements NewGeneration {
 
     private final Disk disk;
     private final Path folder;
@@ -42,7 +42,8 @@ final class BirthOrder implements NewBirth {
     }
 
     /** Looks at a service's folder, and at its head where the place has an ensemble. */
-    static NewBirth ofService(Disk disk, Place place) throws IOException, InterruptedException {
+    static NewGeneration ofService(Disk disk, Place place)
+            throws IOException, InterruptedException {
         return new BirthOrder(
                         disk,
                         place.folder(),
@@ -52,12 +53,12 @@ final class BirthOrder implements NewBirth {
     }
 
     /** Looks at a client's folder. */
-    static NewBirth ofClient(Disk disk, Path folder, String name)
+    static NewGeneration ofClient(Disk disk, Path folder, String name)
             throws IOException, InterruptedException {
         return new BirthOrder(disk, folder, name, Optional.empty()).look();
     }
 
-    private NewBirth look() throws IOException, InterruptedException {
+    private NewGeneration look() throws IOException, InterruptedException {
         try (FolderBirth open = FolderBirth.open(disk, folder, name)) {
             look(open, Optional.empty());
         }
@@ -88,7 +89,7 @@ final class BirthOrder implements NewBirth {
                 folder
                         + " is "
                         + name
-                        + ", birth "
+                        + ", generation "
                         + birth
                         + open.newest().map(it -> ", last start " + it.number()).orElse(""));
         if (found.head().isPresent()) {
@@ -96,18 +97,18 @@ final class BirthOrder implements NewBirth {
             report.add(
                     "The head is held by start "
                             + holder.number()
-                            + " of birth "
+                            + " of generation "
                             + holder.birth()
                             + (open.knows(holder)
                                     ? ", which this folder knows"
                                     : ", of which this folder knows nothing: all that it did is"
-                                            + " lost with the new birth"));
+                                            + " lost with the new generation"));
         } else if (ensemble.isPresent()) {
             report.add("There is no head: it was deleted, or the ensemble restored from before");
         }
         found.at().ifPresent(it -> report.add("A process says that it serves at " + it));
         report.add(
-                "Lost: whatever was done under birth "
+                "Lost: whatever was done under generation "
                         + birth
                         + " and is not in this folder. Unknown, and told as such: what the folder's"
                         + " outboxes hold, and what peers sent and had no ack of");
@@ -115,7 +116,7 @@ final class BirthOrder implements NewBirth {
             report.add(
                     "Writes to the ensemble happened up to number "
                             + marker.number()
-                            + " of the once client's birth "
+                            + " of the once client's generation "
                             + marker.holder().birth()
                             + "; what this folder has open is told as unknown, and not written");
         }
@@ -163,7 +164,7 @@ final class BirthOrder implements NewBirth {
                 if (!order.orElseThrow().replace(seen.get(), next)) {
                     throw new ServiceException(
                             name
-                                    + " has birth "
+                                    + " has generation "
                                     + start.birth()
                                     + " now, but its head was taken meanwhile: somebody runs it."
                                     + " Stop that, look again, and give the order again");
@@ -179,13 +180,13 @@ final class BirthOrder implements NewBirth {
     private void check(String instead, Optional<String> dead) {
         if (!birth.toString().equals(instead)) {
             throw new IllegalArgumentException(
-                    "the order is for birth "
+                    "the order is for generation "
                             + instead
                             + ", and "
                             + folder
-                            + " is birth "
+                            + " is generation "
                             + birth
-                            + ". Look at it again, and repeat the birth that is to be replaced");
+                            + ". Look at it again, and repeat the generation that is to be replaced");
         }
         if (found.at().isPresent() && !found.at().equals(dead)) {
             throw new ServiceException(

@@ -157,7 +157,7 @@ public interface Finality extends AutoCloseable {
     boolean isScarce() throws IOException;
 
     /** How long the last time took in which turns became final, in microseconds. Any thread. */
-    long lastForceMicros();
+    long lastFsyncMicros();
 
     /** Bytes of turns that are not final: for back pressure. Any thread. */
     long bytesNotFinal();

@@ -112,7 +112,7 @@ final class InMemory implements ClientFinality {
     }
 
     @Override
-    public long lastForceMicros() {
+    public long lastFsyncMicros() {
         return 0;
     }
 

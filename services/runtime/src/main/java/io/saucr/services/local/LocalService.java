@@ -102,7 +102,7 @@ final class LocalService implements RunningService {
         confirming = true;
         term.begin();
         LOG.info(
-                "{} answers at {}: start {} of birth {}, recovered up to turn {} in {} ms",
+                "{} answers at {}: start {} of generation {}, recovered up to turn {} in {} ms",
                 place.name(),
                 address,
                 finality.incarnation().number(),
@@ -172,13 +172,13 @@ final class LocalService implements RunningService {
     }
 
     @Override
-    public void declareGone(String service, String birth) {
-        term.declareGone(service, birth);
+    public void declareLost(String service, String birth) {
+        term.declareLost(service, birth);
     }
 
     @Override
-    public void giveUp(String service) {
-        term.giveUp(service);
+    public void returnUndelivered(String service) {
+        term.returnUndelivered(service);
     }
 
     @Override

@@ -159,8 +159,8 @@ public final class OwnDisk implements ClientFinality {
     }
 
     @Override
-    public long lastForceMicros() {
-        return journal.lastForceMicros();
+    public long lastFsyncMicros() {
+        return journal.lastFsyncMicros();
     }
 
     @Override

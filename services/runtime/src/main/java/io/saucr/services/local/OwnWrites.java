@@ -79,7 +79,7 @@ final class OwnWrites implements AutoCloseable {
         Birth birth = finality.incarnation().birth();
         if (!id.startsWith(birth + "-")) {
             // Its once client was another, of which this folder may know nothing (E9).
-            String why = "it was open when birth " + birth + " replaced the one that wrote it";
+            String why = "it was open when generation " + birth + " replaced the one that wrote it";
             tell(output, new EnsembleOutcome(paths(operation), false, why, "", true));
             return;
         }
@@ -139,7 +139,7 @@ final class OwnWrites implements AutoCloseable {
             tell(output, new EnsembleOutcome(paths(operation), false, failure.getMessage(), ""));
         } else if (turns.onceNotes().isPresent()) {
             LOG.debug(
-                    "{}: a write to the ensemble waits for whoever is in office next: {}",
+                    "{}: a write to the ensemble waits for whoever is primary next: {}",
                     place.name(),
                     failure.getMessage());
         } else {

@@ -1,8 +1,8 @@
 package io.saucr.services.local;
 
 import io.saucr.services.Client;
-import io.saucr.services.LossOrder;
-import io.saucr.services.NewBirth;
+import io.saucr.services.DataLoss;
+import io.saucr.services.NewGeneration;
 import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
 import io.saucr.services.Service;
@@ -82,20 +82,21 @@ public final class Runs {
         return BirthClient.open(place, name, Optional.empty());
     }
 
-    /** See {@link io.saucr.services.Services#newBirth()}. */
-    public static NewBirth newBirth(Place place) throws IOException, InterruptedException {
+    /** See {@link io.saucr.services.Services#newGeneration()}. */
+    public static NewGeneration newGeneration(Place place)
+            throws IOException, InterruptedException {
         return BirthOrder.ofService(Disk.local(), place);
     }
 
-    /** See {@link io.saucr.services.Services#newBirth(String, Path)}. */
-    public static NewBirth newBirth(String client, Path folder)
+    /** See {@link io.saucr.services.Services#newGeneration(String, Path)}. */
+    public static NewGeneration newGeneration(String client, Path folder)
             throws IOException, InterruptedException {
         Place.checkName(client);
         return BirthOrder.ofClient(Disk.local(), folder, client);
     }
 
-    /** See {@link io.saucr.services.Services#lossOrder}. */
-    public static LossOrder lossOrder(Place place) throws IOException, InterruptedException {
+    /** See {@link io.saucr.services.Services#dataLoss}. */
+    public static DataLoss dataLoss(Place place) throws IOException, InterruptedException {
         return MemberLoss.of(Disk.local(), place);
     }
 

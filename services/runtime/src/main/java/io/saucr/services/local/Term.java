@@ -250,7 +250,7 @@ public final class Term {
         return new Finality.Listener() {
             @Override
             public void finalUpTo(long turn) {
-                measures.forced(finality.lastForceMicros() * 1_000);
+                measures.forced(finality.lastFsyncMicros() * 1_000);
                 listener.finalUpTo(turn);
             }
 
@@ -376,14 +376,14 @@ public final class Term {
         order("discard", () -> turns.discardParked(parked));
     }
 
-    /** See {@link io.saucr.services.RunningService#declareGone}. */
-    public void declareGone(String service, String birth) {
+    /** See {@link io.saucr.services.RunningService#declareLost}. */
+    public void declareLost(String service, String birth) {
         Birth parsed = Birth.parse(birth);
-        order("declareGone", () -> turns.declareGone(service, parsed));
+        order("declareLost", () -> turns.declareLost(service, parsed));
     }
 
-    /** See {@link io.saucr.services.RunningService#giveUp}. */
-    public void giveUp(String service) {
+    /** See {@link io.saucr.services.RunningService#returnUndelivered}. */
+    public void returnUndelivered(String service) {
         order("giveUp", () -> turns.giveUp(service));
     }
 
@@ -441,7 +441,7 @@ public final class Term {
                 finality.bytesNotFinal(),
                 finality.bytesAboveBase(),
                 finality.outbox().bytes(),
-                finality.lastForceMicros(),
+                finality.lastFsyncMicros(),
                 core.duplicates(),
                 core.timers(),
                 core.openOutputs(),
@@ -449,7 +449,7 @@ public final class Term {
                 core.parked().stream()
                         .map(
                                 it ->
-                                        new ServiceStatus.Parked(
+                                        new ServiceStatus.DeadLetter(
                                                 it.id(),
                                                 it.channel(),
                                                 it.body().type(),

@@ -397,9 +397,10 @@ public final class Turns implements Endpoint {
      *
      * @throws IllegalArgumentException where no such service or birth is known; says which are
      */
-    public void declareGone(String service, Birth birth) {
+    public void declareLost(String service, Birth birth) {
         recording.perform(
-                core.declareGone(service, birth, "an operator declared birth " + birth + " gone"));
+                core.declareLost(
+                        service, birth, "an operator declared generation " + birth + " gone"));
     }
 
     /**

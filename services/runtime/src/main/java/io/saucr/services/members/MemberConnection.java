@@ -618,11 +618,11 @@ final class MemberConnection implements MemberLink, Dialer.Reached {
         return own.isEmpty() || theirs.isEmpty() || own.equals(theirs)
                 ? null
                 : who()
-                        + " belongs to birth "
+                        + " belongs to generation "
                         + theirs.get()
                         + " of service "
                         + self.service()
-                        + ", and this one to birth "
+                        + ", and this one to generation "
                         + own.get()
                         + ": their folders hold different lives of the service";
     }

@@ -149,7 +149,10 @@ public final class MemberLinks implements AutoCloseable {
         synchronized (this) {
             if (this.birth.isPresent() && !this.birth.get().equals(birth)) {
                 throw new IllegalStateException(
-                        "this member belongs to birth " + this.birth.get() + ", not to " + birth);
+                        "this member belongs to generation "
+                                + this.birth.get()
+                                + ", not to "
+                                + birth);
             }
         }
         bornAnew(birth);

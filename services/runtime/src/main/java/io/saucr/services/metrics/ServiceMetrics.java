@@ -106,7 +106,7 @@ public final class ServiceMetrics implements MeterBinder, AutoCloseable {
                                 .tags(tags)
                                 .register(registry),
                         timer(registry, "turn.final", "A turn, until nothing can undo it"),
-                        timer(registry, "force", "A force of the disk"),
+                        timer(registry, "fsync", "An fsync of the disk"),
                         MultiGauge.builder(PREFIX + "outbox")
                                 .description("Messages that a peer has not acked")
                                 .tags(tags)
@@ -117,21 +117,21 @@ public final class ServiceMetrics implements MeterBinder, AutoCloseable {
                                 .tags(tags)
                                 .register(registry)));
         TimeGauge.builder(
-                        PREFIX + "force.last",
+                        PREFIX + "fsync.last",
                         this,
                         TimeUnit.MICROSECONDS,
-                        it -> it.now(ServiceStatus::lastForceMicros))
-                .description("How long the last force took")
+                        it -> it.now(ServiceStatus::lastFsyncMicros))
+                .description("How long the last fsync took")
                 .tags(tags)
                 .register(registry);
         gauge(
                 registry,
-                "unforced.turns",
+                "nonfinal.turns",
                 "Turns that are not final",
                 it -> it.turn() - it.finalTurn());
         bytes(
                 registry,
-                "unforced.bytes",
+                "nonfinal.bytes",
                 "Bytes of turns that are not final",
                 ServiceStatus::bytesNotFinal);
         bytes(
@@ -145,7 +145,7 @@ public final class ServiceMetrics implements MeterBinder, AutoCloseable {
                 "Bytes of messages that wait for peers in files",
                 ServiceStatus::bytesInFiles);
         members(registry);
-        gauge(registry, "parked", "Messages that were put aside", it -> it.parked().size());
+        gauge(registry, "dead.letters", "Dead letters", it -> it.deadLetters().size());
         gauge(
                 registry,
                 "stopped",
@@ -183,17 +183,17 @@ public final class ServiceMetrics implements MeterBinder, AutoCloseable {
         gauge(
                 registry,
                 "member.primary",
-                "1 while this member is in office",
+                "1 while this member is primary",
                 it -> it.member().role().equals("primary") ? 1 : 0);
         gauge(
                 registry,
                 "member.ready",
-                "1 while this member is in office, or could take over",
+                "1 while this member is primary, or could take over",
                 it -> isReady(it.member()) ? 1 : 0);
         gauge(
                 registry,
                 "member.epoch",
-                "How often the office was taken",
+                "How often a member became primary",
                 it -> it.member().epoch());
         gauge(
                 registry,
@@ -213,7 +213,7 @@ public final class ServiceMetrics implements MeterBinder, AutoCloseable {
         gauge(
                 registry,
                 "member.alone",
-                "1 while this member is in office and fewer members than asked for have its turns",
+                "1 while this member is primary and fewer members than asked for have its turns",
                 it -> isAlone(it.member()) ? 1 : 0);
     }
 

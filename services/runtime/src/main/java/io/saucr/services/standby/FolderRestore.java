@@ -106,7 +106,7 @@ public final class FolderRestore {
                                         + head.segment()
                                         + ", up to which nothing whole leads there. Start this"
                                         + " member where another one has it; where nobody has,"
-                                        + " 'accept-loss' says what would be lost");
+                                        + " 'accept-data-loss' says what would be lost");
             } catch (IllegalArgumentException e) {
                 throw new ServiceException(
                         path
@@ -124,7 +124,7 @@ public final class FolderRestore {
             String where, Place place, StandbyHead head, List<String> problems) {
         return new ServiceException(
                 where
-                        + " holds no segment of birth "
+                        + " holds no segment of generation "
                         + head.holder().birth()
                         + " of "
                         + place.name()

@@ -273,7 +273,7 @@ final class Member
 
     @Override
     public void bearAnew(Birth now, Replaced former) {
-        String reason = "birth " + now + " of the service replaced " + former.birth();
+        String reason = "generation " + now + " of the service replaced " + former.birth();
         following = null;
         endLife(reason);
         store.then(
@@ -292,7 +292,7 @@ final class Member
             return;
         }
         LOG.warn(
-                "{}: member {} follows birth {}, which replaced {} behind segment {}, as an"
+                "{}: member {} follows generation {}, which replaced {} behind segment {}, as an"
                         + " operator accepted a loss. {}",
                 parts.service(),
                 parts.name(),
@@ -305,7 +305,7 @@ final class Member
                                                 + it.from()
                                                 + " to "
                                                 + it.to()
-                                                + " of the former birth: they were given up, do not"
+                                                + " of the former generation: they were given up, do not"
                                                 + " count any more, and are kept aside in "
                                                 + it.files())
                         .orElse("This member has nothing behind that"));
@@ -338,7 +338,7 @@ final class Member
     @Override
     public void inOffice(StandbyHead head, int version) {
         LOG.info(
-                "{}: member {} is in office: epoch {}, from segment {}, turn {}",
+                "{}: member {} is primary: epoch {}, from segment {}, turn {}",
                 parts.service(),
                 parts.name(),
                 head.holder().number(),
@@ -384,7 +384,7 @@ final class Member
 
     @Override
     public void over(String reason, boolean stops) {
-        LOG.warn("{}: member {} is out of office: {}", parts.service(), parts.name(), reason);
+        LOG.warn("{}: member {} is no longer primary: {}", parts.service(), parts.name(), reason);
         leaveOffice(reason);
         if (stops) {
             refuse(reason);
@@ -501,7 +501,7 @@ final class Member
         Serving now = serving;
         if (frame instanceof MemberFrame.Follow it) {
             if (now == null) {
-                link.close("member " + parts.name() + " is not in office");
+                link.close("member " + parts.name() + " is not primary");
             } else {
                 now.follow(link, it);
             }
@@ -565,7 +565,7 @@ final class Member
     public CompletableFuture<Void> nameStart() {
         Serving now = serving;
         return now == null
-                ? CompletableFuture.failedFuture(new IOException("out of office"))
+                ? CompletableFuture.failedFuture(new IOException("no longer primary"))
                 : now.nameStart();
     }
 
@@ -669,7 +669,7 @@ final class Member
     }
 
     private IllegalArgumentException notInOffice() {
-        return new IllegalArgumentException("member " + parts.name() + " is not in office");
+        return new IllegalArgumentException("member " + parts.name() + " is not primary");
     }
 
     /** Clients are told this address from the next head on. Any thread. */

@@ -1,6 +1,6 @@
 package io.saucr.services.standby;
 
-import io.saucr.services.LossOrder;
+import io.saucr.services.DataLoss;
 import io.saucr.services.ServiceException;
 import io.saucr.services.checkpoint.MemberFolder;
 import io.saucr.services.checkpoint.Segment;
@@ -32,7 +32,7 @@ import java.util.Optional;
  * at; all that is to count is read and checked; the head is replaced on the version that was seen,
  * which is the one step that counts. The folder is left as it is: its next start follows the head.
  */
-public final class MemberLoss implements LossOrder {
+public final class MemberLoss implements DataLoss {
 
     /** So long whoever is in office has to write the head anew: five times what standbys wait. */
     private static final Duration ANSWER = Duration.ofSeconds(1);
@@ -49,7 +49,7 @@ public final class MemberLoss implements LossOrder {
     }
 
     /** Looks at the folder of a member, and at the head of its service. */
-    public static LossOrder of(Disk disk, Place place) throws IOException, InterruptedException {
+    public static DataLoss of(Disk disk, Place place) throws IOException, InterruptedException {
         MemberLoss loss = new MemberLoss(disk, place);
         try (MemberFolder folder = loss.open();
                 StandbyOrder order = loss.order()) {
@@ -88,7 +88,7 @@ public final class MemberLoss implements LossOrder {
                         ? AcceptedLoss.decide(
                                 seen.found(), folder.member(), new FolderChain(folder))
                         : new Decision.Refuse(
-                                "somebody is in office: the head was written while it was looked"
+                                "somebody is primary: the head was written while it was looked"
                                         + " at, by member "
                                         + seen.found().head().member()
                                         + seen.found()
@@ -127,7 +127,7 @@ public final class MemberLoss implements LossOrder {
                         + head.member()
                         + " in epoch "
                         + head.holder().number()
-                        + " of birth "
+                        + " of generation "
                         + head.holder().birth());
         AcceptedLoss.holders(seen.found())
                 .forEach(

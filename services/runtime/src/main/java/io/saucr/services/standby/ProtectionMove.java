@@ -150,7 +150,7 @@ public final class ProtectionMove {
                             + place.name()
                             + " now, with all up to turn "
                             + turn
-                            + " of birth "
+                            + " of generation "
                             + birth,
                     "Start it with Protection.standby() first; then start other members, each with"
                             + " an empty folder",
@@ -220,7 +220,7 @@ public final class ProtectionMove {
         if (hasFormers && !state.ranAs(birth)) {
             throw new ServiceException(
                     place.name()
-                            + " has not run since an order gave it birth "
+                            + " has not run since an order gave it generation "
                             + birth
                             + ". Start it as before once, stop it, and move it then. Nothing was"
                             + " changed");
@@ -293,7 +293,7 @@ public final class ProtectionMove {
                             + place.name()
                             + " now, with all up to turn "
                             + state.turn()
-                            + " of birth "
+                            + " of generation "
                             + birth,
                     "Start it with Protection.local()",
                     "The members' folders were left as they are, and no start takes them any more:"
@@ -354,9 +354,9 @@ public final class ProtectionMove {
                     place.folder()
                             + (own
                                     ? " lacks segment " + head.segment()
-                                    : " is of birth "
+                                    : " is of generation "
                                             + member.birth().map(Birth::toString).orElse("none")
-                                            + ", and the head of birth "
+                                            + ", and the head of generation "
                                             + birth)
                             + ". Members that have all: "
                             + String.join(", ", head.holders())

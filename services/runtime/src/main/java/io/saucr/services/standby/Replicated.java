@@ -484,7 +484,7 @@ final class Replicated implements Finality {
     }
 
     @Override
-    public long lastForceMicros() {
+    public long lastFsyncMicros() {
         return member.lastCommitMicros();
     }
 

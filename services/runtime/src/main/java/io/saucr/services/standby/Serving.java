@@ -219,7 +219,7 @@ final class Serving {
         start = done;
         wake();
         if (over) {
-            done.completeExceptionally(new IOException("out of office"));
+            done.completeExceptionally(new IOException("no longer primary"));
         }
         return done;
     }
@@ -348,7 +348,7 @@ final class Serving {
 
     private void wasCut(Segment segment, long cutNanos, Optional<CompletableFuture<Void>> starts) {
         if (over) {
-            starts.ifPresent(it -> it.completeExceptionally(new IOException("out of office")));
+            starts.ifPresent(it -> it.completeExceptionally(new IOException("no longer primary")));
             return;
         }
         long number = segment.header().number();

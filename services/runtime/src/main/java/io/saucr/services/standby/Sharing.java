@@ -266,7 +266,7 @@ final class Sharing {
                 "segment "
                         + newestTold
                         + " was stored there, and is not: this is another folder, is not mounted, or"
-                        + " was emptied. Mount it. If what was there is lost, hand the office over:"
+                        + " was emptied. Mount it. If what was there is lost, hand the primary's role over:"
                         + " the store is filled from members' disks by the first primary whose head"
                         + " does not say copies=store");
     }
@@ -303,7 +303,7 @@ final class Sharing {
                                 () -> new IOException("this member has no base to begin with yet"));
         if (own.at().number() <= floor || own.at().number() > upTo) {
             own.close();
-            throw new IOException("this member has no base of this birth to begin with yet");
+            throw new IOException("this member has no base of this generation to begin with yet");
         }
         return own;
     }

@@ -522,7 +522,7 @@ public final class StandbyService implements RunningService {
             throw new ServiceException(
                     "this member of "
                             + place.name()
-                            + " is not in office: give the order to the primary");
+                            + " is not primary: give the order to the primary");
         }
         return now;
     }
@@ -538,13 +538,13 @@ public final class StandbyService implements RunningService {
     }
 
     @Override
-    public void declareGone(String service, String birth) {
-        inOffice().declareGone(service, birth);
+    public void declareLost(String service, String birth) {
+        inOffice().declareLost(service, birth);
     }
 
     @Override
-    public void giveUp(String service) {
-        inOffice().giveUp(service);
+    public void returnUndelivered(String service) {
+        inOffice().returnUndelivered(service);
     }
 
     @Override

@@ -29,8 +29,8 @@ import org.slf4j.LoggerFactory;
  * <pre>
  * GET  /             the page
  * GET  /status.json  {@link io.saucr.services.ServiceStatus}
- * POST /retry?parked=ID, /discard?parked=ID, /gone?service=NAME&amp;birth=HEX,
- *      /giveup?service=NAME, /resume?channel=NAME, /handover, /handover?member=ID
+ * POST /retry?message=ID, /discard?message=ID, /declare-lost?service=NAME&amp;generation=HEX,
+ *      /return-undelivered?service=NAME, /resume?channel=NAME, /handover, /handover?member=ID
  * </pre>
  *
  * <p>Nobody is asked who he is, so it listens on loopback unless told otherwise, and answers only
@@ -114,8 +114,8 @@ public final class StatusPage implements AutoCloseable {
                 case "GET /", "GET /status.json" -> Optional.empty();
                 case "POST /retry",
                         "POST /discard",
-                        "POST /gone",
-                        "POST /giveup",
+                        "POST /declare-lost",
+                        "POST /return-undelivered",
                         "POST /resume",
                         "POST /handover" ->
                         head.first(ORDER_HEADER) == null
@@ -170,9 +170,10 @@ public final class StatusPage implements AutoCloseable {
         switch (path) {
             case "/retry" -> service.retry(id(parameters));
             case "/discard" -> service.discard(id(parameters));
-            case "/gone" ->
-                    service.declareGone(need(parameters, "service"), need(parameters, "birth"));
-            case "/giveup" -> service.giveUp(need(parameters, "service"));
+            case "/declare-lost" ->
+                    service.declareLost(
+                            need(parameters, "service"), need(parameters, "generation"));
+            case "/return-undelivered" -> service.returnUndelivered(need(parameters, "service"));
             case "/resume" -> service.resume(need(parameters, "channel"));
             case "/handover" -> service.handOver(Optional.ofNullable(parameters.get("member")));
             default -> throw new IllegalArgumentException("there is no order " + path);
@@ -201,12 +202,12 @@ public final class StatusPage implements AutoCloseable {
     }
 
     private static long id(Map<String, String> parameters) {
-        String id = need(parameters, "parked");
+        String id = need(parameters, "message");
         try {
             return Long.parseLong(id);
         } catch (NumberFormatException e) {
             throw new IllegalArgumentException(
-                    "parked is the number of a message that was put aside, not \"" + id + "\"", e);
+                    "message is the number of a dead letter, not \"" + id + "\"", e);
         }
     }
 

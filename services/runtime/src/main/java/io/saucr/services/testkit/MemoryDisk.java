@@ -239,7 +239,7 @@ final class MemoryDisk {
         }
 
         @Override
-        public long lastForceMicros() {
+        public long lastFsyncMicros() {
             return 0;
         }
 

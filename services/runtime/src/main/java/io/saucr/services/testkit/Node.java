@@ -107,14 +107,15 @@ abstract class Node implements WireEnd {
     }
 
     /**
-     * An operator gives its folder a new birth (K11), as {@link io.saucr.services.NewBirth} says,
-     * and starts it.
+     * An operator gives its folder a new birth (K11), as {@link io.saucr.services.NewGeneration}
+     * says, and starts it.
      *
      * @throws IllegalStateException where it is up
      */
     public void bearAnew() {
         if (isUp()) {
-            throw new IllegalStateException(name + " is up, and a new birth is for who is not");
+            throw new IllegalStateException(
+                    name + " is up, and a new generation is for who is not");
         }
         disk.bearAnew();
         start();

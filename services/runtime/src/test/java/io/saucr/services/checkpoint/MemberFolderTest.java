@@ -97,7 +97,7 @@ class MemberFolderTest {
             assertThat(restored(folder, SegmentId.NONE)).isEmpty();
             assertThatThrownBy(() -> folder.append(chain.next()))
                     .isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("birth");
+                    .hasMessageContaining("generation");
         }
         try (MemberFolder folder = open()) {
             assertThat(folder.member()).isEqualTo(member);

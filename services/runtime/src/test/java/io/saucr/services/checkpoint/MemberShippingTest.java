@@ -238,7 +238,7 @@ class MemberShippingTest {
                     MemberFolder.open(disk, PATH, birth ? Chain.SERVICE : "shop", NAMES)) {
                 assertThatThrownBy(() -> other.receive(7, bytes.length, digest(bytes)))
                         .isInstanceOf(IllegalStateException.class)
-                        .hasMessageContaining("birth");
+                        .hasMessageContaining("generation");
                 other.birth(birth ? new Birth(3, 3) : Chain.BIRTH);
                 try (BaseReceipt receipt = other.receive(7, bytes.length, digest(bytes))) {
                     receipt.part(ByteBuffer.wrap(bytes));

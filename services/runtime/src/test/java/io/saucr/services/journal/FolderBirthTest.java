@@ -48,7 +48,7 @@ class FolderBirthTest {
     }
 
     @Test
-    void theNewBirthHasAllTurnsAndHigherStarts() throws Exception {
+    void theNewGenerationHasAllTurnsAndHigherStarts() throws Exception {
         SimulatedDisk disk = new SimulatedDisk(1);
         Birth old = withTurns(disk, 3);
         Incarnation first;

@@ -206,7 +206,7 @@ class LateOfficeTest {
         }
 
         @Override
-        public long lastForceMicros() {
+        public long lastFsyncMicros() {
             return 0;
         }
 

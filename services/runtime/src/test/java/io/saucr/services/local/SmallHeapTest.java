@@ -206,7 +206,7 @@ class SmallHeapTest {
                 if (taken == count) {
                     await().atMost(PATIENCE).until(() -> waitingFiles() == 0);
                 }
-                assertThat(peer.status().parked()).isEmpty();
+                assertThat(peer.status().deadLetters()).isEmpty();
             }
             assertThat(process.isAlive()).as(this::errors).isTrue();
         } finally {

@@ -183,7 +183,7 @@ class StoredFolderTest {
         for (long start = 1; start <= 2; start++) {
             try (RunningService ledger = place("ledger").run(Ledger::new, Protection.local());
                     Client client = place("ledger").client()) {
-                assertThat(ledger.status().parked()).hasSize(1);
+                assertThat(ledger.status().deadLetters()).hasSize(1);
                 assertThat(ledger.status().timers()).isEqualTo(expected.size());
                 assertThat(ledger.status().bytesInFiles()).isPositive();
                 assertThat(client.ask(new Look(), Now.class).get(30, SECONDS))

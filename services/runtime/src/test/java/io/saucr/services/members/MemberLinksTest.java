@@ -164,9 +164,9 @@ class MemberLinksTest {
                                         + one.id()
                                         + " at "
                                         + address
-                                        + " belongs to birth "
+                                        + " belongs to generation "
                                         + Member.BIRTH
-                                        + " of service bank, and this one to birth "
+                                        + " of service bank, and this one to generation "
                                         + other),
                         new Wrong(
                                 new MemberFrame.Hello(
@@ -235,13 +235,13 @@ class MemberLinksTest {
         assertThat(one.await(Member.Up.class).link().hello().birth()).isEmpty();
         Birth other = new Birth(9, 9);
         two.links.birth(other);
-        assertThat(two.await(Member.Down.class).reason()).contains("belongs to birth");
-        assertThat(one.await(Member.Down.class).reason()).contains("belongs to birth");
-        two.trouble(one.id(), r -> r.contains("and this one to birth " + other));
+        assertThat(two.await(Member.Down.class).reason()).contains("belongs to generation");
+        assertThat(one.await(Member.Down.class).reason()).contains("belongs to generation");
+        two.trouble(one.id(), r -> r.contains("and this one to generation " + other));
         two.links.birth(other);
         assertThatThrownBy(() -> two.links.birth(Member.BIRTH))
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("this member belongs to birth " + other);
+                .hasMessageContaining("this member belongs to generation " + other);
     }
 
     /** Heartbeats go between the pieces of a segment, not behind it. */

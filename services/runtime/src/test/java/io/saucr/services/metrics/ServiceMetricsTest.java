@@ -62,15 +62,15 @@ class ServiceMetricsTest {
                         .failsWithin(30, TimeUnit.SECONDS)
                         .withThrowableThat()
                         .withMessageContaining("hot");
-                await().until(() -> gauge(registry, "parked") == 1);
+                await().until(() -> gauge(registry, "dead.letters") == 1);
                 await().until(() -> gauge(registry, "outbox", "peer", "south") == 1);
                 await().until(() -> gauge(registry, "outbox.age", "peer", "south") > 0);
                 await().until(() -> gauge(registry, "outbox", "peer", "#clients") == 0);
-                await().until(() -> gauge(registry, "unforced.turns") == 0);
+                await().until(() -> gauge(registry, "nonfinal.turns") == 0);
             }
-            assertThat(gauge(registry, "unforced.bytes")).isZero();
+            assertThat(gauge(registry, "nonfinal.bytes")).isZero();
             assertThat(gauge(registry, "journal.bytes")).isPositive();
-            assertThat(gauge(registry, "force.last")).isPositive();
+            assertThat(gauge(registry, "fsync.last")).isPositive();
             assertThat(gauge(registry, "stopped")).isZero();
             assertThat(gauge(registry, "outputs")).isZero();
             assertThat(registry.get("saucr.services.turn.failed").counter().count()).isEqualTo(1);
@@ -78,10 +78,10 @@ class ServiceMetricsTest {
                     .isGreaterThanOrEqualTo(3);
             assertThat(registry.get("saucr.services.turn.final").timer().count())
                     .isGreaterThanOrEqualTo(2);
-            assertThat(registry.get("saucr.services.force").timer().count()).isPositive();
+            assertThat(registry.get("saucr.services.fsync").timer().count()).isPositive();
             assertThat(documented()).isEqualTo(registered(registry));
         }
-        assertThat(gauge(registry, "parked")).isNaN();
+        assertThat(gauge(registry, "dead.letters")).isNaN();
         bank.close();
     }
 

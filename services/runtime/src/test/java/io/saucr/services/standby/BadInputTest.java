@@ -265,7 +265,10 @@ class BadInputTest {
                 HEAD,
                 now.replaceFirst("birth=[0-9a-f]{32}", "birth=" + "5".repeat(32)).getBytes(UTF_8),
                 -1);
-        refused(ServiceException.class, "the head is of birth " + "5".repeat(32), "empty folder");
+        refused(
+                ServiceException.class,
+                "the head is of generation " + "5".repeat(32),
+                "empty folder");
     }
 
     // ---- the folder

@@ -7,7 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.saucr.services.Address;
 import io.saucr.services.Client;
-import io.saucr.services.LossOrder;
+import io.saucr.services.DataLoss;
 import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
 import io.saucr.services.ServiceException;
@@ -125,11 +125,11 @@ class MemberLossTest {
             String before = head();
             try (RunningService two = run("two")) {
                 await().until(() -> two.status().member().lacks().contains("segment"));
-                assertThatThrownBy(() -> place("two").lossOrder())
+                assertThatThrownBy(() -> place("two").dataLoss())
                         .isInstanceOf(RefusedFolderException.class)
                         .hasMessageContaining("in use");
             }
-            LossOrder order = place("two").lossOrder();
+            DataLoss order = place("two").dataLoss();
             String token = order.token().orElseThrow();
             assertThat(order.refusal()).isEmpty();
             assertThat(String.join("\n", order.report()))
@@ -146,7 +146,7 @@ class MemberLossTest {
             String birth = order.give(token);
             assertThat(head()).contains("birth=" + birth).contains(" replaces=");
             // As after a crash behind the one write: it was given.
-            assertThat(place("two").lossOrder().refusal().orElseThrow())
+            assertThat(place("two").dataLoss().refusal().orElseThrow())
                     .contains("accepted already", "Start this member");
 
             RunningService two = run("two");
@@ -155,7 +155,7 @@ class MemberLossTest {
                     .hasMessageContaining("perhaps consumed");
             assertThat(got(client)).isEqualTo(2);
             assertThat(put(client, 5)).isEqualTo(2);
-            assertThat(two.status().birth()).isEqualTo(birth);
+            assertThat(two.status().generation()).isEqualTo(birth);
             assertThat(givenUp("two")).isEmpty();
 
             // Who has what was lost comes back: it follows, and keeps that aside.
@@ -191,9 +191,9 @@ class MemberLossTest {
             }
             await().until(() -> one.status().member().followers().isEmpty());
             assertThat(put(client, 2)).isEqualTo(1);
-            LossOrder order = place("two").lossOrder();
+            DataLoss order = place("two").dataLoss();
             assertThat(order.refusal().orElseThrow())
-                    .contains("somebody is in office", "serves at " + one.address());
+                    .contains("somebody is primary", "serves at " + one.address());
             assertThat(order.token()).isEmpty();
             // It lives, whatever became of what it announced.
             zooKeeper.delete("/apps/numbers/at", -1);
@@ -201,14 +201,14 @@ class MemberLossTest {
             assertThat(order.refusal()).isPresent();
             assertThatThrownBy(() -> order.give("lose-1-to-2-00000000"))
                     .isInstanceOf(ServiceException.class)
-                    .hasMessageContaining("somebody is in office", "Nothing was changed");
+                    .hasMessageContaining("somebody is primary", "Nothing was changed");
             assertThat(got(client)).isEqualTo(2);
         }
     }
 
     @Test
     void whatIsNoMembersFolderIsRefusedAndNoneIsMade() {
-        assertThatThrownBy(() -> place("nowhere").lossOrder())
+        assertThatThrownBy(() -> place("nowhere").dataLoss())
                 .isInstanceOf(RefusedFolderException.class)
                 .hasMessageContaining("not the folder of a member");
         assertThat(work.resolve("nowhere")).doesNotExist();
@@ -218,7 +218,7 @@ class MemberLossTest {
     void withoutAHeadThereIsNothingToAccept() throws Exception {
         run("one").close();
         zooKeeper.delete("/apps/numbers/head", -1);
-        assertThatThrownBy(() -> place("one").lossOrder())
+        assertThatThrownBy(() -> place("one").dataLoss())
                 .isInstanceOf(ServiceException.class)
                 .hasMessageContaining("there is no head at /apps/numbers");
     }

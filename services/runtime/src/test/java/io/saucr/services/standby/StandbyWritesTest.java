@@ -6,9 +6,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.saucr.services.Address;
 import io.saucr.services.Client;
+import io.saucr.services.DataLoss;
 import io.saucr.services.EnsembleOutcome;
 import io.saucr.services.Handlers;
-import io.saucr.services.LossOrder;
 import io.saucr.services.MapState;
 import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
@@ -233,7 +233,7 @@ class StandbyWritesTest {
     }
 
     @Test
-    void aNewBirthReplacesTheMarkerAndBeginsWithNumberOne() throws Exception {
+    void aNewGenerationReplacesTheMarkerAndBeginsWithNumberOne() throws Exception {
         try (Client client = place("client").client("asker", work.resolve("client"))) {
             RunningService one = run("one");
             write(client, 1);
@@ -253,10 +253,10 @@ class StandbyWritesTest {
             one.close();
             Files.move(work.resolve("one"), work.resolve("lost"));
 
-            LossOrder order = place("two").lossOrder();
+            DataLoss order = place("two").dataLoss();
             String birth = order.give(order.token().orElseThrow());
             try (RunningService two = run("two")) {
-                assertThat(two.status().birth()).isEqualTo(birth);
+                assertThat(two.status().generation()).isEqualTo(birth);
                 // What it does not remember stays done.
                 try (Client another = place("another").client("another")) {
                     write(another, 1);

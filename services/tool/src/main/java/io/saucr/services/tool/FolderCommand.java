@@ -23,10 +23,10 @@ import picocli.CommandLine.Spec;
         name = "folder",
         description = {
             "Reads the folder of a service or client, without its process and without changing a"
-                    + " byte of it: who it is, its files, the newest turn, parked messages, what"
+                    + " byte of it: who it is, its files, the newest turn, dead letters, what"
                     + " waits for whom. Of a folder that runs it shows about one moment.",
             "Of a member of a service with standbys: whose it is, its files, the newest segment.",
-            "Of a folder that members share: whose it is, the newest segment of each birth.",
+            "Of a folder that members share: whose it is, the newest segment of each generation.",
             "Exits with 1 if a start would refuse the folder; says where and what to do."
         },
         subcommands = FolderCommand.Verify.class,

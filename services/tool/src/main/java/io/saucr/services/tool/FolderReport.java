@@ -109,7 +109,7 @@ final class FolderReport {
         ObjectNode json = verdict();
         json.put("kind", contents.kind().toString());
         json.put("name", files.name().orElse(null));
-        json.put("birth", birth().map(Birth::toString).orElse(null));
+        json.put("generation", birth().map(Birth::toString).orElse(null));
         json.put("confirmedStart", files.confirmed());
         ArrayNode starts = json.putArray("starts");
         for (Incarnation start : files.incarnations()) {
@@ -118,7 +118,7 @@ final class FolderReport {
                     .put("nonce", String.format("%016x", start.nonce()));
         }
         json.put("baseTurn", files.baseTurn());
-        json.put("forcedTurn", files.forcedTurn());
+        json.put("syncedTurn", files.forcedTurn());
         ArrayNode bases = json.putArray("bases");
         for (FolderReader.BaseFile base : files.bases()) {
             ObjectNode row = bases.addObject();
@@ -165,17 +165,17 @@ final class FolderReport {
             ObjectNode row = peers.addObject();
             row.put("peer", peer.peer())
                     .put("outside", peer.outside())
-                    .put("birth", peer.birth().map(Birth::toString).orElse(null))
+                    .put("generation", peer.birth().map(Birth::toString).orElse(null))
                     .put("sent", peer.sent())
                     .put("unacked", contents.unacked(peer))
                     .put("unackedBytes", outboxBytes(peer))
                     .put("oldestSentMillis", contents.oldestMillis(peer))
                     .put("consumed", peer.consumed().number())
                     .put("heardMillis", peer.heardMillis());
-            ArrayNode gone = row.putArray("gone");
+            ArrayNode gone = row.putArray("lost");
             peer.gone().forEach(it -> gone.add(it.toString()));
         }
-        ArrayNode parked = json.putArray("parked");
+        ArrayNode parked = json.putArray("deadLetters");
         for (Change.ParkedIs it : contents.all(Change.ParkedIs.class)) {
             parked.addObject()
                     .put("id", it.id())
@@ -234,11 +234,11 @@ final class FolderReport {
         List<List<String>> head = new ArrayList<>();
         head.add(List.of("folder", files.path().toString()));
         head.add(List.of("name", files.name().orElse("?") + " (" + contents.kind() + ")"));
-        head.add(List.of("birth", birth().map(Birth::toString).orElse("?")));
+        head.add(List.of("generation", birth().map(Birth::toString).orElse("?")));
         head.add(List.of("starts", starts()));
         head.add(List.of("in use", files.inUseBy().map(it -> "by " + it).orElse("no")));
         head.add(List.of("newest turn", Long.toString(files.lastTurn())));
-        head.add(List.of("known forced", "up to turn " + files.forcedTurn()));
+        head.add(List.of("known synced", "up to turn " + files.forcedTurn()));
         head.add(List.of("base", files.baseTurn() == 0 ? "none" : "of turn " + files.baseTurn()));
         head.add(List.of("verdict", verdictText()));
         output.print(head);
@@ -319,22 +319,22 @@ final class FolderReport {
                             Output.bytes(outboxBytes(peer)),
                             oldest(peer),
                             Long.toString(peer.consumed().number()),
-                            peer.gone().isEmpty() ? "-" : peer.gone().size() + " births"));
+                            peer.gone().isEmpty() ? "-" : peer.gone().size() + " generations"));
         }
         output.print(
                 "Channels" + asOf + ":",
                 List.of(
                         "PEER",
-                        "BIRTH",
+                        "GENERATION",
                         "SENT",
                         "UNACKED",
                         "SIZE",
                         "OLDEST SENT",
                         "CONSUMED",
-                        "GONE"),
+                        "LOST"),
                 peers);
         output.print(
-                "Put aside" + asOf + ":",
+                "Dead letters" + asOf + ":",
                 List.of("ID", "CHANNEL", "TYPE", "SIZE", "REASON"),
                 contents.all(Change.ParkedIs.class).stream()
                         .map(

@@ -16,8 +16,8 @@ import picocli.CommandLine.Option;
         name = "handover",
         description = {
             "Has another member of a service with standbys take over, without a request lost or"
-                    + " repeated, as before this one is restarted; waits until it is in office. The"
-                    + " page is that of the member that is in office. Exits with 1 if that one is not, if"
+                    + " repeated, as before this one is restarted; waits until it is primary. The"
+                    + " page is that of the member that is primary. Exits with 1 if that one is not, if"
                     + " no member is ready, or if the successor did not come: then it goes on itself."
         },
         footer = {
@@ -72,7 +72,7 @@ final class HandoverCommand implements Callable<Integer> {
                                     + status.service()
                                     + ", at "
                                     + now.primaryAt()
-                                    + ", is in office in epoch "
+                                    + ", is primary in epoch "
                                     + now.epoch()
                                     + ", "
                                     + Output.millis(millis)
@@ -97,7 +97,7 @@ final class HandoverCommand implements Callable<Integer> {
                             + member.member()
                             + " of "
                             + status.service()
-                            + ", which is not in office. "
+                            + ", which is not primary. "
                             + (member.primary().isEmpty() || !member.linked()
                                     ? "Nobody is, as far as it knows"
                                             + (member.lacks().isEmpty()
@@ -121,7 +121,7 @@ final class HandoverCommand implements Callable<Integer> {
         if (to != null && !there.contains(to)) {
             throw new FailureException(
                     (to.equals(member.member())
-                                    ? "member " + to + " is in office already"
+                                    ? "member " + to + " is primary already"
                                     : "no standby " + to + " of " + status.service() + " is there")
                             + ". These are: "
                             + String.join(", ", there)
@@ -141,7 +141,7 @@ final class HandoverCommand implements Callable<Integer> {
             }
             if (System.nanoTime() - until > 0) {
                 throw new FailureException(
-                        "the office was handed over, and within "
+                        "the primary's role was handed over, and within "
                                 + Output.millis(PATIENCE.toMillis())
                                 + " nobody took it: look at the members' status");
             }

@@ -105,7 +105,7 @@ final class MemberFolderReport {
         json.put("kind", "member");
         json.put("name", report.service().orElse(null));
         json.put("member", report.member().orElse(null));
-        json.put("birth", report.birth().map(Birth::toString).orElse(null));
+        json.put("generation", report.birth().map(Birth::toString).orElse(null));
         json.put("from", report.from());
         report.restoredFrom().ifPresent(it -> put(json, "restoredFrom", it));
         ArrayNode bases = json.putArray("bases");
@@ -157,7 +157,7 @@ final class MemberFolderReport {
         head.add(List.of("folder", report.path().toString()));
         head.add(List.of("name", report.service().orElse("?") + " (member)"));
         head.add(List.of("member", report.member().orElse("?")));
-        head.add(List.of("birth", report.birth().map(Birth::toString).orElse("none yet")));
+        head.add(List.of("generation", report.birth().map(Birth::toString).orElse("none yet")));
         head.add(List.of("in use", inUseBy.map(it -> "by " + it).orElse("no")));
         head.add(List.of("newest segment", report.last().toString()));
         head.add(List.of("known named", "up to segment " + report.known()));

@@ -77,8 +77,8 @@ abstract class OrderCommand implements Callable<Integer> {
         return ServicesCommand.FINE;
     }
 
-    /** About messages that were put aside. */
-    abstract static class OfParked extends OrderCommand {
+    /** About dead letters. */
+    abstract static class OfDeadLetters extends OrderCommand {
 
         @ArgGroup(multiplicity = "1")
         private Which which;
@@ -91,14 +91,14 @@ abstract class OrderCommand implements Callable<Integer> {
             @Parameters(
                     arity = "1..*",
                     paramLabel = "ID",
-                    description = "Of messages that were put aside, as 'parked' lists them.")
+                    description = "Of dead letters, as 'dead-letters' lists them.")
             private List<Long> ids = List.of();
 
-            @Option(names = "--all", description = "All that are put aside now.")
+            @Option(names = "--all", description = "All dead letters.")
             private boolean all;
         }
 
-        OfParked(String name, String done) {
+        OfDeadLetters(String name, String done) {
             super(name);
             this.done = done;
         }
@@ -106,14 +106,14 @@ abstract class OrderCommand implements Callable<Integer> {
         @Override
         List<Order> orders(ServiceStatus status) throws FailureException {
             Set<Long> there = new LinkedHashSet<>();
-            status.parked().forEach(it -> there.add(it.id()));
+            status.deadLetters().forEach(it -> there.add(it.id()));
             Set<Long> wanted = which.all ? there : new LinkedHashSet<>(which.ids);
             for (long id : wanted) {
                 if (!there.contains(id)) {
                     throw new FailureException(
-                            "nothing with the id "
+                            "no dead letter has the id "
                                     + id
-                                    + " is put aside at "
+                                    + " at "
                                     + status.service()
                                     + ". "
                                     + known(status)
@@ -121,14 +121,14 @@ abstract class OrderCommand implements Callable<Integer> {
                 }
             }
             if (wanted.isEmpty()) {
-                throw new FailureException("nothing is put aside at " + status.service());
+                throw new FailureException("there are no dead letters at " + status.service());
             }
             List<Order> orders = new ArrayList<>();
-            for (ServiceStatus.Parked it : status.parked()) {
+            for (ServiceStatus.DeadLetter it : status.deadLetters()) {
                 if (wanted.contains(it.id())) {
                     orders.add(
                             new Order(
-                                    Map.of("parked", Long.toString(it.id())),
+                                    Map.of("message", Long.toString(it.id())),
                                     node().put("id", it.id()).put("type", it.type()),
                                     it.id() + ", " + it.type() + " of " + it.channel() + done));
                 }
@@ -137,10 +137,10 @@ abstract class OrderCommand implements Callable<Integer> {
         }
 
         private static String known(ServiceStatus status) {
-            return status.parked().isEmpty()
+            return status.deadLetters().isEmpty()
                     ? "Nothing else is, either."
                     : "These are: "
-                            + status.parked().stream()
+                            + status.deadLetters().stream()
                                     .map(it -> it.id() + " (" + it.type() + ")")
                                     .collect(Collectors.joining(", "))
                             + ".";
@@ -151,10 +151,9 @@ abstract class OrderCommand implements Callable<Integer> {
     @Command(
             name = "retry",
             description = {
-                "Has messages tried again that were put aside, as messages of the service to"
-                        + " itself: their senders were told that they did not go through. What fails"
-                        + " again is put aside again, under another id. Exits with 1 if there is no"
-                        + " such message."
+                "Retries dead letters, as messages of the service to itself: they were returned"
+                        + " to their senders. What fails again becomes a dead letter again, under"
+                        + " another id. Exits with 1 if there is no such message."
             },
             footer = {
                 "",
@@ -162,72 +161,72 @@ abstract class OrderCommand implements Callable<Integer> {
                 "  saucr-services retry 3 4 --url localhost:8085",
                 "  saucr-services retry --all --url localhost:8085"
             })
-    static final class Retry extends OfParked {
+    static final class Retry extends OfDeadLetters {
         Retry() {
-            super("retry", ": is tried again");
+            super("retry", ": is retried");
         }
     }
 
     /** No more. */
     @Command(
             name = "discard",
-            description = {
-                "Removes messages that were put aside, for good.",
-                "Exits with 1 if there is no such message."
-            },
+            description = {"Deletes dead letters.", "Exits with 1 if there is no such message."},
             footer = {
                 "",
                 "Examples:",
                 "  saucr-services discard 3 --url localhost:8085",
                 "  saucr-services discard --all --url localhost:8085"
             })
-    static final class Discard extends OfParked {
+    static final class Discard extends OfDeadLetters {
         Discard() {
-            super("discard", ": was removed");
+            super("discard", ": was deleted");
         }
     }
 
     /** Never again. */
     @Command(
-            name = "gone",
+            name = "declare-lost",
             description = {
-                "Tells a service that a birth of a peer never comes back: what that one has not"
-                        + " acked returns to the service's handlers, \"perhaps consumed\", and nothing"
-                        + " of it goes to a successor of the same name. There is no way back. Exits"
-                        + " with 1 if the service has no such peer, or if the peer is connected."
+                "Declares a generation of a peer lost: messages that it has not acknowledged return to"
+                        + " the service's handlers, \"perhaps consumed\", and none of them goes to a"
+                        + " successor of the same name. This cannot be undone. Exits with 1 if the"
+                        + " service has no such peer, or if the peer is connected."
             },
             footer = {
                 "",
                 "Example:",
-                "  saucr-services gone shop 0123456789abcdef0123456789abcdef --url localhost:8085"
+                "  saucr-services declare-lost shop 0123456789abcdef0123456789abcdef --url localhost:8085"
             })
-    static final class Gone extends OrderCommand {
+    static final class DeclareLost extends OrderCommand {
 
         @Parameters(index = "0", paramLabel = "PEER", description = "The name of a service.")
         private String peer;
 
         @Parameters(
                 index = "1",
-                paramLabel = "BIRTH",
-                description = "Its birth, 32 hexadecimal digits, as 'status' shows it.")
-        private String birth;
+                paramLabel = "GENERATION",
+                description = "Its generation, 32 hexadecimal digits, as 'status' shows it.")
+        private String generation;
 
         @Option(names = "--force", description = "Also if the peer is connected.")
         private boolean force;
 
-        Gone() {
-            super("gone");
+        DeclareLost() {
+            super("declare-lost");
         }
 
         @Override
         List<Order> orders(ServiceStatus status) throws FailureException {
             List<ServiceStatus.Channel> met =
                     status.channels().stream()
-                            .filter(it -> !it.outside() && !it.birth().isEmpty())
+                            .filter(it -> !it.outside() && !it.generation().isEmpty())
                             .toList();
             ServiceStatus.Channel channel =
                     met.stream()
-                            .filter(it -> it.peer().equals(peer) && it.birth().equals(birth))
+                            .filter(
+                                    it ->
+                                            it.peer().equals(peer)
+                                                    && it.generation().equals(generation))
                             .findAny()
                             .orElse(null);
             if (channel == null) {
@@ -235,30 +234,31 @@ abstract class OrderCommand implements Callable<Integer> {
                         status.service()
                                 + " has met no service "
                                 + peer
-                                + " of the birth "
-                                + birth
+                                + " of generation "
+                                + generation
                                 + (met.isEmpty() ? ", and no other one." : ". It has met:")
                                 + met.stream()
-                                        .map(it -> " " + it.peer() + " " + it.birth())
+                                        .map(it -> " " + it.peer() + " " + it.generation())
                                         .collect(Collectors.joining(","))
                                 + " Nothing was changed. What waits for a name that was never met"
-                                + " comes back by 'giveup'");
+                                + " comes back by 'return-undelivered'");
             }
             if (channel.connected() && !force) {
                 throw new FailureException(
                         peer
-                                + " is connected, so it is not gone: with --force it would lose its"
-                                + " place all the same. Nothing was changed");
+                                + " is connected, so it is not lost: --force declares it lost all the same. Nothing was changed");
             }
             long unacked = channel.unacked();
             return List.of(
                     new Order(
-                            Map.of("service", peer, "birth", birth),
-                            node().put("peer", peer).put("birth", birth).put("unacked", unacked),
+                            Map.of("service", peer, "generation", generation),
+                            node().put("peer", peer)
+                                    .put("generation", generation)
+                                    .put("unacked", unacked),
                             peer
-                                    + " of the birth "
-                                    + birth
-                                    + " is gone; messages that return to "
+                                    + " of generation "
+                                    + generation
+                                    + " is declared lost; messages that return to "
                                     + status.service()
                                     + ": "
                                     + unacked));
@@ -267,27 +267,30 @@ abstract class OrderCommand implements Callable<Integer> {
 
     /** Not at all. */
     @Command(
-            name = "giveup",
+            name = "return-undelivered",
             description = {
-                "Has messages come back that wait for a name under which the service has met nobody,"
-                        + " as when it is misspelt: to the service's handlers, as certainly not"
-                        + " consumed. Exits with 1 if nothing waits for that name, or somebody has it."
+                "Returns messages that wait for a name under which the service has met no peer, such"
+                        + " as a misspelt one: to the service's handlers, as certainly not consumed. Exits with 1 if nothing waits for that name, or somebody has it."
             },
-            footer = {"", "Example:", "  saucr-services giveup shpo --url localhost:8085"})
-    static final class GiveUp extends OrderCommand {
+            footer = {
+                "",
+                "Example:",
+                "  saucr-services return-undelivered shpo --url localhost:8085"
+            })
+    static final class ReturnUndelivered extends OrderCommand {
 
         @Parameters(paramLabel = "PEER", description = "The name.")
         private String peer;
 
-        GiveUp() {
-            super("giveup");
+        ReturnUndelivered() {
+            super("return-undelivered");
         }
 
         @Override
         List<Order> orders(ServiceStatus status) throws FailureException {
             List<ServiceStatus.Channel> unmet =
                     status.channels().stream()
-                            .filter(it -> !it.outside() && it.birth().isEmpty())
+                            .filter(it -> !it.outside() && it.generation().isEmpty())
                             .filter(it -> it.unacked() > 0)
                             .filter(it -> !it.peer().equals(status.service()))
                             .toList();
@@ -323,9 +326,8 @@ abstract class OrderCommand implements Callable<Integer> {
     @Command(
             name = "resume",
             description = {
-                "Lets a channel go on that waits for a person, as the service parks nothing: its"
-                        + " first "
-                        + "message is tried again. Exits with 1 if no channel of that name waits."
+                "Lets a channel continue that waits for a person, as the service keeps no"
+                        + " dead letters: its first message is retried. Exits with 1 if no channel of that name waits."
             },
             footer = {"", "Example:", "  saucr-services resume shop --url localhost:8085"})
     static final class Resume extends OrderCommand {

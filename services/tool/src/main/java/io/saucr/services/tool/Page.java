@@ -90,7 +90,7 @@ final class Page {
         try {
             JsonNode json = JSON.readTree(answer.body());
             ServiceStatus status = JSON.treeToValue(json, ServiceStatus.class);
-            if (status != null && status.service() != null && status.birth() != null) {
+            if (status != null && status.service() != null && status.generation() != null) {
                 return new Said(json, status);
             }
         } catch (JsonProcessingException | RuntimeException e) {

@@ -20,7 +20,7 @@ import picocli.CommandLine.Spec;
             "Makes the folder of a member of a service with standbys out of the store that members"
                     + " share, where their own folders are lost: up to what the head names, or to the"
                     + " newest segment that the store has. Reads the store, and changes nothing of"
-                    + " it. Then start that member, or go on with 'accept-loss'. Exits with 1 if the"
+                    + " it. Then start that member, or go on with 'accept-data-loss'. Exits with 1 if the"
                     + " store has nothing of the service, or the folder holds something else."
         },
         footer = {

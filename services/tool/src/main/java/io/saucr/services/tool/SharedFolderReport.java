@@ -45,10 +45,10 @@ final class SharedFolderReport {
         json.put("kind", "shared");
         json.put("whole", isWhole());
         json.put("starts", leadsToLast());
-        ArrayNode all = json.putArray("births");
+        ArrayNode all = json.putArray("generations");
         for (SharedReport of : births) {
             ObjectNode row = all.addObject();
-            row.put("birth", of.birth().toString())
+            row.put("generation", of.birth().toString())
                     .put("name", of.service().orElse(null))
                     .put("segments", of.segments())
                     .put("bases", of.bases().size())

@@ -67,23 +67,31 @@ final class StatusCommand implements Callable<Integer> {
         List<List<String>> rows = new ArrayList<>();
         rows.add(
                 List.of(
-                        "SERVICE", "ADDRESS", "BIRTH", "START", "TURN", "FINAL", "FORCE", "UNACKED",
-                        "PARKED", "STOPPED"));
+                        "SERVICE",
+                        "ADDRESS",
+                        "GENERATION",
+                        "START",
+                        "TURN",
+                        "FINAL",
+                        "FSYNC",
+                        "UNACKED",
+                        "DEAD-LETTERS",
+                        "STOPPED"));
         for (ServiceStatus status : all) {
             rows.add(
                     List.of(
                             status.service(),
                             status.address(),
-                            status.birth(),
+                            status.generation(),
                             Long.toString(status.incarnation()),
                             Long.toString(status.turn()),
                             Long.toString(status.finalTurn()),
-                            status.lastForceMicros() + " us",
+                            status.lastFsyncMicros() + " us",
                             Long.toString(
                                     status.channels().stream()
                                             .mapToLong(ServiceStatus.Channel::unacked)
                                             .sum()),
-                            Integer.toString(status.parked().size()),
+                            Integer.toString(status.deadLetters().size()),
                             Integer.toString(status.stopped().size())));
         }
         output.print(rows);
@@ -100,7 +108,7 @@ final class StatusCommand implements Callable<Integer> {
                 "Channels of " + status.service() + ":",
                 List.of(
                         "PEER",
-                        "BIRTH",
+                        "GENERATION",
                         "CONNECTED",
                         "SENT",
                         "UNACKED",
@@ -112,7 +120,7 @@ final class StatusCommand implements Callable<Integer> {
                                 it ->
                                         List.of(
                                                 FolderReport.peer(it.peer(), it.outside()),
-                                                it.birth().isEmpty() ? "-" : it.birth(),
+                                                it.generation().isEmpty() ? "-" : it.generation(),
                                                 it.connected() ? "yes" : "no",
                                                 Long.toString(it.sent()),
                                                 Long.toString(it.unacked()),
@@ -140,8 +148,11 @@ final class StatusCommand implements Callable<Integer> {
         }
         output.print(
                 "What holds " + status.service() + " up:", List.of("CHANNEL", "REASON"), problems);
-        if (!status.parked().isEmpty()) {
-            output.out().printf("%nPut aside: %d; 'parked' lists them.%n", status.parked().size());
+        if (!status.deadLetters().isEmpty()) {
+            output.out()
+                    .printf(
+                            "%nDead letters: %d; 'dead-letters' lists them.%n",
+                            status.deadLetters().size());
         }
     }
 

@@ -142,7 +142,7 @@ class PairCommandsIT {
         List<String> words =
                 new ArrayList<>(
                         List.of(
-                                "accept-loss",
+                                "accept-data-loss",
                                 work.resolve(folder).toString(),
                                 "--ensemble",
                                 place));
@@ -167,7 +167,7 @@ class PairCommandsIT {
             assertThat(err).contains("give the order to its page", a.member());
             await().atMost(PATIENCE)
                     .until(() -> execute("handover", "--to", b.member(), "--url", a.page()) == 0);
-            assertThat(out).contains("member " + b.member() + " of counter", "is in office");
+            assertThat(out).contains("member " + b.member() + " of counter", "is primary");
             assertThat(add(client)).isEqualTo(3);
             awaitFollowers(b, 2);
             long stored = member(b).get("segment").asLong();
@@ -197,7 +197,7 @@ class PairCommandsIT {
             assertThat(acceptLoss("c", "--losing", "lose-1-to-2-00000000")).isEqualTo(2);
             assertThat(err).contains("the loss is " + shown.group(1) + " now");
             assertThat(acceptLoss("c", "--losing", shown.group(1))).as(err).isZero();
-            assertThat(out).containsPattern("has birth [0-9a-f]{32} now. Start the member");
+            assertThat(out).containsPattern("has generation [0-9a-f]{32} now. Start the member");
 
             Running left = running("c", begin("c"));
             assertThatThrownBy(() -> waits.get(PATIENCE.toSeconds(), SECONDS))
@@ -244,7 +244,7 @@ class PairCommandsIT {
             assertThat(work.resolve("early")).doesNotExist();
             Files.createDirectories(work.resolve("other"));
             assertThat(restore("early", work.resolve("other"))).isEqualTo(1);
-            assertThat(err).contains("holds no segment of birth");
+            assertThat(err).contains("holds no segment of generation");
             assertThat(work.resolve("early")).doesNotExist();
             assertThat(work.resolve("other")).isEmptyDirectory();
             Files.writeString(work.resolve("file"), "mine");
@@ -270,7 +270,7 @@ class PairCommandsIT {
             await().atMost(PATIENCE).until(() -> !member(waiting).get("lacks").asText().isEmpty());
             kill(waiting);
             assertThat(restore("c", store)).as(err).isZero();
-            assertThat(out).contains("with all up to segment", "nothing whole", "accept-loss");
+            assertThat(out).contains("with all up to segment", "nothing whole", "accept-data-loss");
             // Once more does no harm.
             assertThat(restore("c", store)).as(err).isZero();
 

@@ -157,7 +157,7 @@ class ServicesCommandIT {
             parkedOnes(relay);
 
             // The shop is killed, and what comes for it waits.
-            String birth = json(0, "folder", path("shop")).get("birth").asText();
+            String birth = json(0, "folder", path("shop")).get("generation").asText();
             shop.process().destroyForcibly().waitFor();
             send(client, "two, secret-4713").join();
             await().atMost(PATIENCE)
@@ -167,7 +167,9 @@ class ServicesCommandIT {
                                 return out.matches("(?s).*shop +cannot be reached.*");
                             });
             folders(relay);
-            assertThat(execute("gone", "shop", birth, "--url", relay.page())).as(err).isZero();
+            assertThat(execute("declare-lost", "shop", birth, "--url", relay.page()))
+                    .as(err)
+                    .isZero();
             assertThat(out).contains("messages that return to relay: 1");
             assertThat(json(0, "folder", path("relay")).get("peers").toString()).contains(birth);
         }
@@ -179,7 +181,7 @@ class ServicesCommandIT {
     }
 
     private void parkedOnes(Running relay) throws IOException {
-        assertThat(execute("parked", "--url", relay.page())).isEqualTo(1);
+        assertThat(execute("dead-letters", "--url", relay.page())).isEqualTo(1);
         assertThat(out)
                 .containsPattern("relay +1 +sender#[0-9a-f]{32} +Parcel")
                 .contains("IllegalArgumentException: it does not bear the light")
@@ -190,8 +192,8 @@ class ServicesCommandIT {
         await().atMost(PATIENCE)
                 .until(
                         () ->
-                                json(1, "parked", "--url", relay.page())
-                                        .at("/0/parked")
+                                json(1, "dead-letters", "--url", relay.page())
+                                        .at("/0/deadLetters")
                                         .findValuesAsText("id")
                                         .equals(List.of("2", "3")));
         assertThat(execute("discard", "3", "--url", relay.page())).isZero();
@@ -201,7 +203,7 @@ class ServicesCommandIT {
         // One that runs.
         JsonNode ofRelay = json(0, "folder", path("relay"));
         assertThat(ofRelay.get("inUseBy").asText()).isEqualTo("process " + relay.process().pid());
-        assertThat(ofRelay.at("/parked/0/id").asLong()).isEqualTo(2);
+        assertThat(ofRelay.at("/deadLetters/0/id").asLong()).isEqualTo(2);
         assertThat(ofRelay.get("peers").findValuesAsText("unacked")).contains("1");
         assertThat(out).doesNotContain("secret");
 

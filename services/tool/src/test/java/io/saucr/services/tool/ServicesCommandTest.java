@@ -105,17 +105,17 @@ class ServicesCommandTest {
     /** A service with two parked messages, a peer that is there and one that is not. */
     private static String status(String parked, String stopped) {
         String channel =
-                "{'peer':'%s','outside':false,'birth':'%s','connected':%s,'sent':4,'unacked':2,"
+                "{'peer':'%s','outside':false,'generation':'%s','connected':%s,'sent':4,'unacked':2,"
                         + "'oldestUnackedMillis':61000,'consumed':3,'waiting':1}";
-        return ("{'service':'bank','address':'localhost:4000','birth':'"
+        return ("{'service':'bank','address':'localhost:4000','generation':'"
                         + "f".repeat(32)
                         + "','incarnation':2,'turn':9,'finalTurn':8,'bytesNotFinal':1,"
-                        + "'bytesAboveBase':2,'lastForceMicros':300,'duplicates':0,'timers':0,"
+                        + "'bytesAboveBase':2,'lastFsyncMicros':300,'duplicates':0,'timers':0,"
                         + "'outputs':0,'channels':["
                         + String.format(channel, "shop", BIRTH, "false")
                         + ","
                         + String.format(channel, "mint", "e".repeat(32), "true")
-                        + "],'parked':["
+                        + "],'deadLetters':["
                         + parked
                         + "],'stopped':["
                         + stopped
@@ -146,17 +146,17 @@ class ServicesCommandTest {
                 "retry x --url localhost:1 | Invalid value for positional parameter",
                 "retry 1 --url localhost:1,localhost:2 | an order is for one service",
                 "discard --url localhost:1 | (ID... | --all)",
-                "gone shop --url localhost:1 | Missing required parameter: 'BIRTH'",
-                "giveup --url localhost:1 | Missing required parameter: 'PEER'",
+                "declare-lost shop --url localhost:1 | Missing required parameter: 'GENERATION'",
+                "return-undelivered --url localhost:1 | Missing required parameter: 'PEER'",
                 "resume --url localhost:1 | Missing required parameter: 'CHANNEL'",
                 "handover | Missing required option: '--url=HOST:PORT'",
                 "handover --url localhost:1,localhost:2 | an order is for one service",
-                "new-birth | Missing required",
-                "new-birth x --client a --without b | mutually exclusive",
+                "new-generation | Missing required",
+                "new-generation x --client a --without b | mutually exclusive",
                 "restore x --from y | Missing required option: '--ensemble=SERVERS/PATH'",
                 "restore x --ensemble h:1/a | Missing required argument",
-                "accept-loss x | Missing required option: '--ensemble=SERVERS/PATH'",
-                "accept-loss x --ensemble h:1/a --credentials :x | credentials are a scheme and",
+                "accept-data-loss x | Missing required option: '--ensemble=SERVERS/PATH'",
+                "accept-data-loss x --ensemble h:1/a --credentials :x | credentials are a scheme and",
                 "folder | Which folder?",
                 "folder verify | Missing required parameter: 'FOLDER'",
                 "help dance | there is no command 'dance'"
@@ -171,16 +171,16 @@ class ServicesCommandTest {
     @ValueSource(
             strings = {
                 "status",
-                "parked",
+                "dead-letters",
                 "retry",
                 "discard",
-                "gone",
-                "giveup",
+                "declare-lost",
+                "return-undelivered",
                 "resume",
                 "handover",
-                "new-birth",
+                "new-generation",
                 "restore",
-                "accept-loss",
+                "accept-data-loss",
                 "folder",
                 "folder verify"
             })
@@ -200,7 +200,7 @@ class ServicesCommandTest {
     void whereNothingListensIsSaid() throws Exception {
         String page = page(200, "", 200);
         server.stop(0);
-        for (String command : List.of("status", "parked", "retry 3", "resume shop")) {
+        for (String command : List.of("status", "dead-letters", "retry 3", "resume shop")) {
             List<String> words = new ArrayList<>(List.of(command.split(" ")));
             words.addAll(List.of("--url", page));
             assertThat(execute(words.toArray(String[]::new))).isEqualTo(1);
@@ -223,7 +223,7 @@ class ServicesCommandTest {
             })
     void whatIsNoPageIsNamed(int status, String body, String expected) throws Exception {
         String page = page(status, body, 200);
-        assertThat(execute("parked", "--url", page)).isEqualTo(1);
+        assertThat(execute("dead-letters", "--url", page)).isEqualTo(1);
         assertThat(err)
                 .contains("http://" + page + "/ is not the status page of a service: " + expected);
         assertThat(execute("discard", "--all", "--url", page)).isEqualTo(1);
@@ -252,10 +252,10 @@ class ServicesCommandTest {
                 .containsPattern("shop +stands still: 'resume'")
                 .containsPattern("shop +cannot be reached: no route")
                 .containsPattern("mint +takes nothing at the moment")
-                .contains("Put aside: 2");
+                .contains("Dead letters: 2");
         assertThat(execute("status", "--url", page, "-o", "json")).isEqualTo(1);
         JsonNode row = JSON.readTree(out).get(0);
-        assertThat(row.at("/status/parked/1/id").asLong()).isEqualTo(5);
+        assertThat(row.at("/status/deadLetters/1/id").asLong()).isEqualTo(5);
         assertThat(row.at("/status/ofALaterRelease").asLong()).isEqualTo(7);
     }
 
@@ -263,22 +263,22 @@ class ServicesCommandTest {
     void aServiceThatGoesOnIsFine() throws Exception {
         String page = page(200, status("", ""), 200);
         assertThat(execute("status", "--url", page)).isZero();
-        assertThat(execute("parked", "--url", page)).isZero();
-        assertThat(out).isEqualTo("Nothing is put aside." + System.lineSeparator());
+        assertThat(execute("dead-letters", "--url", page)).isZero();
+        assertThat(out).isEqualTo("There are no dead letters." + System.lineSeparator());
         assertThat(execute("retry", "--all", "--url", page)).isEqualTo(1);
-        assertThat(err).contains("nothing is put aside at bank");
+        assertThat(err).contains("there are no dead letters at bank");
         assertThat(execute("discard", "4", "--url", page)).isEqualTo(1);
-        assertThat(err).contains("nothing with the id 4", "Nothing else is, either.");
+        assertThat(err).contains("no dead letter has the id 4", "Nothing else is, either.");
     }
 
     @Test
     void parkedListsThemOnALineEach() throws Exception {
         String page = page(200, status(PARKED, ""), 200);
-        assertThat(execute("parked", "--url", page)).isEqualTo(1);
+        assertThat(execute("dead-letters", "--url", page)).isEqualTo(1);
         assertThat(out.lines()).hasSize(3);
         assertThat(out).containsPattern("bank +3 +shop +Order +18 +A: one line");
-        assertThat(execute("parked", "--json", "--url", page)).isEqualTo(1);
-        assertThat(JSON.readTree(out).at("/0/parked/0/bytes").asInt()).isEqualTo(18);
+        assertThat(execute("dead-letters", "--json", "--url", page)).isEqualTo(1);
+        assertThat(JSON.readTree(out).at("/0/deadLetters/0/bytes").asInt()).isEqualTo(18);
     }
 
     @Test
@@ -287,77 +287,84 @@ class ServicesCommandTest {
         assertThat(execute("retry", "3", "4", "--url", page)).isEqualTo(1);
         assertThat(err)
                 .contains(
-                        "nothing with the id 4 is put aside at bank",
+                        "no dead letter has the id 4 at bank",
                         "These are: 3 (Order), 5 (Order)",
                         "Nothing was changed");
         assertThat(orders).isEmpty();
         assertThat(execute("retry", "5", "3", "5", "--url", page)).isZero();
-        assertThat(orders).containsExactly("/retry?parked=3 true", "/retry?parked=5 true");
+        assertThat(orders).containsExactly("/retry?message=3 true", "/retry?message=5 true");
         orders.clear();
         assertThat(execute("discard", "--all", "--json", "--url", page)).isZero();
-        assertThat(orders).containsExactly("/discard?parked=3 true", "/discard?parked=5 true");
+        assertThat(orders).containsExactly("/discard?message=3 true", "/discard?message=5 true");
         assertThat(JSON.readTree(out).at("/discard/1/id").asLong()).isEqualTo(5);
     }
 
     @Test
     void onlyWhoIsKnownAndAwayIsDeclaredGone() throws Exception {
         String page = page(200, status("", ""), 200);
-        assertThat(execute("gone", "shop", "e".repeat(32), "--url", page)).isEqualTo(1);
-        assertThat(err).contains("has met no service shop", "shop " + BIRTH, "'giveup'");
-        assertThat(execute("gone", "mint", "e".repeat(32), "--url", page)).isEqualTo(1);
+        assertThat(execute("declare-lost", "shop", "e".repeat(32), "--url", page)).isEqualTo(1);
+        assertThat(err)
+                .contains("has met no service shop", "shop " + BIRTH, "'return-undelivered'");
+        assertThat(execute("declare-lost", "mint", "e".repeat(32), "--url", page)).isEqualTo(1);
         assertThat(err).contains("mint is connected");
         assertThat(orders).isEmpty();
-        assertThat(execute("gone", "shop", BIRTH, "--url", page)).isZero();
+        assertThat(execute("declare-lost", "shop", BIRTH, "--url", page)).isZero();
         assertThat(out).contains("messages that return to bank: 2");
-        assertThat(execute("gone", "mint", "e".repeat(32), "--force", "--url", page)).isZero();
-        assertThat(execute("gone", "never", BIRTH, "--force", "--url", page)).isEqualTo(1);
+        assertThat(execute("declare-lost", "mint", "e".repeat(32), "--force", "--url", page))
+                .isZero();
+        assertThat(execute("declare-lost", "never", BIRTH, "--force", "--url", page)).isEqualTo(1);
         assertThat(err).contains("has met no service never");
-        assertThat(orders).hasSize(2).allMatch(it -> it.startsWith("/gone?"));
+        assertThat(orders).hasSize(2).allMatch(it -> it.startsWith("/declare-lost?"));
     }
 
     @Test
     void onlyWhatWaitsForNobodyIsGivenUp() throws Exception {
         String met = status("", "");
         String page = page(200, met, 200);
-        assertThat(execute("giveup", "shop", "--url", page)).isEqualTo(1);
+        assertThat(execute("return-undelivered", "shop", "--url", page)).isEqualTo(1);
         assertThat(err)
                 .contains("nothing of bank waits for a name shop", "nor for another one")
                 .contains("Nothing was changed");
         assertThat(orders).isEmpty();
         server.stop(0);
-        String unmet = page(200, met.replace("\"birth\":\"" + BIRTH + "\"", "\"birth\":\"\""), 200);
-        assertThat(execute("giveup", "shpo", "--url", unmet)).isEqualTo(1);
+        String unmet =
+                page(
+                        200,
+                        met.replace("\"generation\":\"" + BIRTH + "\"", "\"generation\":\"\""),
+                        200);
+        assertThat(execute("return-undelivered", "shpo", "--url", unmet)).isEqualTo(1);
         assertThat(err).contains("waits for a name shpo", "These wait: shop");
         assertThat(orders).isEmpty();
-        assertThat(execute("giveup", "shop", "--url", unmet)).isZero();
+        assertThat(execute("return-undelivered", "shop", "--url", unmet)).isZero();
         assertThat(out).contains("messages for shop that come back to bank: 2");
-        assertThat(orders).containsExactly("/giveup?service=shop true");
+        assertThat(orders).containsExactly("/return-undelivered?service=shop true");
     }
 
     @Test
-    void aNewBirthIsGivenToAFolderThatIsRepeated(@TempDir Path folder) throws Exception {
+    void aNewGenerationIsGivenToAFolderThatIsRepeated(@TempDir Path folder) throws Exception {
         String path = folder.resolve("bank").toString();
-        assertThat(execute("new-birth", path, "--without", "bank")).isEqualTo(1);
+        assertThat(execute("new-generation", path, "--without", "bank")).isEqualTo(1);
         assertThat(err).contains("there is no service and no client in it", "Name the folder");
         Services services = Services.without("bank", Map.of()).folder(Path.of(path));
         try (RunningService bank = services.run(Nothing::new, Protection.local())) {
             assertThat(bank.name()).isEqualTo("bank");
-            assertThat(execute("new-birth", path, "--without", "bank")).isEqualTo(1);
+            assertThat(execute("new-generation", path, "--without", "bank")).isEqualTo(1);
             assertThat(err).contains("in use");
         }
-        assertThat(execute("new-birth", path, "--without", "shop")).isEqualTo(1);
+        assertThat(execute("new-generation", path, "--without", "shop")).isEqualTo(1);
         assertThat(err).contains("this folder is that of \"bank\"");
-        assertThat(execute("new-birth", path, "--without", "bank")).isZero();
-        assertThat(out).contains("is bank, birth ", "Lost: ", "Nothing was changed");
+        assertThat(execute("new-generation", path, "--without", "bank")).isZero();
+        assertThat(out).contains("is bank, generation ", "Lost: ", "Nothing was changed");
         String shown = out.substring(out.indexOf("--instead-of ") + "--instead-of ".length());
         String birth = shown.strip();
-        assertThat(execute("new-birth", path, "--without", "bank", "--instead-of", BIRTH))
+        assertThat(execute("new-generation", path, "--without", "bank", "--instead-of", BIRTH))
                 .isNotZero();
-        assertThat(err).contains("the order is for birth " + BIRTH, birth);
-        assertThat(execute("new-birth", path, "--without", "bank", "--instead-of", birth)).isZero();
-        assertThat(out).containsPattern("has birth [0-9a-f]{32} now").contains(birth);
-        assertThat(execute("new-birth", path, "--without", "bank")).isZero();
-        assertThat(out).doesNotContain("bank, birth " + birth);
+        assertThat(err).contains("the order is for generation " + BIRTH, birth);
+        assertThat(execute("new-generation", path, "--without", "bank", "--instead-of", birth))
+                .isZero();
+        assertThat(out).containsPattern("has generation [0-9a-f]{32} now").contains(birth);
+        assertThat(execute("new-generation", path, "--without", "bank")).isZero();
+        assertThat(out).doesNotContain("bank, generation " + birth);
         try (RunningService bank = services.run(Nothing::new, Protection.local())) {
             assertThat(bank.name()).isEqualTo("bank");
         }
@@ -416,14 +423,14 @@ class ServicesCommandTest {
         String page = page(200, before, member("standby", 4, TWO, ""), 200);
         assertThat(execute("handover", "--to", ONE, "--url", page)).isEqualTo(1);
         assertThat(err)
-                .contains("member " + ONE + " is in office already. These are: " + TWO)
+                .contains("member " + ONE + " is primary already. These are: " + TWO)
                 .contains("Nothing was changed");
         assertThat(execute("handover", "--to", "00000000000000cc", "--url", page)).isEqualTo(1);
         assertThat(err).contains("no standby 00000000000000cc of bank is there", TWO);
         assertThat(orders).isEmpty();
         assertThat(execute("handover", "--url", page)).isZero();
         assertThat(out)
-                .contains("member " + TWO + " of bank, at localhost:9, is in office in epoch 4, ");
+                .contains("member " + TWO + " of bank, at localhost:9, is primary in epoch 4, ");
         assertThat(orders).containsExactly("/handover true");
         orders.clear();
         assertThat(execute("handover", "--to", TWO, "--json", "--url", page)).isZero();
@@ -447,7 +454,7 @@ class ServicesCommandTest {
         page = page(200, member("standby", 3, TWO, ""), 200);
         assertThat(execute("handover", "--url", page)).isEqualTo(1);
         assertThat(err)
-                .contains("the page of member " + ONE + " of bank, which is not in office")
+                .contains("the page of member " + ONE + " of bank, which is not primary")
                 .contains("Member " + TWO + " is", "give the order to its page");
         server.stop(0);
         page = page(200, member("starting", 0, "", ""), 200);
@@ -553,8 +560,8 @@ class ServicesCommandTest {
         assertThat(execute("folder", path, "--json")).isZero();
         JsonNode json = JSON.readTree(out);
         assertThat(json.at("/kind").asText()).isEqualTo("shared");
-        assertThat(json.at("/births/0/last/number").asLong()).isEqualTo(2);
-        assertThat(json.at("/births/0/restoredFrom").asLong()).isZero();
+        assertThat(json.at("/generations/0/last/number").asLong()).isEqualTo(2);
+        assertThat(json.at("/generations/0/restoredFrom").asLong()).isZero();
         Path first;
         try (Stream<Path> files = Files.list(folder)) {
             first =
@@ -571,7 +578,7 @@ class ServicesCommandTest {
                 .contains("WRONG: " + first)
                 .contains("WRONG: segment 1");
         assertThat(execute("folder", path, "--json")).isEqualTo(1);
-        assertThat(JSON.readTree(out).at("/births/0/problems").size()).isEqualTo(2);
+        assertThat(JSON.readTree(out).at("/generations/0/problems").size()).isEqualTo(2);
         assertThat(Files.readAllBytes(first)).isEqualTo(bytes);
     }
 

@@ -27,8 +27,8 @@ public final class Claim {
 
     /** What an operator may do who has nothing newer. */
     private static final String NEW_BIRTH =
-            "If what it wrote is lost for good, give this folder a new birth: Services.newBirth, or"
-                    + " bin/saucr-services new-birth";
+            "If what it wrote is lost for good, give this folder a new generation: Services.newGeneration, or"
+                    + " bin/saucr-services new-generation";
 
     /**
      * A claim of one start.
@@ -64,7 +64,7 @@ public final class Claim {
         for (Incarnation start : this.known) {
             if (!start.birth().equals(self.birth()) || start.number() <= before) {
                 throw new IllegalArgumentException(
-                        "starts of one folder are of one birth and in order: " + known);
+                        "starts of one folder are of one generation and in order: " + known);
             }
             before = start.number();
         }
@@ -97,12 +97,12 @@ public final class Claim {
                                     + name
                                     + " is gone, which incarnation "
                                     + confirmed
-                                    + " of birth "
+                                    + " of generation "
                                     + self.birth()
                                     + " held: it was deleted, or the ensemble was restored from"
                                     + " before. Nothing is created anew. If nobody else holds this service, write"
-                                    + " the head again by hand, or give the service a new birth:"
-                                    + " Services.newBirth, or bin/saucr-services new-birth");
+                                    + " the head again by hand, or give the service a new generation:"
+                                    + " Services.newGeneration, or bin/saucr-services new-generation");
         }
         Head head = seen.get().head();
         Incarnation holder = head.holder();
@@ -136,7 +136,7 @@ public final class Claim {
                             + holder.number()
                             + ", but number "
                             + confirmed
-                            + " of the same birth held it already. The ensemble was restored from"
+                            + " of the same generation held it already. The ensemble was restored from"
                             + " before, or the znode was written by hand");
         }
         return new Decision.Take(head(), seen.get().version());
@@ -161,7 +161,7 @@ public final class Claim {
                                 + name
                                 + " was taken by incarnation "
                                 + holder.number()
-                                + " of birth "
+                                + " of generation "
                                 + holder.birth()
                                 + " with nonce "
                                 + nonce(holder));
@@ -177,29 +177,29 @@ public final class Claim {
         }
         if (replaces.isPresent()) {
             return new Decision.Refuse(
-                    "this folder has a new birth, "
+                    "this folder has a new generation, "
                             + self.birth()
                             + ", which replaces the head of incarnation "
                             + replaces.get().number()
-                            + " of birth "
+                            + " of generation "
                             + replaces.get().birth()
                             + ", and since then the head of "
                             + name
                             + " was taken by incarnation "
                             + holder.number()
-                            + " of birth "
+                            + " of generation "
                             + holder.birth()
-                            + ". Use the folder of that birth. "
+                            + ". Use the folder of that generation. "
                             + NEW_BIRTH);
         }
         return new Decision.Refuse(
                 "the name "
                         + name
-                        + " is taken: its head is held by birth "
+                        + " is taken: its head is held by generation "
                         + holder.birth()
-                        + ", and this folder is birth "
+                        + ", and this folder is generation "
                         + self.birth()
-                        + ". Choose another name, or use the folder of that birth. "
+                        + ". Choose another name, or use the folder of that generation. "
                         + NEW_BIRTH);
     }
 

@@ -92,7 +92,7 @@ public final class JournalRecovery {
 
     private static final String WHAT_TO_DO =
             "The disk lost or changed what was forced. The folder was left as it is. Put it back"
-                    + " from a copy under a new birth, or give the service up";
+                    + " from a copy under a new generation, or give the service up";
 
     private static Decision behind(SegmentScan last, long baseTurn, long reach) {
         long first = last.header().firstTurn();

@@ -346,11 +346,11 @@ public class MarkerChain {
             return stop(
                     "the name "
                             + client
-                            + " is taken by birth "
+                            + " is taken by generation "
                             + holder.birth()
                             + "; this one is "
                             + self.birth()
-                            + ". Give the client another name, or use the folder of that birth");
+                            + ". Give the client another name, or use the folder of that generation");
         }
         if (!isKnown(holder)) {
             return stop(

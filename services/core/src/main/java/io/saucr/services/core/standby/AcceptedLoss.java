@@ -108,23 +108,23 @@ public final class AcceptedLoss {
         }
         if (head.replaces().map(Replaced::birth).equals(birth)) {
             return Optional.of(
-                    "a loss was accepted already: birth "
+                    "a loss was accepted already: generation "
                             + head.holder().birth()
                             + " replaced that of this folder, "
                             + birth.get()
                             + ". Start this member: its folder follows");
         }
         return Optional.of(
-                "the head is of birth "
+                "the head is of generation "
                         + head.holder().birth()
-                        + ", and this folder is of birth "
+                        + ", and this folder is of generation "
                         + birth.get());
     }
 
     private static Optional<String> office(Found found) {
         if (found.serves().isPresent()) {
             return Optional.of(
-                    "a process says that it is in office, at "
+                    "a process says that it is primary, at "
                             + found.serves().get()
                             + ": stop it, or wait until its session ends");
         }
@@ -133,7 +133,7 @@ public final class AcceptedLoss {
             return Optional.of(
                     "member "
                             + holder
-                            + ", which holds the office, is there, at "
+                            + ", which is primary, is there, at "
                             + found.announced().get(holder)
                             + ": stop it, or wait until its session ends");
         }

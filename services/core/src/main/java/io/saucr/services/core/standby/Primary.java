@@ -508,7 +508,7 @@ public final class Primary {
                             + seen.get().member()
                             + " took over: epoch "
                             + by.number()
-                            + (stops ? " of birth " + by.birth() : ""),
+                            + (stops ? " of generation " + by.birth() : ""),
                     stops);
         }
         SegmentId named = seen.get().segment();

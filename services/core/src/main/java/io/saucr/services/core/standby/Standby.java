@@ -130,7 +130,7 @@ public final class Standby {
     private final long nonce;
     private final String at;
     private final Chain chain;
-    private final Birth newBirth;
+    private final Birth newGeneration;
     private StandbyHead head;
     private int version;
     private Phase phase = Phase.IDLE;
@@ -156,15 +156,16 @@ public final class Standby {
      * @param nonce of this process
      * @param at where this member would be reached in office
      * @param chain what it has
-     * @param newBirth drawn at random, for the first head of a service
+     * @param newGeneration drawn at random, for the first head of a service
      */
-    public Standby(Rules rules, String member, long nonce, String at, Chain chain, Birth newBirth) {
+    public Standby(
+            Rules rules, String member, long nonce, String at, Chain chain, Birth newGeneration) {
         this.rules = rules;
         this.member = member;
         this.nonce = nonce;
         this.at = at;
         this.chain = chain;
-        this.newBirth = newBirth;
+        this.newGeneration = newGeneration;
     }
 
     /** Time went by. */
@@ -404,7 +405,7 @@ public final class Standby {
         phase = Phase.TAKING;
         taking =
                 new StandbyHead(
-                        new Incarnation(newBirth, 1, nonce),
+                        new Incarnation(newGeneration, 1, nonce),
                         member,
                         at,
                         SegmentId.NONE,
@@ -424,7 +425,7 @@ public final class Standby {
         }
         if (seen.isEmpty()) {
             return Optional.of(
-                    "the head is gone, and this folder is of birth "
+                    "the head is gone, and this folder is of generation "
                             + birth.get()
                             + ", up to segment "
                             + chain.last()
@@ -437,9 +438,9 @@ public final class Standby {
                 return Optional.empty();
             }
             return Optional.of(
-                    "the head is of birth "
+                    "the head is of generation "
                             + now.holder().birth()
-                            + ", and this folder is of birth "
+                            + ", and this folder is of generation "
                             + birth.get()
                             + ". Start with an empty folder to follow that one; this folder is left"
                             + " as it is");

@@ -108,7 +108,7 @@ public record StandbyHead(
             throw new IllegalArgumentException(
                     "segment "
                             + segment
-                            + " of birth "
+                            + " of generation "
                             + holder.birth()
                             + " does not go on from "
                             + replaces.get());

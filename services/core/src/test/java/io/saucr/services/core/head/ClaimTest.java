@@ -121,7 +121,7 @@ class ClaimTest {
                                         start(2, 20),
                                         List.of(new Incarnation(OTHER, 1, 1), start(2, 20)),
                                         0))
-                .hasMessageContaining("of one birth");
+                .hasMessageContaining("of one generation");
     }
 
     /** What is left out of the rule, each of which the random starts must notice. */
@@ -274,7 +274,7 @@ class ClaimTest {
 
     /** K11: an order names the head that it replaces, and the new head says so. */
     @Test
-    void aNewBirthReplacesTheHeadThatItsOrderNamed() {
+    void aNewGenerationReplacesTheHeadThatItsOrderNamed() {
         Head next = new Head(start(8, 80), Optional.of(OTHER));
         assertThat(anew(0, start(8, 80)).seen(head(LOST, 4))).isEqualTo(new Decision.Take(next, 4));
         assertThat(anew(0, start(8, 80)).seen(Optional.empty()))
@@ -285,10 +285,10 @@ class ClaimTest {
 
     /** Once it held the head, the old birth never comes back by it. */
     @Test
-    void aNewBirthReplacesNoOtherHead() {
+    void aNewGenerationReplacesNoOtherHead() {
         Incarnation later = new Incarnation(OTHER, 8, 71);
         assertThat(refused(anew(0, start(8, 80)).seen(head(later, 4))))
-                .contains("taken by incarnation 8", OTHER.toString(), "new-birth");
+                .contains("taken by incarnation 8", OTHER.toString(), "new-generation");
         assertThat(refused(anew(8, start(8, 80), start(9, 90)).seen(head(LOST, 4))))
                 .contains(OTHER.toString());
     }
@@ -298,11 +298,13 @@ class ClaimTest {
     void whoIsRefusedHearsOfTheOrder() {
         assertThat(refused(claim(1, start(1, 10), start(2, 20)).seen(head(start(3, 33), 4))))
                 .contains(
-                        "old copy or a twin", "Services.newBirth", "bin/saucr-services new-birth");
+                        "old copy or a twin",
+                        "Services.newGeneration",
+                        "bin/saucr-services new-generation");
         assertThat(refused(claim(0, start(1, 10)).seen(head(LOST, 4))))
-                .contains("is taken", "Services.newBirth");
+                .contains("is taken", "Services.newGeneration");
         assertThat(refused(claim(1, start(1, 10), start(2, 20)).seen(Optional.empty())))
-                .contains("Services.newBirth");
+                .contains("Services.newGeneration");
     }
 
     @Test

@@ -144,8 +144,8 @@ class AcceptedLossTest {
         refused(
                 new Found(NOBODY.head(), 9, Optional.of("a:80"), new TreeMap<>()),
                 THREE,
-                "a process says that it is in office, at a:80");
-        refused(found(Map.of(A, "a:1")), THREE, "member " + A + ", which holds the office");
+                "a process says that it is primary, at a:80");
+        refused(found(Map.of(A, "a:1")), THREE, "member " + A + ", which is primary");
     }
 
     @Test
@@ -156,7 +156,7 @@ class AcceptedLossTest {
                         9,
                         Optional.empty(),
                         new TreeMap<>());
-        refused(other, THREE, "the head is of birth " + OTHER);
+        refused(other, THREE, "the head is of generation " + OTHER);
         Found accepted =
                 new Found(
                         head(OTHER, segment(3, 5), Optional.of(new Replaced(BIRTH, segment(3, 4)))),

@@ -211,7 +211,9 @@ final class AcceptedLossWorld {
             process = null;
             office = with;
             officeVersion = as;
-            expect(birth.equals(Optional.of(with.holder().birth())), "a folder of another birth");
+            expect(
+                    birth.equals(Optional.of(with.holder().birth())),
+                    "a folder of another generation");
             expect(at(with.segment().number()).equals(Optional.of(with.segment())), "it lacks it");
             if (broken != Broken.GIVEN_UP_IS_KEPT) {
                 cutAfter(with.segment().number());
@@ -311,7 +313,7 @@ final class AcceptedLossWorld {
                             .equals(
                                     Optional.of(
                                             new Replaced(head.holder().birth(), next.segment()))),
-                    "birth " + next.holder().birth() + " came without an order");
+                    "generation " + next.holder().birth() + " came without an order");
             expect(
                     isBehind(head.segment(), next.segment()),
                     "segment " + next.segment() + " was never named");
@@ -482,7 +484,7 @@ final class AcceptedLossWorld {
             possible |= has && each.runs();
             expect(
                     !each.runs() || each.birth.equals(Optional.of(head.holder().birth())),
-                    "a member runs with another birth than the head's");
+                    "a member runs with another generation than the head's");
         }
         StandbyHead last = head;
         expect(

@@ -595,7 +595,7 @@ final class StandbyModel {
                 int number = (int) as.segment().number();
                 dropAfter(number);
                 if (!last().equals(as.segment())) {
-                    fail(name + " is in office with " + last() + ", not " + as.segment());
+                    fail(name + " is primary with " + last() + ", not " + as.segment());
                 }
                 named = number;
                 known = Math.max(known, number);

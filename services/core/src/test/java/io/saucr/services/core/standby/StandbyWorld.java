@@ -700,7 +700,7 @@ final class StandbyWorld {
             if (!keepsNonce) {
                 nonce = random.nextLong();
             }
-            Birth newBirth = new Birth(random.nextLong(), random.nextLong());
+            Birth newGeneration = new Birth(random.nextLong(), random.nextLong());
             standby =
                     new Standby(
                             new Standby.Rules(300, 200, 1_000, 700),
@@ -708,7 +708,7 @@ final class StandbyWorld {
                             nonce,
                             name + ":1",
                             this,
-                            newBirth);
+                            newGeneration);
         }
 
         void stop(boolean power) {
@@ -1152,13 +1152,13 @@ final class StandbyWorld {
             standby = null;
             birth = head.holder().birth();
             int number = (int) head.segment().number();
-            say("%s is in office: %s", name, head.holder());
+            say("%s is primary: %s", name, head.holder());
             if (broken == Broken.C16_ORPHAN_BUILT_UPON) {
                 applyAll(chain.size());
             }
             dropAfter(number);
             if (number > 0 && !last().equals(head.segment())) {
-                violated("%s is in office with %s, not %s", name, last(), head.segment());
+                violated("%s is primary with %s, not %s", name, last(), head.segment());
                 return;
             }
             applyAll(number);
@@ -2326,12 +2326,12 @@ final class StandbyWorld {
             if (!isLossExcused(head)) {
                 violated("nobody has %s", head.segment());
             } else if (!inOffice().isEmpty()) {
-                violated("somebody is in office without %s", head.segment());
+                violated("somebody is primary without %s", head.segment());
             }
             return false;
         }
         if (!all) {
-            stalled("nobody is in office, or not all others follow: %s", describe());
+            stalled("nobody is primary, or not all others follow: %s", describe());
             return false;
         }
         Office office = inOffice().get(0).office;
@@ -2390,7 +2390,7 @@ final class StandbyWorld {
             all.put(
                     each.name,
                     (each.office != null
-                                    ? "in office"
+                                    ? "primary"
                                     : each.halted != null ? each.halted : "standby")
                             + ", "
                             + each.last()

@@ -199,7 +199,7 @@ final class CrashWorld implements AutoCloseable {
                 witness.settled(payerBooks, payeeBooks, moves, writes());
                 for (Member service : List.of(payer, payee)) {
                     Map<String, Long> status = status(service);
-                    if (status.get("parked") + status.get("stopped") > 0) {
+                    if (status.get("dead-letters") + status.get("stopped") > 0) {
                         throw new IllegalStateException(
                                 service.name() + " has put aside: " + status);
                     }

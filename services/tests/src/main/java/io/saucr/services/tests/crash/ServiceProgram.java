@@ -99,7 +99,7 @@ final class ServiceProgram {
         counts.put("turn", status.turn());
         counts.put("finalTurn", status.finalTurn());
         counts.put("duplicates", status.duplicates());
-        counts.put("parked", (long) status.parked().size());
+        counts.put("dead-letters", (long) status.deadLetters().size());
         counts.put("stopped", (long) status.stopped().size());
         counts.put("timers", (long) status.timers());
         counts.put("outputs", (long) status.outputs());

@@ -45,7 +45,7 @@ final class Witness {
                 long start = Long.parseLong(words[1]);
                 long number = Long.parseLong(words[2]);
                 if (number <= lastTaken.getOrDefault(start, 0L)) {
-                    violations.add("an answer without a birth again: " + line);
+                    violations.add("an answer without a generation again: " + line);
                 }
                 lastTaken.put(start, number);
                 taken++;
@@ -148,7 +148,7 @@ final class Witness {
                 + answers
                 + " answers seen, "
                 + taken
-                + " without a birth, "
+                + " without a generation, "
                 + calls.size()
                 + " calls to the world, "
                 + repeatedCalls

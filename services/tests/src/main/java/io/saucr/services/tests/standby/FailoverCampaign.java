@@ -235,7 +235,7 @@ public final class FailoverCampaign implements Callable<Integer> {
 
     private MemberProcess primary() throws IOException {
         return Statuses.inOffice(statuses())
-                .orElseThrow(() -> new IllegalStateException("no member is in office"));
+                .orElseThrow(() -> new IllegalStateException("no member is primary"));
     }
 
     private double strike(Way way, RegisterClients asking) throws Exception {

@@ -132,7 +132,7 @@ final class StandbyMachines implements AutoCloseable {
             if (primary.isPresent()) {
                 return primary.get();
             }
-            throwIfLate(until, "no member is in office");
+            throwIfLate(until, "no member is primary");
         }
     }
 

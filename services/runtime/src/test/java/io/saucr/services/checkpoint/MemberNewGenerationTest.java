@@ -22,7 +22,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** C17: a member's folder takes the birth that replaced its own, and what is behind goes aside. */
-class MemberNewBirthTest {
+class MemberNewGenerationTest {
 
     private static final Path PATH = Path.of("/simulated/member");
     private static final SecureRandom NAMES = new SecureRandom();
@@ -36,7 +36,7 @@ class MemberNewBirthTest {
     /** Segments 1 to 11 of the old birth, all of epoch 1. */
     private final List<Segment> old = new ArrayList<>();
 
-    MemberNewBirthTest() {
+    MemberNewGenerationTest() {
         for (int number = 1; number <= 11; number++) {
             SegmentId before = old.isEmpty() ? SegmentId.NONE : old.get(number - 2).id();
             old.add(after(before, OLD, 1, Math.max(0, number - 2)));
@@ -104,7 +104,7 @@ class MemberNewBirthTest {
         Segment next = after(id(6), NEW, 3, 6);
         assertThatThrownBy(() -> folder.append(old.get(6)))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("it belongs to birth " + OLD);
+                .hasMessageContaining("it belongs to generation " + OLD);
         folder.append(next);
         folder.force();
         folder.close();
@@ -222,12 +222,12 @@ class MemberNewBirthTest {
         MemberFolder folder = open();
         assertThat(folder.bearAnew(NEW, upTo(6))).isEmpty();
         assertThatThrownBy(() -> folder.append(after(id(3), NEW, 2, 0)))
-                .hasMessageContaining("it belongs to birth " + NEW);
+                .hasMessageContaining("it belongs to generation " + NEW);
         for (int number = 4; number <= 6; number++) {
             folder.append(old.get(number - 1));
         }
         assertThatThrownBy(() -> folder.append(old.get(6)))
-                .hasMessageContaining("it belongs to birth " + OLD);
+                .hasMessageContaining("it belongs to generation " + OLD);
         Segment next = after(id(6), NEW, 2, 6);
         folder.append(next);
         folder.force();
@@ -298,7 +298,7 @@ class MemberNewBirthTest {
             assertThat(folder.last()).isEqualTo(id(6));
             assertThatThrownBy(() -> folder.bearAnew(NEWEST, new Replaced(NEW, id(6))))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("this folder is of birth");
+                    .hasMessageContaining("this folder is of generation");
         }
     }
 

@@ -28,7 +28,7 @@ import java.util.Optional;
  *
  * <p>Whatever crashes while it is given, the folder has the old birth or the new one. One thread.
  */
-public interface NewBirth {
+public interface NewGeneration {
 
     /** The birth that would be replaced, 32 hexadecimal digits: the order has to repeat it. */
     String birth();

@@ -1,6 +1,6 @@
 package io.saucr.services.tool;
 
-import io.saucr.services.NewBirth;
+import io.saucr.services.NewGeneration;
 import io.saucr.services.ServiceException;
 import io.saucr.services.Services;
 import java.io.IOException;
@@ -16,21 +16,21 @@ import picocli.CommandLine.Spec;
 
 /** A folder that nobody runs gets a new birth (K11). */
 @Command(
-        name = "new-birth",
+        name = "new-generation",
         description = {
-            "Gives the folder of a service or client a new birth: for a backup that is to go on, and"
+            "Gives the folder of a service or client a new generation: for a backup that is to go on, and"
                     + " wherever a message says so. The service must not run. Without --instead-of it"
                     + " says what would be replaced and what may be lost, and changes nothing."
         },
         footer = {
             "",
             "Examples:",
-            "  saucr-services new-birth services/bank --ensemble zk1:2181/apps/bank",
-            "  saucr-services new-birth services/bank --ensemble zk1:2181/apps/bank \\",
+            "  saucr-services new-generation services/bank --ensemble zk1:2181/apps/bank",
+            "  saucr-services new-generation services/bank --ensemble zk1:2181/apps/bank \\",
             "      --instead-of 0123456789abcdef0123456789abcdef",
-            "  saucr-services new-birth data/teller --client teller",
+            "  saucr-services new-generation data/teller --client teller",
         })
-final class NewBirthCommand implements Callable<Integer> {
+final class NewGenerationCommand implements Callable<Integer> {
 
     @Spec private picocli.CommandLine.Model.CommandSpec spec;
 
@@ -63,8 +63,8 @@ final class NewBirthCommand implements Callable<Integer> {
 
     @Option(
             names = "--instead-of",
-            paramLabel = "BIRTH",
-            description = "Gives the order. Repeats the birth that is replaced.")
+            paramLabel = "GENERATION",
+            description = "Gives the order. Repeats the generation that is replaced.")
     private String insteadOf;
 
     @Option(
@@ -76,7 +76,7 @@ final class NewBirthCommand implements Callable<Integer> {
     @Override
     public Integer call() throws FailureException, InterruptedException {
         try {
-            NewBirth order = look();
+            NewGeneration order = look();
             order.report().forEach(spec.commandLine().getOut()::println);
             if (insteadOf == null) {
                 spec.commandLine()
@@ -87,21 +87,21 @@ final class NewBirthCommand implements Callable<Integer> {
                 return ServicesCommand.FINE;
             }
             String now = dead == null ? order.give(insteadOf) : order.give(insteadOf, dead);
-            spec.commandLine().getOut().println(folder + " has birth " + now + " now");
+            spec.commandLine().getOut().println(folder + " has generation " + now + " now");
             return ServicesCommand.FINE;
         } catch (IOException | ServiceException e) {
             throw new FailureException(e.getMessage(), e);
         }
     }
 
-    private NewBirth look() throws IOException, InterruptedException {
+    private NewGeneration look() throws IOException, InterruptedException {
         if (who.client != null) {
-            return Services.without(who.client, Map.of()).newBirth(who.client, folder);
+            return Services.without(who.client, Map.of()).newGeneration(who.client, folder);
         }
         Services services =
                 who.ensemble == null
                         ? Services.without(who.without, Map.of())
                         : credentials.at(who.ensemble);
-        return services.folder(folder).newBirth();
+        return services.folder(folder).newGeneration();
     }
 }

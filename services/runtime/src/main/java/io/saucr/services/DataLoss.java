@@ -21,7 +21,7 @@ import java.util.Optional;
  * <p>The order is one conditional write of the head: whatever crashes, it was given or not. Folders
  * follow the head at their next start. One thread.
  */
-public interface LossOrder {
+public interface DataLoss {
 
     /** What was found, and what would be lost: lines for people. */
     List<String> report();

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 /** K11, K15: a backup goes on under a new birth, and a crash between any two steps. */
 @SuppressWarnings("FutureReturnValueIgnored") // What a call leads to is looked at in the services.
-class NewBirthCrashTest {
+class NewGenerationCrashTest {
 
     private static final String TEXT = " of many words".repeat(20);
 
@@ -70,7 +70,7 @@ class NewBirthCrashTest {
 
     @Test
     void nothingPassesAsNewThatWasConsumed() {
-        int crashes = CrashPoints.everywhere(11, NewBirthCrashTest::backupGoesOn);
+        int crashes = CrashPoints.everywhere(11, NewGenerationCrashTest::backupGoesOn);
         assertThat(crashes).isGreaterThan(100);
     }
 
@@ -79,7 +79,7 @@ class NewBirthCrashTest {
     void whatLiesInFilesComesBackToo() {
         Limits limits = new Limits(4, 1_000, true, 0, 0, 1_024, 3_600_000).outbox(1, 1 << 10);
         TurnOptions small = TurnOptions.standard().with(limits).foldBytes(1 << 10);
-        int crashes = CrashPoints.everywhere(12, small, NewBirthCrashTest::longOutboxGoesOn);
+        int crashes = CrashPoints.everywhere(12, small, NewGenerationCrashTest::longOutboxGoesOn);
         assertThat(crashes).isGreaterThan(100);
     }
 

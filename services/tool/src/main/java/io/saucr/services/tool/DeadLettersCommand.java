@@ -10,20 +10,20 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code bin/saucr-services parked}. */
+/** {@code bin/saucr-services dead-letters}. */
 @Command(
-        name = "parked",
+        name = "dead-letters",
         description = {
-            "Lists the messages that running services put aside, and why. No content is shown.",
+            "Lists the dead letters of running services, and why they failed. No content is shown.",
             "Exits with 1 if there is one, or if a service does not answer."
         },
         footer = {
             "",
             "Examples:",
-            "  saucr-services parked --url localhost:8085",
+            "  saucr-services dead-letters --url localhost:8085",
             "  saucr-services retry 3 --url localhost:8085"
         })
-final class ParkedCommand implements Callable<Integer> {
+final class DeadLettersCommand implements Callable<Integer> {
 
     @Mixin private PageOptions pages;
     @Mixin private Output output;
@@ -41,9 +41,9 @@ final class ParkedCommand implements Callable<Integer> {
                 Page.Said said = page.status();
                 ServiceStatus status = said.status();
                 node.put("service", status.service());
-                node.set("parked", said.json().path("parked"));
-                none &= status.parked().isEmpty();
-                for (ServiceStatus.Parked it : status.parked()) {
+                node.set("deadLetters", said.json().path("deadLetters"));
+                none &= status.deadLetters().isEmpty();
+                for (ServiceStatus.DeadLetter it : status.deadLetters()) {
                     rows.add(
                             List.of(
                                     status.service(),
@@ -66,7 +66,7 @@ final class ParkedCommand implements Callable<Integer> {
         } else if (rows.size() > 1) {
             output.print(rows);
         } else if (none) {
-            output.out().println("Nothing is put aside.");
+            output.out().println("There are no dead letters.");
         }
         return none ? ServicesCommand.FINE : ServicesCommand.FAILED;
     }

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** K11, K14, K15 over real sockets, folders and a real ensemble: births that end and begin. */
-class NewBirthTest {
+class NewGenerationTest {
 
     @TempDir private Path temp;
 
@@ -103,7 +103,7 @@ class NewBirthTest {
     }
 
     @Test
-    void aBackupGoesOnUnderANewBirthByOrderAlone() throws Exception {
+    void aBackupGoesOnUnderANewGenerationByOrderAlone() throws Exception {
         RunningService bank = run(at("bank"));
         RunningService shop = run(at("shop"));
         Client atShop = client("a", "shop");
@@ -122,7 +122,7 @@ class NewBirthTest {
         get(atShop.send(new Notes.Pass("bank", "behind the backup")));
         await().until(() -> seen(atBank).equals(List.of("in the backup", "behind the backup")));
         await().until(() -> seen(atShop).contains("/written-behind true"));
-        String old = later.status().birth();
+        String old = later.status().generation();
         // The disk is lost, and the backup put back.
         later.close();
         delete(temp.resolve("shop"));
@@ -131,13 +131,13 @@ class NewBirthTest {
         for (int i = 0; i < 3; i++) {
             assertThatThrownBy(() -> run(at("shop")))
                     .isInstanceOf(ServiceException.class)
-                    .hasMessageContainingAll("old copy or a twin", "Services.newBirth");
+                    .hasMessageContainingAll("old copy or a twin", "Services.newGeneration");
         }
         // Refused starts leave no line; only a number that is given no more.
         assertThat(Files.size(temp.resolve("shop").resolve("identity"))).isLessThan(bytes + 20);
 
-        await().until(() -> at("shop").newBirth().serves().isEmpty());
-        NewBirth order = at("shop").newBirth();
+        await().until(() -> at("shop").newGeneration().serves().isEmpty());
+        NewGeneration order = at("shop").newGeneration();
         assertThat(order.birth()).isEqualTo(old);
         assertThat(order.serves()).isEmpty();
         assertThat(String.join("\n", order.report()))
@@ -156,23 +156,23 @@ class NewBirthTest {
                 .contains("birth=" + now, "replaces=" + old);
 
         RunningService again = run(at("shop"));
-        assertThat(again.status().birth()).isEqualTo(now);
+        assertThat(again.status().generation()).isEqualTo(now);
         Client reader = at("shop").client();
         open.add(reader);
         await().until(() -> seen(reader).contains("perhaps in the backup"));
         assertThat(seen(reader)).contains("before", "/written-before true");
-        get(reader.send(new Notes.Pass("bank", "of the new birth")));
+        get(reader.send(new Notes.Pass("bank", "of the new generation")));
         get(reader.send(new Notes.Write("/written-new")));
-        await().until(() -> seen(atBank).contains("of the new birth"));
+        await().until(() -> seen(atBank).contains("of the new generation"));
         await().until(() -> seen(reader).contains("/written-new true"));
-        get(atBank.send(new Notes.Pass("shop", "to the new birth")));
-        await().until(() -> seen(reader).contains("to the new birth"));
+        get(atBank.send(new Notes.Pass("shop", "to the new generation")));
+        await().until(() -> seen(reader).contains("to the new generation"));
         assertThat(seen(atBank))
-                .containsExactly("in the backup", "behind the backup", "of the new birth");
+                .containsExactly("in the backup", "behind the backup", "of the new generation");
         // The old birth is refused from now on, wherever a copy of it turns up.
         assertThatThrownBy(() -> run(at("shop").folder(temp.resolve("backup"))))
                 .isInstanceOf(ServiceException.class)
-                .hasMessageContaining("is taken: its head is held by birth " + now);
+                .hasMessageContaining("is taken: its head is held by generation " + now);
     }
 
     /**
@@ -186,11 +186,11 @@ class NewBirthTest {
         await().until(() -> seen(atShop).contains("/first true"));
         server.stop();
         get(atShop.send(new Notes.Write("/open")));
-        String old = shop.status().birth();
+        String old = shop.status().generation();
         shop.close();
         server.start();
-        await().until(() -> at("shop").newBirth().serves().isEmpty());
-        String unused = at("shop").newBirth().give(old);
+        await().until(() -> at("shop").newGeneration().serves().isEmpty());
+        String unused = at("shop").newGeneration().give(old);
         RunningService again = run(at("shop"));
         Client reader = at("shop").client();
         open.add(reader);
@@ -207,22 +207,22 @@ class NewBirthTest {
     @Test
     void anOrderIsRefusedWhileSomebodyServes() throws Exception {
         RunningService shop = run(at("shop"));
-        assertThatThrownBy(() -> at("shop").newBirth())
+        assertThatThrownBy(() -> at("shop").newGeneration())
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("in use");
-        String birth = shop.status().birth();
+        String birth = shop.status().generation();
         copy(temp.resolve("shop"), temp.resolve("copy"));
         Services other = at("shop").folder(temp.resolve("copy"));
-        NewBirth order = other.newBirth();
+        NewGeneration order = other.newGeneration();
         assertThat(order.serves()).contains(shop.address().toString());
         assertThatThrownBy(() -> order.give(birth))
                 .isInstanceOf(ServiceException.class)
                 .hasMessageContaining("is served at " + shop.address());
         assertThatThrownBy(() -> order.give(birth, "elsewhere:1"))
                 .isInstanceOf(ServiceException.class);
-        assertThat(other.newBirth().birth()).isEqualTo(birth);
+        assertThat(other.newGeneration().birth()).isEqualTo(birth);
         shop.close();
-        await().until(() -> other.newBirth().serves().isEmpty());
+        await().until(() -> other.newGeneration().serves().isEmpty());
         // A session that was not ended yet, of a process that is dead.
         ZooKeeper dead = zooKeeper();
         String unused =
@@ -232,7 +232,7 @@ class NewBirthTest {
                         ZooDefs.Ids.OPEN_ACL_UNSAFE,
                         CreateMode.EPHEMERAL);
         String now = order.give(birth, "gone:1");
-        assertThat(other.newBirth().birth()).isEqualTo(now);
+        assertThat(other.newGeneration().birth()).isEqualTo(now);
         dead.close();
         assertThatThrownBy(() -> run(at("shop"))).isInstanceOf(ServiceException.class);
         assertThat(run(other).status().incarnation()).isGreaterThan(1);
@@ -240,7 +240,7 @@ class NewBirthTest {
 
     /** K15: who was declared gone by mistake learns it, and what to do. */
     @Test
-    void whoWasDeclaredGoneSaysSoAndGoesOnWithANewBirth() throws Exception {
+    void whoWasDeclaredGoneSaysSoAndGoesOnWithANewGeneration() throws Exception {
         RunningService bank = run(at("bank"));
         RunningService shop = run(at("shop"));
         Client atShop = client("a", "shop");
@@ -248,15 +248,15 @@ class NewBirthTest {
         get(atShop.send(new Notes.Pass("bank", "one")));
         get(atBank.send(new Notes.Pass("shop", "two")));
         await().until(() -> seen(atBank).equals(List.of("one")));
-        bank.declareGone("shop", shop.status().birth());
+        bank.declareLost("shop", shop.status().generation());
         get(atShop.send(new Notes.Pass("bank", "three")));
         await().until(() -> shop.status().unreachable().containsKey("bank"));
         assertThat(shop.status().unreachable().get("bank"))
-                .contains("is gone", "Services.newBirth");
-        String old = shop.status().birth();
+                .contains("is gone", "Services.newGeneration");
+        String old = shop.status().generation();
         shop.close();
-        await().until(() -> at("shop").newBirth().serves().isEmpty());
-        String unused = at("shop").newBirth().give(old);
+        await().until(() -> at("shop").newGeneration().serves().isEmpty());
+        String unused = at("shop").newGeneration().give(old);
         RunningService again = run(at("shop"));
         assertThat(again.status().unreachable()).isEmpty();
         Client reader = at("shop").client();
@@ -271,11 +271,11 @@ class NewBirthTest {
         RunningService shop = run(at("shop").statusPage(0));
         Client atShop = client("a", "shop");
         get(atShop.send(new Notes.Pass("bnak", "lost")));
-        assertThatThrownBy(() -> shop.declareGone("bank", "0".repeat(32)))
+        assertThatThrownBy(() -> shop.declareLost("bank", "0".repeat(32)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("[bnak]");
-        assertThat(post(shop, "/giveup?service=bank")).isEqualTo(400);
-        assertThat(post(shop, "/giveup?service=bnak")).isEqualTo(200);
+        assertThat(post(shop, "/return-undelivered?service=bank")).isEqualTo(400);
+        assertThat(post(shop, "/return-undelivered?service=bnak")).isEqualTo(200);
         await().until(() -> seen(atShop).equals(List.of("not lost")));
     }
 
@@ -313,7 +313,7 @@ class NewBirthTest {
         try (Client wrong = twin.client("a", temp.resolve("client-a"))) {
             assertThatThrownBy(() -> get(wrong.send(new Notes.Note("two"))))
                     .isInstanceOf(ExecutionException.class)
-                    .hasMessageContainingAll("another shop", "Services.newBirth");
+                    .hasMessageContainingAll("another shop", "Services.newGeneration");
         }
         shop.close();
         run(at("shop"));
@@ -330,18 +330,18 @@ class NewBirthTest {
      * By an order it may belong to another one; what it had open is said to be perhaps consumed.
      */
     @Test
-    void aClientWithANewBirthMayBelongToAnotherService() throws Exception {
+    void aClientWithANewGenerationMayBelongToAnotherService() throws Exception {
         RunningService shop = run(at("shop"));
         Client first = client("a", "shop");
         get(first.send(new Notes.Note("one")));
         first.close();
-        NewBirth order = at("shop").newBirth("a", temp.resolve("client-a"));
+        NewGeneration order = at("shop").newGeneration("a", temp.resolve("client-a"));
         String unused = order.give(order.birth());
         run(at("bank"));
         Client other = client("a", "bank");
         get(other.send(new Notes.Note("two")));
         assertThat(seen(other)).containsExactly("two");
-        assertThat(shop.status().birth()).isNotEmpty();
+        assertThat(shop.status().generation()).isNotEmpty();
     }
 
     /** A call that the old birth consumed is answered by nobody, and must not wait for ever. */
@@ -351,11 +351,11 @@ class NewBirthTest {
         Client client = client("a", "shop");
         CompletableFuture<Notes.Seen> call = client.ask(new Notes.Keep("kept"), Notes.Seen.class);
         get(client.send(new Notes.Note("one")));
-        String old = shop.status().birth();
+        String old = shop.status().generation();
         shop.close();
         assertThat(call).isNotDone();
-        await().until(() -> at("shop").newBirth().serves().isEmpty());
-        String unused = at("shop").newBirth().give(old);
+        await().until(() -> at("shop").newGeneration().serves().isEmpty());
+        String unused = at("shop").newGeneration().give(old);
         run(at("shop"));
         assertThatThrownBy(() -> get(call))
                 .isInstanceOf(ExecutionException.class)

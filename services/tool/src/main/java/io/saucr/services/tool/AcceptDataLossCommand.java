@@ -1,6 +1,6 @@
 package io.saucr.services.tool;
 
-import io.saucr.services.LossOrder;
+import io.saucr.services.DataLoss;
 import io.saucr.services.ServiceException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -15,22 +15,22 @@ import picocli.CommandLine.Spec;
 
 /** A service goes on without segments that nobody has any more (C17). */
 @Command(
-        name = "accept-loss",
+        name = "accept-data-loss",
         description = {
             "Lets a service with standbys go on though nobody has the segment any more that its head"
-                    + " names: with what the folder of one member holds, under a new birth. The"
+                    + " names: with what the folder of one member holds, under a new generation. The"
                     + " member must not run. Without --losing it says what would be lost, and changes"
-                    + " nothing; then start that member. Exits with 1 if somebody is in office, or may"
+                    + " nothing; then start that member. Exits with 1 if somebody is primary, or may"
                     + " still have what is lost."
         },
         footer = {
             "",
             "Examples:",
-            "  saucr-services accept-loss services/bank --ensemble zk1:2181/apps/bank",
-            "  saucr-services accept-loss services/bank --ensemble zk1:2181/apps/bank \\",
+            "  saucr-services accept-data-loss services/bank --ensemble zk1:2181/apps/bank",
+            "  saucr-services accept-data-loss services/bank --ensemble zk1:2181/apps/bank \\",
             "      --losing lose-43-to-45-1a2b3c4d",
         })
-final class AcceptLossCommand implements Callable<Integer> {
+final class AcceptDataLossCommand implements Callable<Integer> {
 
     @Spec private CommandSpec spec;
 
@@ -49,7 +49,7 @@ final class AcceptLossCommand implements Callable<Integer> {
     public Integer call() throws FailureException, InterruptedException {
         PrintWriter out = spec.commandLine().getOut();
         try {
-            LossOrder order = ensemble.service().folder(folder).lossOrder();
+            DataLoss order = ensemble.service().folder(folder).dataLoss();
             order.report().forEach(out::println);
             if (order.refusal().isPresent()) {
                 throw new FailureException(order.refusal().get());
@@ -61,7 +61,7 @@ final class AcceptLossCommand implements Callable<Integer> {
                 return ServicesCommand.FINE;
             }
             out.println(
-                    "The service has birth "
+                    "The service has generation "
                             + order.give(losing)
                             + " now. Start the member of "
                             + folder);
