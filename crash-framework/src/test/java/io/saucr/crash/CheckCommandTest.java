@@ -12,10 +12,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** {@code saucr-crash check}: what it says, and what it writes. */
+@Tag("trial")
 class CheckCommandTest {
     private static final Path HISTORIES = Path.of("src/test/resources/io/saucr/crash/history");
     private static final Path GOOD = HISTORIES.resolve("good/registers-are-independent.edn");

@@ -20,6 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The command line, as far as it needs no distribution but stock ZooKeeper. */
+@Tag("slow")
 class CrashCommandTest {
     @TempDir Path work;
 

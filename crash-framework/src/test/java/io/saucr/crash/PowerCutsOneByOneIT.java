@@ -11,11 +11,13 @@ import org.junit.jupiter.api.TestInfo;
 class PowerCutsOneByOneIT extends PowerCuts {
     /** Each server in turn, so that one of them leads; then a bare majority, then all. */
     @Test
+    @Tag("quick")
     void threeServersOneByOneLeaderFirst(TestInfo test) throws Exception {
         correct(test, "--order", "leader_first", "123>12>123>13>123>23>123>1>123>->123");
     }
 
     @Test
+    @Tag("quick")
     void threeServersOneByOneFollowersFirst(TestInfo test) throws Exception {
         correct(test, "--order", "followers_first", "123>->123");
     }

@@ -14,10 +14,12 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Stock servers with and without an archive of their classes. */
+@Tag("slow")
 class ClassArchiveTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 

@@ -23,10 +23,12 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The shim below a program that does nothing but disk operations. */
+@Tag("slow")
 class FsyncShimTest {
     @TempDir Path work;
 

@@ -14,10 +14,12 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Stock ZooKeeper from its released artifacts as an ensemble of processes. */
+@Tag("slow")
 class StockEnsembleTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final byte[] DATA = "value".getBytes(StandardCharsets.UTF_8);

@@ -47,6 +47,7 @@ import net.jqwik.api.Tag;
  * as has just these bytes as its encoding. Each try is a seed for many inputs. A reader that
  * trusted a length field would run out of memory.
  */
+@Tag("slow")
 class DecodingFuzzTest {
     private static final int TRIES = 40;
     private static final int MANY_TRIES = 400;

@@ -22,6 +22,7 @@ import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import site.ycsb.ByteIterator;
@@ -32,6 +33,7 @@ import site.ycsb.measurements.Measurements;
 import site.ycsb.workloads.CoreWorkload;
 
 /** The binding against a real server. */
+@Tag("slow")
 @SuppressWarnings("JdkObsolete") // YCSB's Vector
 class ZooKeeperBindingTest {
     @TempDir static Path work;

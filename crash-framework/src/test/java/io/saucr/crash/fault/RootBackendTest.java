@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Stock servers on the root back end, where this machine allows it. */
+@Tag("slow")
 class RootBackendTest {
     @TempDir Path work;
 

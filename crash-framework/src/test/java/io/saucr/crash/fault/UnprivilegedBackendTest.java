@@ -12,6 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The same stock servers and scenarios as on the root back end, with no rights at all. */
+@Tag("slow")
 class UnprivilegedBackendTest {
     @TempDir Path work;
 

@@ -17,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
  * and a compare-and-set register, where a read of nil fits anywhere, is tried with every order that
  * real time allows. Both see the same files.
  */
+@Tag("trial")
 class KnossosReadingTest {
     private static final Path HISTORIES = Path.of("src/test/resources/io/saucr/crash/history");
     private static final int RANDOM = 2000;

@@ -19,6 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Small clusters, seen whole. Larger ones: {@code bin/saucr-model}. */
+@Tag("slow")
 class ModelCheckerTest {
     private static final long LIMIT = TimeUnit.MINUTES.toNanos(20);
 

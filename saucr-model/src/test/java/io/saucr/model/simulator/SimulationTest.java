@@ -17,6 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
+@Tag("slow")
 class SimulationTest {
     private static final int[] ALL_SIZES = {3, 4, 5, 6, 7};
     private static final long NEW_SEEDS_NANOS = 5_000_000_000L;

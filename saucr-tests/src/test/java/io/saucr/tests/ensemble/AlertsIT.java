@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Test;
  * The rules of {@code conf/saucr-alerts.yml} and the metrics that they are about, judged by
  * Prometheus' own tool, and by a Prometheus that watches three servers.
  */
+@Tag("trial")
 class AlertsIT {
     private static final String RULES = "saucr-alerts.yml";
     private static final String RULE_TESTS = "saucr-alerts-test.yml";

@@ -51,6 +51,7 @@ import org.junit.jupiter.api.io.TempDir;
  * one that no page shows. One ensemble serves nearly all of them: three servers, installed as
  * README.md says from a sample configuration.
  */
+@Tag("trial")
 @NeedsCompiler
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class DocumentationIT {

@@ -15,10 +15,12 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 
 /** Five servers, all up: they are in fast mode; and what fast mode leaves on disk. */
+@Tag("quick")
 @NeedsCompiler
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class FastModeIT {

@@ -11,9 +11,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The leader is killed under load, while all that was acknowledged is in memory only (R10, S1). */
+@Tag("quick")
 class LeaderCrashIT {
     private static final Pattern FLUSHED = Pattern.compile("Flushed to disk through (0x[0-9a-f]+)");
 

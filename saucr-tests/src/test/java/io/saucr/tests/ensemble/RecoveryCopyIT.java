@@ -11,12 +11,14 @@ import java.util.Map;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.server.PurgeTxnLog;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * The recovery source dies in the middle, between two parts of a transaction that is larger than a
  * packet; the copy goes on from the other server (R17, R18).
  */
+@Tag("quick")
 @NeedsCompiler
 class RecoveryCopyIT {
     private static final int RECOVERING = 1;

@@ -38,6 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
  * servers that start from a sample configuration. In between it does what must be refused. The last
  * test fails if the page has a block that was not used.
  */
+@Tag("trial")
 @Tag("long")
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class SecurityGuideIT {

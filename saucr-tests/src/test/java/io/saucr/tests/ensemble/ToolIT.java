@@ -49,6 +49,7 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
 
 /** {@code bin/saucr} of the built distribution, against servers of ours and of Apache's. */
+@Tag("trial")
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class ToolIT {
     private static final int VOTERS = 3;

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.TestMethodOrder;
  * What operators see: the AdminServer's answers and page, Prometheus metrics, alerts, the
  * dashboard.
  */
+@Tag("trial")
 @NeedsCompiler
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class VisibilityIT {

@@ -19,6 +19,7 @@ import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig.ConfigException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,6 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * otherwise good configuration: each is refused with the file, the key, the value and what is
  * allowed.
  */
+@Tag("trial")
 class WrongSettingsTest {
     private static final String SERVER_LINE =
             "it must be HOST:PORT:ELECTION-PORT[:participant|:observer][;[CLIENT-HOST:]CLIENT-PORT]";

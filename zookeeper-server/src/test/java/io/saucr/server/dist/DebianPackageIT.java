@@ -13,6 +13,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
  * again and purged, by dpkg, on a copy of this machine that is gone afterwards. systemd does not
  * run there: the server is started as the unit says, as its user.
  */
+@Tag("trial")
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class DebianPackageIT {
     private static final String MAIN_PID = "/tmp/main.pid";

@@ -22,12 +22,14 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Guides and sample configurations against the code: settings, ranges, links. */
+@Tag("trial")
 class DocumentsTest {
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
 

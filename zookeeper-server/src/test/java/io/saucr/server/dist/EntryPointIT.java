@@ -26,6 +26,7 @@ import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,6 +36,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * The image's entry point with real servers: an ensemble from variables, then the same data with
  * the configuration of {@code packaging/kubernetes}; and what it refuses.
  */
+@Tag("trial")
 class EntryPointIT {
     private static final String HOST = "127.0.0.1";
     private static final String THREE =

@@ -21,6 +21,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -30,6 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * docs/internals/rules.md}: they are for those who read the code. Looks at every string of the
  * classes that are ours, and at the page and the scripts.
  */
+@Tag("trial")
 class MessagesTest {
     private static final Path SOURCES = Path.of("src/main/java").toAbsolutePath();
     private static final Pattern NUMBER =

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * of Kubernetes, yamllint, shellcheck. Each of them must find a mistake that is put in, too. They
  * are installed by pip, below {@code target}.
  */
+@Tag("trial")
 class PackagingLintIT {
     private static final Path PACKAGING = Path.of("").toAbsolutePath().resolveSibling("packaging");
     private static final Path REQUIREMENTS =

@@ -23,10 +23,12 @@ import org.apache.zookeeper.client.FourLetterWordMain;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The scripts of the distribution, as an operator of Apache's uses them. */
+@Tag("trial")
 class ServerScriptsIT {
     private static final Pattern MAIN_CLASS =
             Pattern.compile("(org\\.apache\\.zookeeper|io\\.saucr)\\.[\\w.]+");

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
  * when the server is started, stopped and started again, in particular by an upgrade. Where systemd
  * cannot run so, DebianPackageIT remains.
  */
+@Tag("trial")
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class SystemdUnitIT {
     private static final Path SYSTEMD = Path.of("/lib/systemd/systemd");

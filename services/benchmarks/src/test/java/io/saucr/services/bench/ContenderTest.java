@@ -13,6 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Who is compared does what is compared: no turn of a lone pair without a force of its own. */
+@Tag("slow")
 class ContenderTest {
 
     /** What counts here is forces, not time. */

@@ -32,6 +32,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * The disk refuses one operation for one moment, wherever the log has one: the claims end for good,
  * and the process; and interrupts refuse nothing (R14, R25).
  */
+@Tag("slow")
 class LogFailureTest {
     private static final long FIRST = 0x1_0000_0001L;
     private static final long PATIENCE_MILLIS = TimeUnit.MINUTES.toMillis(1);
