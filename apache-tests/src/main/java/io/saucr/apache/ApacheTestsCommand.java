@@ -93,7 +93,7 @@ public final class ApacheTestsCommand implements Runnable {
         @Option(
                 names = "--out",
                 required = true,
-                description = "Folder for results; a run goes on with those that are there.")
+                description = "Folder for results; a run continues with those that are there.")
         private Path out;
 
         @Option(

@@ -26,7 +26,7 @@ import picocli.CommandLine.Parameters;
         name = "check",
         description =
                 "Checks saved histories of registers for linearizability: those of this program,"
-                        + " and Jepsen's. Each register is checked by itself; a read of nil fits"
+                        + " and Jepsen's. Each register is checked alone; a read of nil fits"
                         + " anywhere, as in Knossos.",
         mixinStandardHelpOptions = true,
         footer = {

@@ -101,7 +101,7 @@ class CheckCommandTest {
                         "lost: the write of 1 by process 0 (events 2 to 7), under way at the same")
                 .contains("seen before by the read of 1 by process 1 (events 3 to 4)");
         assertThat(check(3, HISTORIES.resolve("bad/lost-register.edn")))
-                .contains("the register itself was gone");
+                .contains("the register itself was lost");
     }
 
     /** Each word is a process with its call, such as {@code 0w1}, or its answer: {@code 0w1!}. */

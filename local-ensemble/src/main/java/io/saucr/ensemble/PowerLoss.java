@@ -415,7 +415,7 @@ final class PowerLoss {
             }
             Path place = places.get(name.getValue().number);
             if (place == null) {
-                throw new IOException(name.getKey() + " was forced, but its content is gone");
+                throw new IOException(name.getKey() + " was synced, but its content is lost");
             }
             Path keep = graves.resolve("keep-" + aside.size());
             Files.createLink(keep, place);
@@ -429,7 +429,7 @@ final class PowerLoss {
         }
         for (Path path : present.keySet()) {
             if (!durable.containsKey(path)) {
-                lost.add(root.relativize(path) + ": the file, its name was never forced");
+                lost.add(root.relativize(path) + ": the file, its name was never synced");
             }
             Files.delete(path);
         }

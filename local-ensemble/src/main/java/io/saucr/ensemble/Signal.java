@@ -62,7 +62,7 @@ public enum Signal {
     private static void awaitStandstill(long pid) {
         Deadline deadline = Deadline.in(STANDSTILL_PATIENCE);
         while (!standsStill(pid)) {
-            deadline.requireTimeLeft(() -> "process " + pid + " goes on although it was stopped");
+            deadline.requireTimeLeft(() -> "process " + pid + " continues although it was stopped");
             LockSupport.parkNanos(STANDSTILL_LOOK_NANOS);
         }
     }

@@ -75,7 +75,7 @@ record LogFile(long first, long last, long entries, long bytes) {
         }
         if (previous < through) {
             throw new UnusableFileException(
-                    "%s: it ends at %s, and should go on to %s"
+                    "%s: it ends at %s, and should reach %s"
                             .formatted(file, Snapshot.hex(previous), Snapshot.hex(through)));
         }
         return new LogFile(first, previous, entries, Files.size(file));

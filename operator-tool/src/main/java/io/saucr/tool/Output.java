@@ -23,7 +23,7 @@ final class Output {
             names = {"-o", "--output"},
             paramLabel = "FORMAT",
             defaultValue = "table",
-            description = "table or json. Preset: table.")
+            description = "table or json. Default: table.")
     private Format format;
 
     boolean json() {

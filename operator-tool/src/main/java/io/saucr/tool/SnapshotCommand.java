@@ -205,7 +205,7 @@ final class SnapshotCommand implements Runnable {
             if (!enough && !acceptFuzzy) {
                 throw new FailureException(
                         file
-                                + ": writes went on while it was taken, or it cannot be told whether they"
+                                + ": writes continued while it was taken, or it is unknown whether they"
                                 + " did: it may show some of them in part. A folder of 'saucr backup' has"
                                 + " the log that completes it; --accept-fuzzy takes it as it is");
             }

@@ -226,7 +226,7 @@ class BackupCommandTest {
         Path target = folder.resolve("target");
         Run run = run("backup", target.toString());
         assertThat(run.exitCode()).as(run.err()).isZero();
-        assertThat(run.err()).contains("it ends at 0x100000003, and should go on to 0x100000005");
+        assertThat(run.err()).contains("it ends at 0x100000003, and should reach 0x100000005");
         assertThat(Backup.read(target).log().entries()).isEqualTo(3);
     }
 

@@ -175,7 +175,7 @@ class BackupTest {
                 .hasMessageContaining("there are entries missing");
         Path shorter = Snapshots.log(folder.resolve("short"), BEGUN + 1);
         assertThatThrownBy(() -> LogFile.read(shorter, BEGUN, SNAPSHOT))
-                .hasMessageContaining("it ends at 0x100000004, and should go on to 0x100000005");
+                .hasMessageContaining("it ends at 0x100000004, and should reach 0x100000005");
         Path epochs = Snapshots.log(folder.resolve("epochs"), BEGUN + 1, SNAPSHOT, 0x300000001L);
         assertThat(LogFile.read(epochs, BEGUN, SNAPSHOT).last()).isEqualTo(0x300000001L);
     }

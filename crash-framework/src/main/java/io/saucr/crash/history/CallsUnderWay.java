@@ -24,7 +24,7 @@ final class CallsUnderWay {
         int process = event.process();
         if (retired.contains(process)) {
             throw new IllegalArgumentException(
-                    "process " + process + " goes on after its call ended with :info");
+                    "process " + process + " continues after its call ended with :info");
         }
         if (event.type() == HistoryEvent.Type.INVOKE) {
             HistoryEvent.Client other = open.putIfAbsent(process, event);

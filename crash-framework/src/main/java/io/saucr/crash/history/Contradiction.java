@@ -211,7 +211,7 @@ final class Contradiction {
             return printed + " is written by no other call";
         }
         return RegisterCall.ABSENT.equals(value)
-                ? "the register itself was gone"
+                ? "the register itself was lost"
                 : printed + " was never written";
     }
 

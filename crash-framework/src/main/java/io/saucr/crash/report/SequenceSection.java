@@ -121,9 +121,9 @@ final class SequenceSection {
         page.append(
                         "<p class=\"note\">Young ensembles had nothing on disk before the first fault but")
                 .append(
-                        " what they forced themselves. Stock ZooKeeper does not force the snapshot of")
+                        " what they synced themselves. Stock ZooKeeper does not sync the snapshot of")
                 .append(
-                        " its first start: after a power cut its servers may find a log beside an empty")
+                        " its first start: after a power cut its servers may find a log next to an empty")
                 .append(" snapshot and refuse to start. Of ")
                 .append(young.size())
                 .append(" sequences with young ensembles, ")
@@ -382,7 +382,7 @@ final class SequenceSection {
         int bottom = ROW_HEIGHT * (outcome.servers() + 1);
         page.append("<svg class=\"own\" viewBox=\"0 0 " + CHART_WIDTH + " ")
                 .append(bottom + ROW_HEIGHT)
-                .append("\" role=\"img\" aria-label=\"power, forces and writes over time\">");
+                .append("\" role=\"img\" aria-label=\"power, fsyncs and writes over time\">");
         for (int id = 1; id <= outcome.servers(); id++) {
             int y = ROW_HEIGHT * (id - 1);
             page.append(String.format("<text x=\"0\" y=\"%d\">server %d</text>", y + 14, id));
@@ -419,7 +419,7 @@ final class SequenceSection {
                                 escape(event.details().get("writes"))));
             }
         }
-        page.append("</svg><p class=\"note\">Bars: power. Blue strokes: forces of the disk, per ")
+        page.append("</svg><p class=\"note\">Bars: power. Blue strokes: fsyncs of the disk, per ")
                 .append(outcome.activity().sliceMillis())
                 .append(" ms. Dots: green fast, blue slow or without modes, red recovering,")
                 .append(" grey silent.</p>");

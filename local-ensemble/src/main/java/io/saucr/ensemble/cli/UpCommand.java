@@ -138,7 +138,7 @@ final class UpCommand implements Callable<Integer> {
     private static String elsewhere(int servers) {
         return "For one of "
                 + servers
-                + " servers beside it, with its own folder and ports: SAUCR_STATE=FOLDER ./saucr up"
+                + " servers next to it, with its own folder and ports: SAUCR_STATE=FOLDER ./saucr up"
                 + " -n "
                 + servers
                 + " --port-base "

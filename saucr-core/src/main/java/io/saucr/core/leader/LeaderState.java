@@ -700,7 +700,7 @@ public final class LeaderState<C, S> {
         return switch (reason) {
             case PROMPT -> prompt(number);
             case TOO_FEW_PROMPT, ACKS_LATE -> "only " + prompt(number) + whoIsMissing(now);
-            case GONE -> "the connection of server " + number + " is gone";
+            case GONE -> "the connection of server " + number + " is lost";
             case ENTRY_WAITS ->
                     "an entry has waited for " + millis(number) + " ms" + whoIsMissing(now);
             case DISK_SILENT -> "the leader's disk has not answered for " + millis(number) + " ms";
@@ -711,7 +711,7 @@ public final class LeaderState<C, S> {
     }
 
     private String prompt(long number) {
-        return number + " of " + voters + " voters are prompt";
+        return number + " of " + voters + " voters are responsive";
     }
 
     private static long millis(long nanos) {

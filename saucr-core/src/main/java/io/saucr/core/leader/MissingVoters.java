@@ -56,7 +56,7 @@ final class MissingVoters {
     }
 
     /**
-     * What stands behind "only 2 of 3 voters are prompt".
+     * What stands behind "only 2 of 3 voters are responsive".
      *
      * @param pauses of this process: the reason for a silence may be its own
      */

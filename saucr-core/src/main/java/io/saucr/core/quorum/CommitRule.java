@@ -602,7 +602,7 @@ public class CommitRule {
                             + MAX_SERVERS
                             + " servers at a time: "
                             + sid
-                            + " does not fit beside "
+                            + " does not fit next to "
                             + Arrays.toString(sids));
         }
         sids[slots] = sid;

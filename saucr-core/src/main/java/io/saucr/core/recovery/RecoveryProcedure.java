@@ -790,7 +790,7 @@ public final class RecoveryProcedure {
 
     private void sourceAnswered(SourceAnswer answer, long now) {
         if (answer instanceof Unavailable unavailable) {
-            giveUp("server " + source + " cannot go on: " + unavailable.reason(), now);
+            giveUp("server " + source + " cannot continue: " + unavailable.reason(), now);
         } else if (answer instanceof EpochEndsAnswer theirs && state == State.COMPARING) {
             compare(theirs.epochEnds(), now);
         } else if (answer instanceof SnapshotPart part && state == State.STAGING) {

@@ -124,7 +124,7 @@ public record StartAssessment(Verdict verdict, String reason) {
             return lost("the log folder is another one than the epoch file names");
         }
         if (found.currentEpoch < 0 && (found.lastLogged != Zxid.NONE || identity.previous() > 0)) {
-            return lost("the epoch file is gone");
+            return lost("the epoch file is lost");
         }
         if (Math.max(0, found.currentEpoch) < identity.previous()) {
             return lost(
@@ -160,7 +160,7 @@ public record StartAssessment(Verdict verdict, String reason) {
             return lost(
                     "the log ends at "
                             + Zxid.toString(found.lastLogged)
-                            + " and was forced through "
+                            + " and was synced through "
                             + Zxid.toString(least));
         }
         return byMarkers(found);

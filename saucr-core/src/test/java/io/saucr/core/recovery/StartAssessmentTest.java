@@ -142,7 +142,7 @@ class StartAssessmentTest {
         // A marker that has moved on since says more than the extent.
         last = Z + 1;
         latestOnDisk = Z + 2;
-        is(Verdict.DISK_LOST, "forced through 0x300000009");
+        is(Verdict.DISK_LOST, "synced through 0x300000009");
     }
 
     /** It would bring back a view that the server has sealed over since (R23). */
@@ -165,7 +165,7 @@ class StartAssessmentTest {
     void theEpochFileIsGoneOrOlder() {
         epoch = -1;
         stamp = Optional.empty();
-        is(Verdict.DISK_LOST, "epoch file is gone");
+        is(Verdict.DISK_LOST, "epoch file is lost");
         epoch = 2;
         is(Verdict.DISK_LOST, "says 2");
     }
@@ -207,7 +207,7 @@ class StartAssessmentTest {
         last = Z - 1;
         is(Verdict.MEMORY_LOST, "");
         last = Z - 6;
-        is(Verdict.DISK_LOST, "forced through");
+        is(Verdict.DISK_LOST, "synced through");
     }
 
     @Test
@@ -264,7 +264,7 @@ class StartAssessmentTest {
         last = Z - 1;
         is(Verdict.MEMORY_LOST, "crashed in fast mode");
         last = Z - 2;
-        is(Verdict.DISK_LOST, "forced through 0x300000006");
+        is(Verdict.DISK_LOST, "synced through 0x300000006");
         // Nothing is known of what came before the first entry of an epoch.
         fastSwitch = Zxid.of(3, 1);
         latestOnDisk = Zxid.of(2, 4);

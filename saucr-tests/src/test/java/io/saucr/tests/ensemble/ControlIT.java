@@ -83,7 +83,7 @@ class ControlIT {
             writes.stop();
         }
         assertThat(ensemble.log(leader, before, "Pinned to slow mode")).hasSize(1);
-        assertThat(ensemble.log(leader, before, "Turned to slow mode"))
+        assertThat(ensemble.log(leader, before, "Switched to slow mode"))
                 .singleElement()
                 .satisfies(line -> assertThat(line.text()).endsWith(": operator: new switches"));
         assertThat(ensemble.log(leader, before, "taken out (done)")).hasSize(1);

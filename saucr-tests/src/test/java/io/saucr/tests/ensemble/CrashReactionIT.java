@@ -182,7 +182,7 @@ class CrashReactionIT {
                 assertThat(forces.get(id)).isGreaterThan(forcesBefore.get(id));
             }
             assertThat(ensemble.fast(leader)).isFalse();
-            LocalTime turned = ensemble.log(leader, cut, "Turned to slow mode").get(0).time();
+            LocalTime turned = ensemble.log(leader, cut, "Switched to slow mode").get(0).time();
             Duration reaction = Duration.between(cut, turned);
             System.out.println(
                     left.size()

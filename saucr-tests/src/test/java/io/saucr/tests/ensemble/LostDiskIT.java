@@ -39,7 +39,7 @@ class LostDiskIT {
 
     private static final LostPart EVERYTHING = new LostPart(name -> true, "is empty");
     private static final LostPart LOG =
-            new LostPart(name -> name.startsWith("log."), "and was forced through");
+            new LostPart(name -> name.startsWith("log."), "and was synced through");
 
     @Test
     void r26AServerWithoutItsDiskOrItsLogComesBackWithEverything() throws Exception {
@@ -58,7 +58,7 @@ class LostDiskIT {
                         new LostPart(name -> name.startsWith("saucr."), "there is no marker in it"),
                         new LostPart(
                                 name -> name.startsWith("snapshot.") || name.endsWith("Epoch"),
-                                "the epoch file is gone"),
+                                "the epoch file is lost"),
                         LOG);
         comesBackWithEverything("lost-parts", parts);
     }
@@ -254,7 +254,7 @@ class LostDiskIT {
             ensemble.cutLog(LOSER, 1_000);
             LocalTime restarted = SaucrEnsemble.now();
             awaitRecovered(ensemble, restarted, writes);
-            assertThat(ensemble.log(LOSER, restarted, "and was forced through")).isNotEmpty();
+            assertThat(ensemble.log(LOSER, restarted, "and was synced through")).isNotEmpty();
         }
     }
 
@@ -294,7 +294,7 @@ class LostDiskIT {
             LocalTime restarted = SaucrEnsemble.now();
             ensemble.restart(1, 2, 3);
             ensemble.awaitServing();
-            assertThat(ensemble.log(loser, restarted, "a log file is gone")).isNotEmpty();
+            assertThat(ensemble.log(loser, restarted, "a log file is missing")).isNotEmpty();
             assertThat(ensemble.log(loser, restarted, "Recovered through")).isNotEmpty();
             for (AckedWrites each : writes) {
                 each.assertAllOnEachOf(ensemble);

@@ -82,9 +82,9 @@ class PausedServersIT {
                 for (int id : ensemble.running()) {
                     assertThat(ensemble.markers(id).crashedInFastMode()).isFalse();
                 }
-                LogLine turned = ensemble.log(leader, before, "Turned to slow mode").get(0);
+                LogLine turned = ensemble.log(leader, before, "Switched to slow mode").get(0);
                 reactions.add(Duration.between(vanished, turned.time()));
-                assertThat(turned.text()).contains("only 3 of 5 voters are prompt: server");
+                assertThat(turned.text()).contains("only 3 of 5 voters are responsive: server");
                 for (int id : vanishing) {
                     assertThat(silence(turned, id)).isGreaterThanOrEqualTo(PROMISED.toMillis());
                 }
@@ -201,10 +201,10 @@ class PausedServersIT {
         }
         ensemble.resume(leader);
         SaucrEnsemble.await(
-                "slow mode", () -> !ensemble.log(leader, paused, "Turned to slow mode").isEmpty());
+                "slow mode", () -> !ensemble.log(leader, paused, "Switched to slow mode").isEmpty());
         ensemble.resume(followers.get(0), followers.get(1));
         assertThat(ensemble.awaitFast()).isEqualTo(leader);
-        return ensemble.log(leader, paused, "Turned to slow mode").get(0);
+        return ensemble.log(leader, paused, "Switched to slow mode").get(0);
     }
 
     @Tag("long")

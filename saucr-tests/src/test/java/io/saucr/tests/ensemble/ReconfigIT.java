@@ -123,7 +123,7 @@ class ReconfigIT {
             assertThat(without).doesNotContain("server." + leaving + "=");
             assertThat(ensemble.awaitFast()).isEqualTo(leader);
             awaitPrompt(leader, VOTERS - 1);
-            assertThat(ensemble.log(leader, before, "Turned to slow mode").get(0).text())
+            assertThat(ensemble.log(leader, before, "Switched to slow mode").get(0).text())
                     .contains("a reconfiguration is proposed");
             assertThat(ensemble.metric(leader, "zk_saucr_mode_switches")).isEqualTo(switches + 2);
             writes.awaitMore(100);

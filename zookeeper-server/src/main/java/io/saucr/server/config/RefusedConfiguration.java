@@ -113,7 +113,7 @@ public final class RefusedConfiguration {
                                 + key
                                 + "="
                                 + given.get(key)
-                                + " is not allowed beside "
+                                + " is not allowed next to "
                                 + DYNAMIC_FILE
                                 + "; it must be in "
                                 + name);

@@ -42,15 +42,15 @@ public enum Metric {
             Kind.COUNTER,
             "saucr_slow_commits",
             "Writes committed while this server led that were proposed in slow mode."),
-    LOG_FORCES(Kind.COUNTER, "saucr_log_forces", "Forces of the transaction log."),
+    LOG_FORCES(Kind.COUNTER, "saucr_log_forces", "Fsyncs of the transaction log."),
     FLUSHES(
             Kind.COUNTER,
             "saucr_flushes",
-            "Times that the whole log was forced and the markers said so."),
+            "Times that the whole log was synced and the markers said so."),
     FLUSH_CAUSES(
             Kind.COUNTER,
             "saucr_flush_causes",
-            "Times that the whole log was forced and the markers said so, by the cause."),
+            "Times that the whole log was synced and the markers said so, by the cause."),
     FLUSH_TIME(
             Kind.MICROSECONDS,
             "saucr_flush_time",

@@ -109,7 +109,7 @@ public final class ReplicationMetrics {
         return now == null ? null : now.mode().get();
     }
 
-    /** How many voters are prompt, this one included; 0 if it does not lead. */
+    /** How many voters are responsive, this one included; 0 if it does not lead. */
     public int promptVoters() {
         Leading now = leading;
         return now == null ? 0 : now.promptVoters().getAsInt();

@@ -62,7 +62,7 @@ public final class CriticalThread extends Thread {
                 LOG.info("The thread {} ends while all is closed", currentThread().getName(), e);
                 return;
             }
-            endProcess("The thread " + currentThread().getName() + " cannot go on", e);
+            endProcess("The thread " + currentThread().getName() + " cannot continue", e);
         }
     }
 

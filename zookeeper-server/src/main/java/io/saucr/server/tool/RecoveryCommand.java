@@ -181,15 +181,15 @@ public final class RecoveryCommand {
                     + findings.assessment().reason()
                     + ".\nIts disk holds what there is through "
                     + Zxid.toString(findings.lastLogged())
-                    + ".\nIt may have acknowledged writes after that which are on no disk here. If you go"
-                    + " on, it votes as if\nthey had never been; should no other server have them, they"
+                    + ".\nIt may have acknowledged writes after that which are on no disk here. If you"
+                    + " continue, it votes as if\nthey had never been; should no other server have them, they"
                     + " are lost for ever.\nFirst start every other server: as soon as enough of them are"
-                    + " complete, this one recovers by itself\n(mntr: zk_saucr_recovery_missing names those"
+                    + " complete, this one recovers on its own\n(mntr: zk_saucr_recovery_missing names those"
                     + " it waits for).";
         }
 
         private boolean confirm() throws IOException {
-            out().print("Accept the loss? Type yes to go on: ");
+            out().print("Accept the loss? Type yes to continue: ");
             out().flush();
             String answer =
                     new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))

@@ -360,7 +360,7 @@ class WrongSettingsTest {
         lines.put("dynamicConfigFile", dynamic.toString());
         refused(
                 file()
-                        + ": server.1=127.0.0.1:3001:4001 is not allowed beside dynamicConfigFile; it"
+                        + ": server.1=127.0.0.1:3001:4001 is not allowed next to dynamicConfigFile; it"
                         + " must be in "
                         + dynamic);
         lines.keySet().removeIf(each -> each.startsWith("server."));

@@ -358,7 +358,7 @@ public final class RawLog {
                                     + Zxid.toString(comesAfter)
                                     + ", and what is before it ends at "
                                     + Zxid.toString(previous)
-                                    + ": a log file is gone");
+                                    + ": a log file is missing");
                 }
             } catch (EOFException e) {
                 damage(0, "the file ends within its header");

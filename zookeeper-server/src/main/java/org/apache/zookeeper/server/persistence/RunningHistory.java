@@ -170,7 +170,7 @@ public final class RunningHistory implements ReadableHistory, Closeable {
                 return read(file.toPath(), offset, length);
             }
         }
-        throw new UncheckedIOException(new IOException("snapshot " + snapshot + " is gone"));
+        throw new UncheckedIOException(new IOException("snapshot " + snapshot + " is missing"));
     }
 
     private static Bytes read(Path file, long offset, int length) {

@@ -404,7 +404,7 @@ public final class SaucrTxnLog implements TxnLog {
 
     private void requireIntact() throws IOException {
         if (failed) {
-            throw new IOException("a write or a force of this log has failed before");
+            throw new IOException("a write or an fsync of this log has failed before");
         }
     }
 
@@ -574,7 +574,7 @@ public final class SaucrTxnLog implements TxnLog {
 
     /** Forces what has been appended, without a marker. */
     void forceNow() throws IOException {
-        orEnd("forcing the transaction log", this::force);
+        orEnd("syncing the transaction log", this::force);
     }
 
     /**
@@ -633,7 +633,7 @@ public final class SaucrTxnLog implements TxnLog {
                 } else if (System.nanoTime() - lastAppendNanos() >= idle) {
                     flushAndMark(FlushCause.IDLE, "idle");
                 } else if (lastAppended() != forcedThrough) {
-                    orEnd("forcing the transaction log in the background", this::force);
+                    orEnd("syncing the transaction log in the background", this::force);
                 }
             } catch (IOException | IllegalStateException e) {
                 LOG.debug("The process ends", e);
@@ -736,7 +736,7 @@ public final class SaucrTxnLog implements TxnLog {
             if (stats != null) {
                 stats.incrementFsyncThresholdExceedCount();
             }
-            LOG.warn("Forcing the transaction log took {} ms", forceMillis);
+            LOG.warn("The fsync of the transaction log took {} ms", forceMillis);
         }
     }
 

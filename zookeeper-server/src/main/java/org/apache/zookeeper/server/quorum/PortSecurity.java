@@ -12,7 +12,7 @@ package org.apache.zookeeper.server.quorum;
 record PortSecurity(boolean tls, boolean plainToo, String clientAuth, boolean saslRequired) {
     /** A warning for the operator, logged at the start. */
     static final String OPEN =
-            "The ports between servers are open: whoever reaches them can take part as a server, read all data, and"
+            "The ports between servers are open: any process that reaches them can take part as a server, read all data, and"
                     + " vote. Keep others away by a firewall, or use quorum TLS or SASL; see Security in"
                     + " docs/operate/operating.md";
 

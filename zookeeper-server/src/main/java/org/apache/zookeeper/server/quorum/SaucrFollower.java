@@ -291,7 +291,7 @@ final class SaucrFollower extends Follower {
         } else if (leaderSendsHeartbeats) {
             LOG.warn(
                     "Server {} leads with a version that seals no views: as long as it leads, this"
-                            + " server forces its log before every acknowledgement",
+                            + " server syncs its log before every acknowledgement",
                     peer.getLeaderId());
         }
     }

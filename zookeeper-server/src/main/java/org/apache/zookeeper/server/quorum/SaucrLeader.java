@@ -787,10 +787,10 @@ final class SaucrLeader extends Leader
         String after = Long.toHexString(turn.lastProposed());
         if (turn.mode() == Mode.FAST) {
             metrics.turnedFast(turn.reason(), turn.lastProposed(), turn.heldBackNanos());
-            LOG.info("Turned to fast mode after 0x{}: {}", after, turn.reason());
+            LOG.info("Switched to fast mode after 0x{}: {}", after, turn.reason());
         } else {
             metrics.turnedSlow(turn.reason(), turn.lastProposed());
-            LOG.info("Turned to slow mode after 0x{}: {}", after, turn.reason());
+            LOG.info("Switched to slow mode after 0x{}: {}", after, turn.reason());
         }
     }
 

@@ -181,7 +181,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
     @Override
     public synchronized void start() {
         try {
-            diskWatch.run("reading and mending " + txnSnapLog.getDataLogDir(), this::begin);
+            diskWatch.run("reading and repairing " + txnSnapLog.getDataLogDir(), this::begin);
         } catch (IOException e) {
             throw new IllegalStateException(e.getMessage(), e);
         }
@@ -283,7 +283,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         try {
             txnSnapLog.forceUnforced();
         } catch (IOException e) {
-            LOG.error("What is in the page cache cannot be forced: it is not believed", e);
+            LOG.error("What is in the page cache cannot be synced: it is not trusted", e);
             rewrite(() -> txnSnapLog.rewriteUnforced(markers));
             recover(Loss.MEMORY, markers);
             return;
@@ -491,7 +491,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
             return false;
         } catch (IOException | RuntimeException e) {
             LOG.error(
-                    "The recovery failed; nothing that was recovered is lost, a restart goes on",
+                    "The recovery failed; nothing that was recovered is lost, a restart continues it",
                     e);
             ServiceUtils.requestSystemExit(ExitCode.UNEXPECTED_ERROR.getValue());
             return false;

@@ -243,7 +243,7 @@ class RawLogTest {
     @Test
     void r26AMissingFileEndsTheLogBeforeIt() throws IOException {
         Files.delete(logs.resolve(Util.makeLogName(Zxid.of(1, 1))));
-        assertThat(scan().damage().what()).contains("a log file is gone");
+        assertThat(scan().damage().what()).contains("a log file is missing");
         assertEndsWith(0, "the first file is missing");
     }
 
@@ -254,7 +254,7 @@ class RawLogTest {
         assertThat(scan().damage().what())
                 .isEqualTo(
                         "the file comes after 0x200000002, and what is before it ends at"
-                                + " 0x100000004: a log file is gone");
+                                + " 0x100000004: a log file is missing");
         assertEndsWith(Zxid.of(1, 4), "the second file is missing");
     }
 
@@ -382,7 +382,7 @@ class RawLogTest {
         Files.delete(logs.resolve(Util.makeLogName(Zxid.of(1, 5))));
         Scan gap = new RawLog(logs, logs).scan(0);
         assertThat(gap.epochEnds().last()).isEqualTo(Zxid.of(2, 1));
-        assertThat(gap.damage().what()).contains("a log file is gone");
+        assertThat(gap.damage().what()).contains("a log file is missing");
     }
 
     private void snapshot(long zxid) throws IOException {
