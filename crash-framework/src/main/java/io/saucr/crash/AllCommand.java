@@ -24,7 +24,7 @@ import picocli.CommandLine.Option;
         name = "all",
         description =
                 "All campaigns, the most important first, each as the command line that it prints."
-                        + " First a small part of all of them, then more; the same command goes on"
+                        + " First a small part of all of them, then more; the same command continues"
                         + " where an interrupted one stopped.",
         mixinStandardHelpOptions = true,
         footer = {

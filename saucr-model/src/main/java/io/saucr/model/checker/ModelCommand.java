@@ -55,7 +55,7 @@ public final class ModelCommand implements Callable<Integer> {
     @Option(
             names = "--kills",
             defaultValue = "0",
-            description = "processes that die while their machine goes on")
+            description = "processes that die while their machine continues")
     private int kills;
 
     @Option(
@@ -85,10 +85,10 @@ public final class ModelCommand implements Callable<Integer> {
             description = "times that a fast leader's process stands still")
     private int pauses;
 
-    @Option(names = "--suspicions", defaultValue = "0", description = "turns to slow mode")
+    @Option(names = "--suspicions", defaultValue = "0", description = "switches to slow mode")
     private int suspicions;
 
-    @Option(names = "--confirmations", defaultValue = "0", description = "turns to fast mode")
+    @Option(names = "--confirmations", defaultValue = "0", description = "switches to fast mode")
     private int confirmations;
 
     @Option(
@@ -97,7 +97,7 @@ public final class ModelCommand implements Callable<Integer> {
             description = "connections that break, and leaders that give up")
     private int disconnects;
 
-    @Option(names = "--forces", defaultValue = "0", description = "forces by a flush")
+    @Option(names = "--forces", defaultValue = "0", description = "fsyncs by a flush")
     private int forces;
 
     @Option(names = "--syncs", defaultValue = "0", description = "syncs that clients ask for")
@@ -105,7 +105,7 @@ public final class ModelCommand implements Callable<Integer> {
 
     @Option(
             names = "--partial-crashes",
-            description = "a crash may leave a part of what was not forced")
+            description = "a crash may leave a part of what was not synced")
     private boolean partialCrashes;
 
     @Option(

@@ -11,15 +11,15 @@ package io.saucr.model.cluster;
  * @param suspicions turns to slow mode because followers are late
  * @param confirmations turns to fast mode, or no-ops that prepare one
  * @param disconnects connections that break while both ends are alive, and leaders that step down
- * @param forces forces by a flush
+ * @param forces fsyncs by a flush
  * @param syncs syncs that clients ask for
- * @param kills processes that die while their machine goes on (R25)
+ * @param kills processes that die while their machine continues (R25)
  * @param lostDisks disks that are lost with everything on them (R26)
  * @param pins orders of operators to stay slow (R10)
  * @param drains times that proposals are held back (R5)
  * @param misses heartbeats of one follower that are missed (R6, R9)
  * @param pauses times that a leader's process stands still (H11)
- * @param partialCrashes whether a crash may also leave a part of what was not forced
+ * @param partialCrashes whether a crash may also leave a part of what was not synced
  * @param killsWhileJoining whether a process may also die while it logs its leader's history
  */
 public record Bounds(

@@ -46,7 +46,7 @@ final class LeaderReader {
         LleMap others = in.map();
         w.leaderSteps.beginEpoch(s);
         if (fast && s.controller.promptness(n, true, false, true, 0) != Decision.TURN_FAST) {
-            throw new IllegalStateException("the leader does not turn to fast mode");
+            throw new IllegalStateException("the leader does not switch to fast mode");
         }
         if (draining) {
             s.controller.promptness(n, false, true, true, 0);

@@ -34,7 +34,7 @@ final class ModeIsAllowed implements Invariant {
             return null;
         }
         if (s.turnedByPause) {
-            return "server " + s.sid + " turned to slow mode because it stood still itself";
+            return "server " + s.sid + " switched to slow mode because it stood still itself";
         }
         if (s.controller.mode() == Mode.SLOW) {
             return null;

@@ -99,8 +99,8 @@ final class Coverage {
         counts.put("steps", total());
         counts.put("fast commits", fastCommits);
         counts.put("slow commits", slowCommits);
-        counts.put("turns to fast", turnsToFast);
-        counts.put("turns to slow", turnsToSlow);
+        counts.put("switches to fast", turnsToFast);
+        counts.put("switches to slow", turnsToSlow);
         counts.put("syncs answered", syncs);
         counts.put("crashes in fast mode", fastCrashes);
         counts.put("crashes in the same instant as another", simultaneousCrashes);
@@ -128,8 +128,8 @@ final class Coverage {
         coverage.schedules = value(counts, "schedules");
         coverage.fastCommits = value(counts, "fast commits");
         coverage.slowCommits = value(counts, "slow commits");
-        coverage.turnsToFast = value(counts, "turns to fast");
-        coverage.turnsToSlow = value(counts, "turns to slow");
+        coverage.turnsToFast = value(counts, "switches to fast");
+        coverage.turnsToSlow = value(counts, "switches to slow");
         coverage.syncs = value(counts, "syncs answered");
         coverage.fastCrashes = value(counts, "crashes in fast mode");
         coverage.simultaneousCrashes = value(counts, "crashes in the same instant as another");

@@ -84,7 +84,7 @@ public final class SimCommand implements Callable<Integer> {
 
     @Option(
             names = "--state",
-            description = "A file that keeps the next seed and the totals: go on where it ends.")
+            description = "A file that keeps the next seed and the totals: continue where it ends.")
     private Path state;
 
     @Option(names = "--save", description = "A folder for scenario files of what is found.")

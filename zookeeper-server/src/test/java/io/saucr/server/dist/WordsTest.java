@@ -13,15 +13,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Pages use the words of the field: fails where a word of the left column of the table in {@code
- * docs/internals/HACKING.md} comes back. Only words without a second meaning are looked for, and
- * only in prose: code, commands, output and link targets keep the names that they have.
+ * Pages and output use the words of the field: fails where a word of the left column of the table
+ * in {@code docs/internals/HACKING.md} comes back. Only words without a second meaning are looked
+ * for, and only in prose: code, commands, output and link targets keep the names that they have.
  */
 class WordsTest {
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
@@ -33,6 +34,22 @@ class WordsTest {
             Pattern.compile(
                     "^ *```.*?^ *```|^(?: {4}|\t)[^\n]*|`[^`]*`|]\\([^)\\s]*\\)|<!--.*?-->",
                     Pattern.MULTILINE | Pattern.DOTALL);
+
+    /** A string in a source of Java, or a comment, in which there may be quotes. */
+    private static final Pattern TEXT =
+            Pattern.compile("(\"(?:\\\\.|[^\"\\\\\n])*\")|//[^\n]*|/\\*.*?\\*/", Pattern.DOTALL);
+
+    /** Modules whose output is looked at, too: help, errors, lines of the log, reports. */
+    private static final List<String> MODULES_WITH_OUTPUT =
+            List.of(
+                    "saucr-core",
+                    "saucr-model",
+                    "zookeeper-server",
+                    "operator-tool",
+                    "local-ensemble",
+                    "crash-framework",
+                    "apache-tests",
+                    "ycsb-binding");
 
     /** A word that is not used, and the one to use. */
     private static final Map<String, String> WORDS =
@@ -70,28 +87,48 @@ class WordsTest {
                             Map.entry("disks? (?:are )?as (?:it is|they are)", "no added delay")));
 
     private static List<Path> pages() throws IOException {
-        List<Path> pages = new ArrayList<>();
+        return files(ROOT, ".md");
+    }
+
+    private static List<Path> files(Path root, String ending) throws IOException {
+        List<Path> files = new ArrayList<>();
         Files.walkFileTree(
-                ROOT,
+                root,
                 new SimpleFileVisitor<>() {
                     @Override
                     public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes a) {
                         String name = folder.getFileName().toString();
                         boolean sources = !name.startsWith(".") && !name.equals("target");
-                        return sources || folder.equals(ROOT)
+                        return sources || folder.equals(root)
                                 ? FileVisitResult.CONTINUE
                                 : FileVisitResult.SKIP_SUBTREE;
                     }
 
                     @Override
                     public FileVisitResult visitFile(Path file, BasicFileAttributes a) {
-                        if (file.toString().endsWith(".md")) {
-                            pages.add(file);
+                        if (file.toString().endsWith(ending)) {
+                            files.add(file);
                         }
                         return FileVisitResult.CONTINUE;
                     }
                 });
-        return pages;
+        return files;
+    }
+
+    /**
+     * What a source of Java prints: its strings of several words, put together where they are
+     * split.
+     */
+    private static String output(String source) {
+        StringBuilder output = new StringBuilder();
+        Matcher texts = TEXT.matcher(source.replaceAll("\"\\s*\\+\\s*\"", ""));
+        while (texts.find()) {
+            String text = texts.group(1);
+            if (text != null && text.strip().contains(" ")) {
+                output.append(text).append('\n');
+            }
+        }
+        return output.toString();
     }
 
     /** The text of the same length without what is no prose. */
@@ -134,6 +171,37 @@ class WordsTest {
             }
         }
         assertThat(wrong).isEmpty();
+    }
+
+    @Test
+    void outputUsesTheWordsOfTheField() throws Exception {
+        Map<String, List<String>> wrong = new TreeMap<>();
+        for (String module : MODULES_WITH_OUTPUT) {
+            List<Path> sources = files(ROOT.resolve(module).resolve("src/main/java"), ".java");
+            assertThat(sources).as(module).isNotEmpty();
+            for (Path source : sources) {
+                List<String> found = found(output(Files.readString(source)));
+                if (!found.isEmpty()) {
+                    wrong.put(ROOT.relativize(source).toString(), found);
+                }
+            }
+        }
+        assertThat(wrong).isEmpty();
+    }
+
+    @Test
+    void outputIsWhatTheStringsSay() {
+        String source =
+                """
+                // The log is "forced to the disk".
+                String key = "preset";
+                String two = "ends \\"by" + " itself\\" at last"
+                        + ", it is mended";
+                """;
+        assertThat(found(output(source)))
+                .hasSize(2)
+                .anyMatch(each -> each.contains("'mended'"))
+                .anyMatch(each -> each.contains("'by itself'"));
     }
 
     @Test
