@@ -201,7 +201,8 @@ class PausedServersIT {
         }
         ensemble.resume(leader);
         SaucrEnsemble.await(
-                "slow mode", () -> !ensemble.log(leader, paused, "Switched to slow mode").isEmpty());
+                "slow mode",
+                () -> !ensemble.log(leader, paused, "Switched to slow mode").isEmpty());
         ensemble.resume(followers.get(0), followers.get(1));
         assertThat(ensemble.awaitFast()).isEqualTo(leader);
         return ensemble.log(leader, paused, "Switched to slow mode").get(0);
