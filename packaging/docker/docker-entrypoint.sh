@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Entry point of the image. Before a server starts it writes zoo.cfg and myid from the environment. Files
 # that are there already are kept. Every value is checked before anything is written; the variables are
-# listed in docs/operate/packaging.md. A command other than a server's start is run as it is.
+# listed in docs/operate/packaging.md. "health" says whether the server serves; another command is run as it is.
 # Words of a variable are no file patterns.
 set -euf -o pipefail
 
@@ -15,12 +15,42 @@ fail() {
 if [ $# -eq 0 ]; then
     fail "no command; the usual one is: zkServer.sh start-foreground"
 fi
+conf_dir="${ZOO_CONF_DIR:-/conf}"
+config_file="$conf_dir/zoo.cfg"
+
+# The value of a key in "config", as the server reads it: the last one.
+value_of() {
+    sed -n -E "s/^[[:space:]]*${1//./\\.}[[:space:]]*[=:][[:space:]]*(.*[^[:space:]])[[:space:]]*\$/\1/p" \
+        <<<"$config" | tail -n 1
+}
+
+# Asks the AdminServer of this container for /readyz, without another process than this shell. The exit status is 0 if the
+# server serves.
+health() {
+    local host port status answer
+    config="$(cat -- "$config_file")" || exit 1
+    [ "$(value_of admin.enableServer)" != false ] || fail "$config_file has admin.enableServer=false; health needs the AdminServer"
+    port="$(value_of admin.serverPort)"
+    host="$(value_of admin.serverAddress)"
+    case "$host" in
+        '' | 0.0.0.0 | ::) host=127.0.0.1 ;;
+        \[*\]) host="${host:1:${#host}-2}" ;;
+    esac
+    exec 3<>"/dev/tcp/$host/${port:-8080}" || exit 1
+    printf 'GET /readyz HTTP/1.0\r\n\r\n' >&3
+    read -r _ status _ <&3 || fail "no answer from $host, port ${port:-8080}"
+    answer="$(sed $'1,/^\r$/d' <&3)"
+    printf '%s\n' "$answer"
+    [ "$status" = 200 ] || exit 1
+}
+
+if [ "$1" = health ]; then
+    health
+    exit 0
+fi
 if [ "$(basename -- "$1")" != zkServer.sh ] || [ "${2:-}" != start-foreground ]; then
     exec "$@"
 fi
-
-conf_dir="${ZOO_CONF_DIR:-/conf}"
-config_file="$conf_dir/zoo.cfg"
 
 # Variable, key of zoo.cfg, kind of value, default ("-" if the key is left out).
 readonly settings='
@@ -152,12 +182,6 @@ describe() {
     if [ "$(value_of saucr.enabled)" = true ] && [ "$voters" -lt 3 ]; then
         fail "saucr.enabled=true needs at least 3 voters; ZOO_SERVERS has $voters"
     fi
-}
-
-# The value of a key in "config", as the server reads it: the last one.
-value_of() {
-    sed -n -E "s/^[[:space:]]*${1//./\\.}[[:space:]]*[=:][[:space:]]*(.*[^[:space:]])[[:space:]]*\$/\1/p" \
-        <<<"$config" | tail -n 1
 }
 
 # Sets "config" to what the file says, as the server reads it: a key on each line, and the servers' lines,

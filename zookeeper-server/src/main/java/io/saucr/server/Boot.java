@@ -32,6 +32,7 @@ import org.apache.zookeeper.server.ServerCnxnFactory;
 import org.apache.zookeeper.server.TxnCodec;
 import org.apache.zookeeper.server.TxnLogEntry;
 import org.apache.zookeeper.server.ZooKeeperServer;
+import org.apache.zookeeper.server.admin.JettyAdminServer;
 import org.apache.zookeeper.server.persistence.DataFolder;
 import org.apache.zookeeper.server.quorum.FastLeaderElection;
 import org.apache.zookeeper.server.quorum.LearnerHandler;
@@ -230,8 +231,8 @@ public final class Boot {
      *
      * @param commandUrl the folder of its commands
      */
-    public static void adminServerStarts(Server server, String commandUrl) {
-        AdminRoot.precede(server, commandUrl);
+    public static void adminServerStarts(Server server, String commandUrl, JettyAdminServer admin) {
+        AdminRoot.precede(server, commandUrl, admin);
     }
 
     /** The leader's side of a connection that a learner has opened. */

@@ -21,10 +21,10 @@ final class AdminServer {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    private final String commands;
+    private final String root;
 
     AdminServer(ServerProcess server) {
-        this.commands = "http://" + hostAndPort(server.address()) + "/commands/";
+        this.root = "http://" + hostAndPort(server.address());
     }
 
     /** An answer: its status, and its body if that is JSON. */
@@ -52,7 +52,14 @@ final class AdminServer {
     }
 
     String url(String command) {
-        return commands + command;
+        return root + "/commands/" + command;
+    }
+
+    /** {@code /livez} or {@code /readyz}, with parameters. */
+    HttpResponse<String> probe(String path) throws IOException, InterruptedException {
+        return HTTP.send(
+                HttpRequest.newBuilder(URI.create(root + path)).timeout(PATIENCE).build(),
+                HttpResponse.BodyHandlers.ofString());
     }
 
     HttpResponse<String> get(String command) throws IOException, InterruptedException {

@@ -107,6 +107,16 @@ public final class SaucrStatus {
         lines.forEach((key, value) -> answer.println("zk_" + key + "\t" + value));
     }
 
+    /** What this process waits for while it recovers (R19), in one line; null if it does not. */
+    static String ongoingRecovery() {
+        SaucrStatus status = published;
+        if (status == null || !status.peer.recovering()) {
+            return null;
+        }
+        RecoveryProgress progress = status.peer.recoveryProgress();
+        return progress == null ? "the recovery begins" : progress.sentence();
+    }
+
     /** What a server that serves adds to {@code mntr}, without its prefix. */
     private Map<String, Object> besidesMetrics() {
         Map<String, Object> lines = view();

@@ -32,6 +32,7 @@ import org.apache.jute.Record;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.server.TxnLogEntry;
 import org.apache.zookeeper.server.ZooKeeperServer;
+import org.apache.zookeeper.server.admin.JettyAdminServer;
 import org.apache.zookeeper.server.quorum.LearnerHandler;
 import org.apache.zookeeper.server.quorum.QuorumPeer;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
@@ -419,8 +420,9 @@ public final class SaucrPatch implements Plugin {
         @Advice.OnMethodEnter
         static void enter(
                 @Advice.FieldValue("server") Server server,
-                @Advice.FieldValue("commandUrl") String commandUrl) {
-            Boot.adminServerStarts(server, commandUrl);
+                @Advice.FieldValue("commandUrl") String commandUrl,
+                @Advice.This JettyAdminServer admin) {
+            Boot.adminServerStarts(server, commandUrl, admin);
         }
     }
 

@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
+import java.net.HttpURLConnection;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -268,11 +270,12 @@ class EntryPointIT {
 
     private final int[] ports = new int[SERVERS + 1];
     private final int[] quorumPorts = new int[SERVERS + 1];
+    private final int[] adminPorts = new int[SERVERS + 1];
     private final int[] electionPorts = new int[SERVERS + 1];
 
     private void choosePorts() throws IOException {
         Set<Integer> taken = new HashSet<>();
-        for (int[] kind : List.of(ports, quorumPorts, electionPorts)) {
+        for (int[] kind : List.of(ports, quorumPorts, electionPorts, adminPorts)) {
             for (int id = 1; id <= SERVERS; id++) {
                 do {
                     kind[id] = Scripts.freePort();
@@ -398,25 +401,52 @@ class EntryPointIT {
         }
         await().atMost(Scripts.LIMIT).until(() -> Stream.of(1, 2, 3).allMatch(this::serves));
         ask(SERVERS, client -> assertThat(client.exists("/kept", false)).isNotNull());
-        Scripts.Result ready = readiness(1);
-        assertThat(ready.exitCode()).as(ready.output()).isZero();
+        assertThat(probe(1, "readinessProbe")).isEqualTo(200);
+        assertThat(probe(1, "livenessProbe")).isEqualTo(200);
+        Scripts.Result healthy = health(1);
+        assertThat(healthy.output()).isEqualTo("ok\n");
+        assertThat(healthy.exitCode()).isZero();
 
         // One that waits for a quorum is alive, and not ready.
         stop(running.get(1));
         stop(running.get(2));
         await().atMost(Scripts.LIMIT).until(() -> !serves(1));
-        assertThat(readiness(1).exitCode()).isEqualTo(1);
-        try (Socket liveness = new Socket(InetAddress.getLoopbackAddress(), ports[1])) {
-            assertThat(liveness.isConnected()).isTrue();
-        }
+        assertThat(probe(1, "readinessProbe")).isEqualTo(503);
+        assertThat(probe(1, "livenessProbe")).isEqualTo(200);
+        Scripts.Result waiting = health(1);
+        assertThat(waiting.output()).contains("[-]quorum failed", "readyz check failed");
+        assertThat(waiting.exitCode()).isEqualTo(1);
+        // Nothing listens there, and then there is no AdminServer at all.
+        assertThat(health(SERVERS + 1, "admin.serverPort=" + Scripts.freePort()).exitCode())
+                .isEqualTo(1);
+        assertThat(health(SERVERS + 1, "admin.enableServer=false").output())
+                .contains("admin.enableServer=false; health needs the AdminServer");
     }
 
-    /** The probe, as it is run in the container of a server. */
-    private Scripts.Result readiness(int id) throws Exception {
-        String[] command = ManifestsTest.readiness();
-        command[0] = home.resolve(command[0]).toString();
-        command[command.length - 1] = HOST + ":" + ports[id];
-        return new EntryPoint(home, folder.resolve("probe")).run(command);
+    /** The health check of the image, in the container of a server. */
+    private Scripts.Result health(int id, String... config) throws Exception {
+        EntryPoint entry = new EntryPoint(home, folder.resolve("health-" + id));
+        Files.createDirectories(entry.conf());
+        Files.write(
+                entry.conf().resolve("zoo.cfg"),
+                config.length > 0
+                        ? List.of(config)
+                        : List.of("admin.serverPort = " + adminPorts[id]));
+        return entry.run("health");
+    }
+
+    /** The status that a probe of the manifests gets from a server. */
+    private int probe(int id, String probe) throws Exception {
+        URI address =
+                URI.create(
+                        "http://%s:%d%s"
+                                .formatted(HOST, adminPorts[id], ManifestsTest.path(probe)));
+        HttpURLConnection connection = (HttpURLConnection) address.toURL().openConnection();
+        try {
+            return connection.getResponseCode();
+        } finally {
+            connection.disconnect();
+        }
     }
 
     /** With the manifests' configuration, but for the addresses of this machine. */
@@ -427,8 +457,7 @@ class EntryPointIT {
                         .replace("dataDir=/data", "dataDir=" + entry.data())
                         .replaceFirst("(?m)^clientPort=.*$", "clientPort=" + ports[id])
                         .replaceFirst(
-                                "(?m)^admin.serverPort=.*$",
-                                "admin.serverPort=" + Scripts.freePort());
+                                "(?m)^admin.serverPort=.*$", "admin.serverPort=" + adminPorts[id]);
         for (int server = 1; server <= SERVERS; server++) {
             config =
                     config.replaceFirst(

@@ -34,7 +34,6 @@ class ManifestsTest {
     private static final Path PROJECT = Path.of("").toAbsolutePath().getParent();
     private static final Path FOLDER = PROJECT.resolve("packaging/kubernetes");
     private static final Pattern SERVER = Pattern.compile("([^:]+):(\\d+):(\\d+)");
-    private static final int HEALTH_SECONDS = 10;
 
     /** By kind and name. */
     private static final Map<String, JsonNode> manifests = new TreeMap<>();
@@ -86,13 +85,13 @@ class ManifestsTest {
         return manifests().get("ConfigMap zookeeper").path("data").path("zoo.cfg").asText();
     }
 
-    /** The command of the probe of readiness. */
-    static String[] readiness() throws Exception {
+    /** The path that a probe of the container asks for; its port is the AdminServer's. */
+    static String path(String probe) throws Exception {
         JsonNode containers =
                 manifests().get("StatefulSet zookeeper").at("/spec/template/spec/containers");
-        return each(containers.get(0).at("/readinessProbe/exec/command"))
-                .map(JsonNode::asText)
-                .toArray(String[]::new);
+        JsonNode asked = containers.get(0).path(probe).path("httpGet");
+        assertThat(asked.path("port").asText()).isEqualTo("admin");
+        return asked.path("path").asText();
     }
 
     private static Stream<JsonNode> each(JsonNode list) {
@@ -230,21 +229,11 @@ class ManifestsTest {
 
     @Test
     void aServerIsReadyWhenItServesAndIsEndedOnlyWhenItDoesNotAnswer() throws Exception {
-        JsonNode ready = container.path("readinessProbe");
-        assertThat(readiness())
-                .containsExactly(
-                        "bin/saucr",
-                        "endpoint",
-                        "health",
-                        "--endpoints",
-                        "localhost:" + config.getProperty("clientPort"));
-        // It starts a JVM, on a node that may be busy.
-        assertThat(ready.path("timeoutSeconds").asInt()).isGreaterThanOrEqualTo(HEALTH_SECONDS);
-        for (String probe : List.of("startupProbe", "livenessProbe")) {
-            JsonNode found = container.path(probe);
-            assertThat(found.path("tcpSocket").path("port").asText()).isEqualTo("client");
-            assertThat(found.has("exec")).isFalse();
-        }
+        assertThat(path("readinessProbe")).isEqualTo("/readyz");
+        assertThat(path("livenessProbe")).isEqualTo("/livez");
+        assertThat(path("startupProbe")).isEqualTo("/livez");
+        assertThat(named(container.path("ports"), "admin").path("containerPort").asText())
+                .isEqualTo(config.getProperty("admin.serverPort"));
         JsonNode start = container.path("startupProbe");
         assertThat(start.path("periodSeconds").asInt() * start.path("failureThreshold").asInt())
                 .as("seconds to load a large tree")
