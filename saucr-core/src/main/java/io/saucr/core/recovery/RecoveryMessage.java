@@ -85,6 +85,11 @@ public sealed interface RecoveryMessage {
             implements RecoveryMessage {
         /** The answer says nothing of the own view. */
         public static final long NOT_ASKED = -1;
+
+        /** Whether the answering server is ahead of one with this epoch and this last entry. */
+        boolean isAheadOf(long epoch, long last) {
+            return currentEpoch != epoch ? currentEpoch > epoch : lastLogged > last;
+        }
     }
 
     /**

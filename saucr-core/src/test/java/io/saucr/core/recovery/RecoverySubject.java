@@ -92,7 +92,7 @@ public final class RecoverySubject implements ScenarioSubject {
                 return receive(from, new NoAnswer(nonce, from, in.has("blank")));
             case "voted":
                 return show(recovery.voted(from, in.has("blank")));
-            case "outline":
+            case "epoch-ends":
                 return receive(from, new EpochEndsAnswer(nonce, from, id, in.epochEnds("log")));
             case "entries":
                 {
@@ -290,7 +290,7 @@ public final class RecoverySubject implements ScenarioSubject {
     private String show(RecoveryMessage message) {
         if (message instanceof EpochEndsRequest m) {
             request = m.requestId();
-            return "for its outline";
+            return "for its epoch ends";
         }
         if (message instanceof EntriesRequest m) {
             request = m.requestId();
