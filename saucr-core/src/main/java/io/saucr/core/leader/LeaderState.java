@@ -60,23 +60,10 @@ import java.util.function.Predicate;
  * @param <S> a sync
  */
 public final class LeaderState<C, S> {
-    /**
-     * The longest time between two seals of a set that keeps changing; when none was needed for
-     * twice as long, the next one is at once again.
-     */
-    private static final long MOST_SEAL_DELAY_NANOS = 1_000_000_000L;
-
-    /**
-     * After so many silent intervals a follower is sealed out although its connection stands, as
-     * one is whose machine has lost power (R23). A late heartbeat changes no view.
-     */
-    private static final int SILENT_INTERVALS = 4;
-
     private final long self;
     private final FailureDetector detector;
     private final long confirmationNanos;
     private final long diskTimeoutNanos;
-    private final long settledNanos;
     private final CommitRule rule;
     private final ModeController controller;
     private final ReadIndex<S> syncs;
@@ -97,20 +84,11 @@ public final class LeaderState<C, S> {
     private final AckProgress.Peer own;
     private final AckProgress.Peer commits;
 
+    private final Heartbeats<C> heartbeats;
+    private final ViewSealing views;
+
     private long lastQuestion;
     private long lastConfirmation;
-    private long lastBroadcast;
-
-    /**
-     * When the next round was planned, or until when a pause of this process was already allowed
-     * for (H11).
-     */
-    private long awakeThrough;
-
-    // When it last looked at everyone.
-    private long lastRound;
-
-    private final OwnPauses ownPauses;
 
     private boolean ownDiskLate;
     private long ownDiskLateSince;
@@ -118,32 +96,10 @@ public final class LeaderState<C, S> {
     private boolean draining;
     private long drainStarted;
 
-    // R23: the newest seal's view, null before the first; when the set of those who count last
-    // changed; whether a seal is asked for that is not proposed yet; when one was last asked for,
-    // and how long the next one has to wait, if it is soon.
-    private View view;
-    private long changedAt;
-    private boolean sealAsked;
-    private long sealAskedAt;
-    private long sealDelay;
-
     // When the mode turned to slow, until that is durable; the last fast entry before it.
     private boolean slowNotDurable;
     private long slowSince;
     private long lastFast;
-
-    /** Why the mode turns. The text for an operator adds a number to it. */
-    private enum Reason {
-        PROMPT,
-        TOO_FEW_PROMPT,
-        ACKS_LATE,
-        GONE,
-        ENTRY_WAITS,
-        DISK_SILENT,
-        DRAINED,
-        RECONFIGURATION,
-        VIEW
-    }
 
     /**
      * The leader is elected; its epoch is not known yet.
@@ -171,7 +127,6 @@ public final class LeaderState<C, S> {
         this.detector = detector;
         this.confirmationNanos = confirmationNanos(detector);
         this.diskTimeoutNanos = diskTimeoutNanos;
-        this.settledNanos = settledNanos;
         this.rule = rule;
         this.controller = controller;
         this.syncs = syncs;
@@ -180,13 +135,10 @@ public final class LeaderState<C, S> {
         this.progress = new AckProgress(detector.ackBoundNanos());
         this.own = progress.addOwnLog();
         this.commits = progress.add();
-        this.ownPauses = new OwnPauses(detector.toleranceNanos() / 2);
+        this.heartbeats = new Heartbeats<>(detector, rule, progress, connections, decisions, now);
+        this.views = new ViewSealing(rule, detector, confirmationNanos, settledNanos, now);
         this.lastQuestion = now;
         this.lastConfirmation = now;
-        this.lastBroadcast = now;
-        this.changedAt = now;
-        this.awakeThrough = now;
-        this.lastRound = now;
     }
 
     /** How often promptness is looked at, and the first backoff of fast mode. */
@@ -287,7 +239,7 @@ public final class LeaderState<C, S> {
             // H5: what it was sent before UPTODATE it took for slow, so that its markers do not say
             // "fast" and its map on disk may lack what these entries taught it.
             rule.join(connection.sid(), connection.number());
-            changed(connection, now);
+            views.changed(connection, now);
         }
     }
 
@@ -304,10 +256,10 @@ public final class LeaderState<C, S> {
             forwarding.remove(connection);
             set.leave(sid);
         }
-        changed(connection, now);
+        views.changed(connection, now);
         // So an entry that can no longer get F acks of members does not wait for them (R6).
         if (promptVoters(now) <= bareMajority()) {
-            act(controller.tooFewPrompt(now), now, Reason.GONE, sid);
+            act(controller.tooFewPrompt(now), now, SwitchReason.GONE, sid);
         }
     }
 
@@ -384,7 +336,7 @@ public final class LeaderState<C, S> {
      * @return the tag that goes with it, null if the last one is still true (R1)
      */
     public ProposalTag proposeNoop(long zxid, long now) {
-        sealAsked = false;
+        views.noopComes();
         if (controller.mode() == Mode.FAST) {
             return propose(zxid, now);
         }
@@ -393,36 +345,25 @@ public final class LeaderState<C, S> {
             return propose(zxid, now);
         }
         ProposalTag next = set.propose(zxid, Mode.SLOW);
-        view = rule.proposeSeal(zxid);
+        views.seal(zxid);
         return proposed(zxid, next, now);
     }
 
     /** The view of the newest seal of this term (R23); null before the first. */
     public View view() {
-        return view;
+        return views.view();
     }
 
     /** Something was put into every connection that is forwarded to. */
     public void sent(long now) {
-        lastBroadcast = now;
+        heartbeats.sent(now);
     }
 
     /** The configuration is another than before, and no reconfiguration is under way. */
     public void configured(Collection<Long> sidsOfVoters, long now) {
         rule.voters(sidsOfVoters);
         countVoters();
-        changedAt = now;
-    }
-
-    /** Whoever can be in no view does not keep the others from being sealed. */
-    private void changed(FollowerConnection<C> connection, long now) {
-        if (mayBeInAView(connection)) {
-            changedAt = now;
-        }
-    }
-
-    private boolean mayBeInAView(FollowerConnection<C> connection) {
-        return connection.synced && connection.keepsViews && rule.voter(connection.sid());
+        views.changed(now);
     }
 
     private void countVoters() {
@@ -432,7 +373,7 @@ public final class LeaderState<C, S> {
 
     /** A reconfiguration is about to be proposed: slow until it is committed (R7). */
     public void reconfigure(Collection<Long> nextVoters, long now) {
-        act(controller.pin(Pin.RECONFIGURATION, now), now, Reason.RECONFIGURATION, 0);
+        act(controller.pin(Pin.RECONFIGURATION, now), now, SwitchReason.RECONFIGURATION, 0);
         rule.reconfigure(nextVoters);
     }
 
@@ -468,7 +409,7 @@ public final class LeaderState<C, S> {
     }
 
     private long acked(long sid, long number, AckProgress.Peer acker, long zxid, long now) {
-        excuseSleep(now);
+        heartbeats.excuseSleep(now);
         if (acker != null) {
             acker.acked(zxid, now);
         }
@@ -524,7 +465,7 @@ public final class LeaderState<C, S> {
         rule.activate();
         countVoters();
         controller.unpin(Pin.RECONFIGURATION);
-        changedAt = now;
+        views.changed(now);
     }
 
     /** Called after each ack, once everything that it allows to commit is committed. */
@@ -546,7 +487,7 @@ public final class LeaderState<C, S> {
 
     /** Looks at a drain that is under way: see {@link #draining()}. */
     public void drain(long now) {
-        act(controller.drain(onDisks(now), now), now, Reason.DRAINED, lastProposed);
+        act(controller.drain(onDisks(now), now), now, SwitchReason.DRAINED, lastProposed);
     }
 
     /** Whether proposals are held back until a decision says that the drain is over (R5). */
@@ -571,7 +512,7 @@ public final class LeaderState<C, S> {
                         nearlyOnDisks(now),
                         now),
                 now,
-                Reason.PROMPT,
+                SwitchReason.PROMPT,
                 prompt);
     }
 
@@ -602,42 +543,25 @@ public final class LeaderState<C, S> {
             return false;
         }
         if (controller.mode() == Mode.FAST) {
-            if (now - changedAt < settledNanos) {
+            if (!views.settled(now)) {
                 return false;
             }
-            act(controller.reseal(now), now, Reason.VIEW, voters);
+            act(controller.reseal(now), now, SwitchReason.VIEW, voters);
             return true;
         }
-        if (settledNanos > 0) {
-            if (sealAsked && now - sealAskedAt < MOST_SEAL_DELAY_NANOS) {
-                return true;
-            }
-            if (tooSoonToSeal(now)) {
-                return false;
-            }
+        if (views.underWay(now)) {
+            return true;
+        }
+        if (views.tooSoon(now)) {
+            return false;
         }
         askForNoop(now);
         return true;
     }
 
-    private boolean tooSoonToSeal(long now) {
-        long sinceAsked = now - sealAskedAt;
-        if (sealDelay > 0 && sinceAsked >= 2 * MOST_SEAL_DELAY_NANOS) {
-            sealDelay = 0;
-        }
-        return (sealDelay > 0 && sinceAsked < sealDelay)
-                || (rule.viewIsWhole() && now - changedAt < confirmationNanos);
-    }
-
     /** Takes note of who is silent by now: that counts as gone (R23). */
     public void noteSilence(long now) {
-        for (int i = 0; i < connections.size(); i++) {
-            FollowerConnection<C> each = connections.get(i);
-            boolean silent = detector.silentIntervals(each.lastHeard(), now) >= SILENT_INTERVALS;
-            if (rule.silent(each.sid(), silent)) {
-                changed(each, now);
-            }
-        }
+        views.noteSilence(connections, now);
     }
 
     /**
@@ -645,7 +569,7 @@ public final class LeaderState<C, S> {
      * members (R23), by the silence that was taken note of.
      */
     public boolean sealDue() {
-        return rule.sealDue();
+        return views.due();
     }
 
     /** The no-op is the seal, too, if one is due. */
@@ -653,19 +577,19 @@ public final class LeaderState<C, S> {
         decisions.noop = true;
         noteSilence(now);
         if (sealDue()) {
-            sealAsked = true;
-            sealAskedAt = now;
-            sealDelay =
-                    sealDelay == 0
-                            ? confirmationNanos
-                            : Math.min(2 * sealDelay, MOST_SEAL_DELAY_NANOS);
+            views.asked(now);
         }
     }
 
     // ---- Turns of the mode (R5, R6) ----
 
-    private void act(Decision decision, long now, Reason reason, long number) {
-        act(decision, now, decision == Decision.NONE ? "" : text(reason, number, now));
+    private void act(Decision decision, long now, SwitchReason reason, long number) {
+        act(
+                decision,
+                now,
+                decision == Decision.NONE
+                        ? ""
+                        : reason.text(number, voters, () -> whoIsMissing(now)));
     }
 
     private void act(Decision decision, long now, String reason) {
@@ -696,28 +620,6 @@ public final class LeaderState<C, S> {
         }
     }
 
-    private String text(Reason reason, long number, long now) {
-        return switch (reason) {
-            case PROMPT -> prompt(number);
-            case TOO_FEW_PROMPT, ACKS_LATE -> "only " + prompt(number) + whoIsMissing(now);
-            case GONE -> "the connection of server " + number + " is lost";
-            case ENTRY_WAITS ->
-                    "an entry has waited for " + millis(number) + " ms" + whoIsMissing(now);
-            case DISK_SILENT -> "the leader's disk has not answered for " + millis(number) + " ms";
-            case DRAINED -> "the last slow entry is on disk";
-            case RECONFIGURATION -> "a reconfiguration is proposed";
-            case VIEW -> "other servers follow than in the sealed view";
-        };
-    }
-
-    private String prompt(long number) {
-        return number + " of " + voters + " voters are responsive";
-    }
-
-    private static long millis(long nanos) {
-        return nanos / 1_000_000;
-    }
-
     /** Who it was, and for how long; and whether it was this process, rather (H11). */
     private String whoIsMissing(long now) {
         MissingVoters missing = new MissingVoters();
@@ -730,7 +632,7 @@ public final class LeaderState<C, S> {
                 missing.notConnected(sid);
             }
         }
-        return missing.text(ownPauses, now);
+        return missing.text(heartbeats.ownPauses(), now);
     }
 
     // ---- Syncs (R22) ----
@@ -804,94 +706,17 @@ public final class LeaderState<C, S> {
      * @return when to look again
      */
     public long round(long now, long tickPings, long diskSilenceNanos, boolean serving) {
-        excuseSleep(now);
-        lastRound = now;
-        long next = now + detector.intervalNanos();
-        for (int i = 0; i < connections.size(); i++) {
-            if (connections.get(i).synced) {
-                next = Math.min(next, ping(connections.get(i), tickPings, now));
-            }
-        }
+        long next = heartbeats.round(tickPings, now);
         if (set == null || !serving) {
-            awakeThrough = now + detector.intervalNanos();
-            return awakeThrough;
+            return heartbeats.sleepUntil(now + detector.intervalNanos());
         }
         askAgain(now);
         boolean sealing = sealing(now);
         chooseMode(sealing, now);
         closeHopeless(now);
         considerSteppingDown(now, diskSilenceNanos);
-        awakeThrough = nextSuspicion(Math.max(next, now + detector.intervalNanos() / 8), now);
-        return awakeThrough;
-    }
-
-    /**
-     * When to look again, but as soon as somebody who stays silent is suspected: that is promised.
-     */
-    private long nextSuspicion(long otherwise, long now) {
-        long next = otherwise;
-        for (int i = 0; i < connections.size(); i++) {
-            FollowerConnection<C> each = connections.get(i);
-            if (each.synced && rule.voter(each.sid()) && heard(each, now)) {
-                next = Math.min(next, detector.suspectedAt(each.lastHeard()));
-            }
-        }
-        return next;
-    }
-
-    /** Pings it if that is due, and returns when it will be. */
-    private long ping(FollowerConnection<C> connection, long tickPings, long now) {
-        if (connection.toldOfHeartbeats) {
-            connection.pinged = later(connection.pinged, tickPings);
-        }
-        long heard = connection.lastHeard();
-        long sent = later(lastBroadcast, connection.pinged);
-        boolean suspected = detector.suspected(heard, now);
-        connection.answers.look(now);
-        // R27: nobody's silence means anything but a voter's, and of one that is suspected anyway.
-        boolean early = !suspected && rule.voter(connection.sid());
-        long after = detector.pingAfterNanos(early ? connection.answers.slowestNanos() : 0);
-        if (FailureDetector.pingDue(heard, sent, connection.pinged, after, now)) {
-            connection.answers.asked(
-                    FailureDetector.pingAt(heard, sent, connection.pinged, after), now);
-            connection.pinged = now;
-            sent = now;
-            (connection.toldOfHeartbeats ? decisions.pings : decisions.greetings).add(connection);
-            connection.toldOfHeartbeats = true;
-        }
-        return FailureDetector.pingAt(heard, sent, connection.pinged, after);
-    }
-
-    private static long later(long a, long b) {
-        return a - b < 0 ? b : a;
-    }
-
-    /**
-     * H11: while the whole process stood still nobody could be heard, and nobody's acks were late.
-     * Whoever stays silent after that is excused for the time of further pauses only: a leader that
-     * is late again and again must notice, too. So is whoever was suspected before: else a pause
-     * would turn the mode to fast with a server that is gone.
-     */
-    private void excuseSleep(long now) {
-        ownPauses.awake(now - awakeThrough, now);
-        if (!detector.overslept(awakeThrough, now)) {
-            return;
-        }
-        long late = now - awakeThrough;
-        for (int i = 0; i < connections.size(); i++) {
-            FollowerConnection<C> each = connections.get(i);
-            each.excuse(heardBeforeSleep(each, late, now));
-        }
-        progress.stoodStill(late, now);
-        awakeThrough = now;
-    }
-
-    private long heardBeforeSleep(FollowerConnection<C> follower, long late, long now) {
-        if (follower.excused() || detector.suspected(follower.lastHeard(), lastRound)) {
-            return follower.lastHeard() + late;
-        }
-        // R27: what came in meanwhile is still unread, so its reader has not woken up yet.
-        return follower.cameIn(now) ? now : detector.heardBeforeSleep(follower.lastHeard(), now);
+        long earliest = now + detector.intervalNanos() / 8;
+        return heartbeats.sleepUntil(heartbeats.nextSuspicion(Math.max(next, earliest), now));
     }
 
     private void chooseMode(boolean sealing, long now) {
@@ -899,21 +724,21 @@ public final class LeaderState<C, S> {
         boolean late = prompt <= bareMajority() && heardVoters(now) > bareMajority();
         if (controller.mode() == Mode.FAST) {
             if (commits.owedFor(now) > detector.ackBoundNanos()) {
-                act(controller.overdue(now), now, Reason.ENTRY_WAITS, commits.owedFor(now));
+                act(controller.overdue(now), now, SwitchReason.ENTRY_WAITS, commits.owedFor(now));
             } else if (late) {
-                act(controller.overdue(now), now, Reason.ACKS_LATE, prompt);
+                act(controller.overdue(now), now, SwitchReason.ACKS_LATE, prompt);
             } else if (prompt <= bareMajority()) {
-                act(controller.silence(now), now, Reason.TOO_FEW_PROMPT, prompt);
+                act(controller.silence(now), now, SwitchReason.TOO_FEW_PROMPT, prompt);
             }
             return;
         }
         if (prompt <= bareMajority()) {
-            act(controller.tooFewPrompt(now), now, Reason.TOO_FEW_PROMPT, prompt);
+            act(controller.tooFewPrompt(now), now, SwitchReason.TOO_FEW_PROMPT, prompt);
         } else if (!sealing && now - lastConfirmation >= confirmationNanos) {
             confirm(now);
         }
         if ((late || own.lateAndIdle()) && somebodyIsLateAndIdle()) {
-            act(controller.probe(now), now, Reason.PROMPT, prompt);
+            act(controller.probe(now), now, SwitchReason.PROMPT, prompt);
         }
     }
 
@@ -957,7 +782,7 @@ public final class LeaderState<C, S> {
     private void considerSteppingDown(long now, long diskSilenceNanos) {
         if (controller.mode() == Mode.FAST && diskSilenceNanos > diskTimeoutNanos) {
             // Slow entries show whose disks answer.
-            act(controller.overdue(now), now, Reason.DISK_SILENT, diskSilenceNanos);
+            act(controller.overdue(now), now, SwitchReason.DISK_SILENT, diskSilenceNanos);
         }
         if (own.inTime(now)) {
             ownDiskLate = false;
@@ -1003,7 +828,7 @@ public final class LeaderState<C, S> {
             long now) {
         set = newSet;
         tag = newTag;
-        view = newView;
+        views.resume(newView);
         lastProposed = newLastProposed;
         lastCommitted = newLastCommitted;
         lastConfirmation = now;
@@ -1123,7 +948,7 @@ public final class LeaderState<C, S> {
 
     /** Whether the follower was heard in time, whatever it has acked (R9). */
     public boolean heard(FollowerConnection<C> connection, long now) {
-        return !detector.suspected(connection.lastHeard(), now);
+        return heartbeats.heard(connection, now);
     }
 
     private int bareMajority() {
