@@ -4,7 +4,6 @@ import static io.saucr.server.config.SaucrSettings.notAllowed;
 
 import io.saucr.core.recovery.StartAssessment;
 import io.saucr.core.recovery.StartAssessment.Verdict;
-import io.saucr.server.config.LateRefusals;
 import io.saucr.server.config.RefusedConfiguration;
 import io.saucr.server.config.SaucrSettings;
 import io.saucr.server.config.SaucrSettings.InvalidSettingException;
@@ -46,7 +45,6 @@ final class StartCheck {
         checkServerId(config, path);
         checkFolder(path, "dataDir", config.getDataDir());
         checkFolder(path, "dataLogDir", config.getDataLogDir());
-        LateRefusals.check(config, path);
         StartAssessment assessment = assess(config, settings, path);
         if (assessment.verdict() == Verdict.FOREIGN) {
             throw new InvalidSettingException(

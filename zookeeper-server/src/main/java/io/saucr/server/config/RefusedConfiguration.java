@@ -333,7 +333,7 @@ public final class RefusedConfiguration {
     }
 
     /** Whether it is a whole number of this range, both ends included. */
-    static boolean isNumber(String text, long least, long most) {
+    private static boolean isNumber(String text, long least, long most) {
         try {
             long number = Long.parseLong(text);
             return number >= least && number <= most;

@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
-import org.apache.zookeeper.server.NIOServerCnxnFactory;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig.ConfigException;
 import org.junit.jupiter.api.AfterEach;
@@ -36,11 +35,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 class WrongSettingsTest {
     private static final String SERVER_LINE =
             "it must be HOST:PORT:ELECTION-PORT[:participant|:observer][;[CLIENT-HOST:]CLIENT-PORT]";
-
-    private static final String APACHES_PROVIDER =
-            "org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider";
-    private static final String OUR_PROVIDER =
-            "io.saucr.server.metrics.SaucrPrometheusMetricsProvider";
 
     @TempDir Path folder;
     private Path data;
@@ -412,137 +406,6 @@ class WrongSettingsTest {
                         + " is not allowed; it must be a folder, and "
                         + version
                         + " is a file");
-    }
-
-    /** The server would listen for clients, and end for elections seconds later. */
-    @Test
-    void thePortForElectionsIsNotForClients() throws Exception {
-        lines.put("clientPort", "4001");
-        refused(
-                file()
-                        + ": clientPort=4001 is not allowed; it must be another port than the one"
-                        + " for elections in the line server.1");
-        lines.put("saucr.enabled", "false");
-        assertThatThrownBy(this::parse).hasMessageContaining("clientPort=4001 is not allowed");
-        lines.put("clientPortAddress", "127.0.0.2");
-        assertThat(parse().getServerId()).as("another address, so no conflict").isEqualTo(1);
-        lines.put("quorumListenOnAllIPs", "true");
-        assertThatThrownBy(this::parse).hasMessageContaining("clientPort=4001 is not allowed");
-    }
-
-    /** ZooKeeper goes on with the others, and ends only if it can listen on none. */
-    @Test
-    void oneOfSeveralAddressesForElectionsIsEnough() throws Exception {
-        System.setProperty("zookeeper.multiAddress.enabled", "true");
-        lines.put("clientPort", "4001");
-        lines.put("server.1", "127.0.0.1:3001:4001|127.0.0.2:3001:4004");
-        assertThat(parse().getServerId()).isEqualTo(1);
-        lines.put("server.1", "127.0.0.1:3001:4001|127.0.0.2:3001:4001");
-        assertThatThrownBy(this::parse).hasMessageContaining("clientPort=4001 is not allowed");
-    }
-
-    /** It tries again and again, and finds the others by its own connections meanwhile. */
-    @Test
-    void whoTriesForEverToListenForElectionsStarts() throws Exception {
-        lines.put("clientPort", "4001");
-        lines.put("electionPortBindRetry", "0");
-        assertThat(parse().getServerId()).isEqualTo(1);
-        lines.put("electionPortBindRetry", "5");
-        assertThatThrownBy(this::parse).hasMessageContaining("clientPort=4001 is not allowed");
-    }
-
-    static Stream<List<String>> foundLate() {
-        return Stream.of(
-                List.of("cnxTimeout", "soon", "a number of milliseconds"),
-                List.of(
-                        "serverCnxnFactory",
-                        "no.such.Factory",
-                        "the name of a ServerCnxnFactory on the class path, for example"
-                                + " org.apache.zookeeper.server.NettyServerCnxnFactory"),
-                List.of("nio.numSelectorThreads", "0", "a number of threads, at least 1"));
-    }
-
-    /** ZooKeeper would name no key, and have written to the disk before. */
-    @ParameterizedTest
-    @MethodSource("foundLate")
-    void whatZooKeeperWouldFindWhenItNeedsIt(List<String> wrong) throws Exception {
-        lines.put(wrong.get(0), wrong.get(1));
-        refused(
-                file()
-                        + ": "
-                        + wrong.get(0)
-                        + "="
-                        + wrong.get(1)
-                        + " is not allowed; it must be "
-                        + wrong.get(2));
-    }
-
-    @Test
-    void tlsForClientsNeedsAFactoryThatHasIt() throws Exception {
-        lines.put("secureClientPort", "2182");
-        refused(
-                file()
-                        + ": secureClientPort=2182 is not allowed without"
-                        + " serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory: no"
-                        + " other has TLS");
-        lines.put("serverCnxnFactory", "org.apache.zookeeper.server.NettyServerCnxnFactory");
-        assertThat(parse().getSecureClientPortAddress().getPort()).isEqualTo(2182);
-    }
-
-    /** Somebody's own, on the class path. */
-    public static final class FactoryWithTls extends NIOServerCnxnFactory {}
-
-    /** What it makes of TLS and of the threads is its own business. */
-    @Test
-    void aFactoryOfSomebodysOwnMayHaveTls() throws Exception {
-        lines.put("secureClientPort", "2182");
-        lines.put("serverCnxnFactory", FactoryWithTls.class.getName());
-        lines.put("nio.numSelectorThreads", "0");
-        assertThat(parse().getSecureClientPortAddress().getPort()).isEqualTo(2182);
-    }
-
-    /** Neither provider has HTTPS, and both take every key that they do not know. */
-    @ParameterizedTest
-    @ValueSource(strings = {APACHES_PROVIDER, OUR_PROVIDER})
-    void whatTheProviderOfTheMetricsDoesNotReadIsNotRefused(String provider) throws Exception {
-        lines.put("metricsProvider.className", provider);
-        lines.put("metricsProvider.httpsPort", "none");
-        assertThat(parse().getMetricsProviderClassName()).isEqualTo(provider);
-    }
-
-    @ParameterizedTest
-    @CsvSource({
-        APACHES_PROVIDER + ",numWorkerThreads",
-        APACHES_PROVIDER + ",maxQueueSize",
-        APACHES_PROVIDER + ",workerShutdownTimeoutMs",
-        OUR_PROVIDER + ",numWorkerThreads",
-        OUR_PROVIDER + ",maxQueueSize",
-        OUR_PROVIDER + ",workerShutdownTimeoutMs"
-    })
-    void theNumbersOfTheMetrics(String provider, String key) throws Exception {
-        lines.put("metricsProvider.className", provider);
-        lines.put("metricsProvider." + key, "many");
-        refused(file() + ": metricsProvider." + key + "=many is not allowed; it must be a number");
-    }
-
-    @ParameterizedTest
-    @CsvSource({
-        APACHES_PROVIDER + ",metrics",
-        APACHES_PROVIDER + ",70000",
-        APACHES_PROVIDER + ",''",
-        OUR_PROVIDER + ",metrics",
-        OUR_PROVIDER + ",70000",
-        OUR_PROVIDER + ",''"
-    })
-    void thePortOfTheMetrics(String provider, String value) throws Exception {
-        lines.put("metricsProvider.className", provider);
-        lines.put("metricsProvider.httpPort", value);
-        refused(
-                file()
-                        + ": metricsProvider.httpPort="
-                        + value
-                        + " is not allowed; it must be a port from 1 to 65535, or 0 for any that is"
-                        + " free");
     }
 
     /** ZooKeeper takes blanks at the end of other values away. */
