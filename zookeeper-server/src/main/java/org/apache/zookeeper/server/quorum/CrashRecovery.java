@@ -22,6 +22,7 @@ import io.saucr.core.recovery.RecoveryProcedure.Status;
 import io.saucr.core.recovery.RecoveryProcedure.Truncate;
 import io.saucr.core.recovery.RecoveryWire;
 import io.saucr.core.recovery.StartAssessment;
+import io.saucr.core.recovery.StartAssessment.Verdict;
 import io.saucr.server.runtime.RecoveryProgress;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -66,6 +67,8 @@ final class CrashRecovery {
     private static final long REPORT_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final SaucrQuorumPeer peer;
+    private final EpochFiles epochs;
+    private final RecoveryChannel channel;
     private final MarkerStore markerStore;
     private final RecoveryStore store;
     private final long currentEpoch;
@@ -96,12 +99,16 @@ final class CrashRecovery {
     CrashRecovery(
             SaucrQuorumPeer peer,
             SaucrTxnSnapLog txnSnapLog,
+            EpochFiles epochs,
+            RecoveryChannel channel,
             Markers markers,
             long nonce,
             Loss loss,
             StartAssessment assessment)
             throws IOException {
         this.peer = peer;
+        this.epochs = epochs;
+        this.channel = channel;
         this.markers = markers;
         this.loss = loss;
         this.assessment = assessment;
@@ -131,6 +138,11 @@ final class CrashRecovery {
             inboxBytes.addAndGet(-length);
             LOG.debug("An answer of server {} was dropped, {} are waiting", from, inbox.size());
         }
+    }
+
+    /** Whether votes of others show whether the ensemble is new (R26). */
+    boolean wantsVotes() {
+        return assessment.verdict() == Verdict.EMPTY;
     }
 
     /** The last entry that was on the disk when the recovery began. */
@@ -266,7 +278,7 @@ final class CrashRecovery {
         }
         if (message instanceof LostQuery query) {
             if (query.sender() == incoming.from) {
-                peer.send(
+                channel.send(
                         incoming.from,
                         new NoAnswer(query.nonce(), peer.getMyId(), loss == Loss.EVERYTHING));
             }
@@ -299,7 +311,7 @@ final class CrashRecovery {
 
     private void markLost() throws IOException {
         if (!markedLost) {
-            markerStore.markLost(peer.identityOfLoss());
+            markerStore.markLost(epochs.identityOfLoss());
             markedLost = true;
         }
     }
@@ -307,7 +319,7 @@ final class CrashRecovery {
     private void carryOut(List<Decision> decisions) throws IOException {
         for (Decision decision : decisions) {
             if (decision instanceof Send send) {
-                peer.send(send.to(), send.message());
+                channel.send(send.to(), send.message());
             } else {
                 peer.diskWatch().run("writing what is recovered", () -> write(decision));
             }
@@ -349,7 +361,7 @@ final class CrashRecovery {
                 markerStore.writeLatestOnDisk(
                         markers.latestOnDisk(), markers.lleMap(), markers.view());
             }
-            markerStore.writeIdentity(peer.identityOfLoss());
+            markerStore.writeIdentity(epochs.identityOfLoss());
         }
         if (peer.getAcceptedEpoch() < finish.acceptedEpoch()) {
             peer.setAcceptedEpoch(finish.acceptedEpoch());

@@ -49,6 +49,7 @@ final class RecoveryAnswers {
     private static final long TIDY_SECONDS = 2;
 
     private final SaucrQuorumPeer peer;
+    private final RecoveryChannel channel;
     private final SaucrTxnSnapLog txnSnapLog;
     private final RunningHistory history;
     private final RecoverySource source;
@@ -62,8 +63,9 @@ final class RecoveryAnswers {
     private final Thread thread;
     private volatile boolean stopped;
 
-    RecoveryAnswers(SaucrQuorumPeer peer, SaucrTxnSnapLog txnSnapLog) {
+    RecoveryAnswers(SaucrQuorumPeer peer, RecoveryChannel channel, SaucrTxnSnapLog txnSnapLog) {
         this.peer = peer;
+        this.channel = channel;
         this.txnSnapLog = txnSnapLog;
         this.history = new RunningHistory(txnSnapLog);
         this.source = new RecoverySource(peer.getMyId(), RecoveryWire.MAX_PAYLOAD);
@@ -104,7 +106,7 @@ final class RecoveryAnswers {
                     answer(from, packet);
                 }
                 if (System.nanoTime() - tidyAt >= 0) {
-                    peer.tidyElectionChannel();
+                    channel.tidy();
                     tidyAt = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIDY_SECONDS);
                 }
             }
@@ -164,14 +166,14 @@ final class RecoveryAnswers {
     private void answerQuery(LleQuery query) throws IOException {
         // R26: a server that has never been in an epoch knows nothing of what others logged.
         if (peer.getCurrentEpoch() > 0 && fence(query.sender(), query.nonce())) {
-            peer.send(query.sender(), whatIsLogged(query.nonce(), query.withView()));
+            channel.send(query.sender(), whatIsLogged(query.nonce(), query.withView()));
         }
     }
 
     /** R26: as a query; in addition the asker may have made promises that it has lost. */
     private void answerLost(LostQuery query) throws IOException {
         if (peer.getCurrentEpoch() <= 0 && txnSnapLog.log().lastAppended() == Zxid.NONE) {
-            peer.send(query.sender(), new NoAnswer(query.nonce(), peer.getMyId(), true));
+            channel.send(query.sender(), new NoAnswer(query.nonce(), peer.getMyId(), true));
         } else if (peer.getPeerState() == ServerState.LEADING && !leads()) {
             // ZooKeeper's leader may hold the old process's ack of NEWLEADER, which nothing voids.
             // It is established soon, or gives up within initLimit; the question is repeated.
@@ -180,7 +182,7 @@ final class RecoveryAnswers {
             // After the fence: what this leader counted of the asker's old process is void now.
             boolean leads = leads();
             long acceptedEpoch = Math.max(peer.getAcceptedEpoch(), peer.getCurrentEpoch());
-            peer.send(
+            channel.send(
                     query.sender(),
                     new LostAnswer(
                             query.nonce(),
@@ -235,11 +237,11 @@ final class RecoveryAnswers {
 
     private void answerRequest(RecoveryMessage message) {
         if (message instanceof EpochEndsRequest request) {
-            peer.send(request.sender(), source.answer(request, history));
+            channel.send(request.sender(), source.answer(request, history));
         } else if (message instanceof EntriesRequest request) {
-            peer.send(request.sender(), source.answer(request, history));
+            channel.send(request.sender(), source.answer(request, history));
         } else if (message instanceof SnapshotRequest request) {
-            peer.send(request.sender(), source.answer(request, history));
+            channel.send(request.sender(), source.answer(request, history));
         }
     }
 

@@ -133,14 +133,14 @@ final class SaucrFollower extends Follower {
 
     @Override
     public void shutdown() {
-        peer.holdVotes();
+        peer.votes().hold();
         try {
             super.shutdown();
             // R10. If the disk hangs, this server waits here: it serves nobody any more, and holds
             // no lock that a status report needs.
             log.flushAndMark(FlushCause.ELECTION, "looking for a leader");
         } finally {
-            peer.releaseVotes();
+            peer.votes().release();
         }
     }
 

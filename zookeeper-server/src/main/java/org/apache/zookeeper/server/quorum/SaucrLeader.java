@@ -211,14 +211,14 @@ final class SaucrLeader extends Leader
     @Override
     void shutdown(String reason) {
         stopHeartbeats();
-        peer.holdVotes();
+        peer.votes().hold();
         try {
             super.shutdown(reason);
             // R10. If the disk hangs, this server waits here: it serves nobody any more, and holds
             // no lock that a status report needs.
             log.flushAndMark(FlushCause.ELECTION, "looking for a leader");
         } finally {
-            peer.releaseVotes();
+            peer.votes().release();
         }
     }
 
