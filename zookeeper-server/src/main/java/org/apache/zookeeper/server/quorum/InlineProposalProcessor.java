@@ -63,7 +63,10 @@ final class InlineProposalProcessor extends PrepRequestProcessor {
 
         /** Everything up to the zxid is about to be handed to the own log. */
         void handedToLog(long zxid);
+    }
 
+    /** The batches of threads that bring requests. */
+    interface Batches {
         /** Sends what is proposed. Never waits. */
         void flush();
 
@@ -76,6 +79,7 @@ final class InlineProposalProcessor extends PrepRequestProcessor {
 
     private final SaucrLeaderServer server;
     private final Proposer leader;
+    private final Batches batches;
     private final RequestProcessor next;
     private final LeaderLog log;
     private final Slice slice;
@@ -99,22 +103,28 @@ final class InlineProposalProcessor extends PrepRequestProcessor {
      * @param next files requests of this server's own clients until they are committed
      */
     InlineProposalProcessor(
-            SaucrLeaderServer server, Proposer leader, RequestProcessor next, LeaderLog log) {
-        this(server, leader, next, log, System::nanoTime);
+            SaucrLeaderServer server,
+            Proposer leader,
+            Batches batches,
+            RequestProcessor next,
+            LeaderLog log) {
+        this(server, leader, batches, next, log, System::nanoTime);
     }
 
     InlineProposalProcessor(
             SaucrLeaderServer server,
             Proposer leader,
+            Batches batches,
             RequestProcessor next,
             LeaderLog log,
             LongSupplier nanoTime) {
-        this(server, leader, next, log, nanoTime, new Slice());
+        this(server, leader, batches, next, log, nanoTime, new Slice());
     }
 
     private InlineProposalProcessor(
             SaucrLeaderServer server,
             Proposer leader,
+            Batches batches,
             RequestProcessor next,
             LeaderLog log,
             LongSupplier nanoTime,
@@ -122,6 +132,7 @@ final class InlineProposalProcessor extends PrepRequestProcessor {
         super(server, new Proposing(server, leader, next, slice));
         this.server = server;
         this.leader = leader;
+        this.batches = batches;
         this.next = next;
         this.log = log;
         this.nanoTime = nanoTime;
@@ -218,7 +229,7 @@ final class InlineProposalProcessor extends PrepRequestProcessor {
         request.prepQueueStartTime = Time.currentElapsedTime();
         requests.add(request);
         ServerMetrics.getMetrics().PREP_PROCESSOR_QUEUED.add(1);
-        leader.later();
+        batches.later();
     }
 
     /** Proposes what waits, as far as it may be proposed now. */
@@ -301,7 +312,7 @@ final class InlineProposalProcessor extends PrepRequestProcessor {
     /** Learners get it after the own log; the last slice of a batch they get at its end. */
     private void endSlice() {
         log();
-        leader.flush();
+        batches.flush();
     }
 
     /** All at once: the log's thread is woken once, and writes and acks them in one piece. */
@@ -334,7 +345,7 @@ final class InlineProposalProcessor extends PrepRequestProcessor {
     public void run() {
         SelectorBatch.begin();
         while (awaitWork()) {
-            leader.batch();
+            batches.batch();
             SelectorBatch.end();
         }
     }

@@ -33,7 +33,6 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.zookeeper.DeleteContainerRequest;
@@ -42,7 +41,6 @@ import org.apache.zookeeper.data.Id;
 import org.apache.zookeeper.server.Encoder;
 import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.RequestRecord;
-import org.apache.zookeeper.server.SelectorBatch;
 import org.apache.zookeeper.server.ServerMetrics;
 import org.apache.zookeeper.server.persistence.SaucrTxnLog;
 import org.apache.zookeeper.server.quorum.QuorumPeer.LearnerType;
@@ -63,8 +61,7 @@ import org.slf4j.LoggerFactory;
  * are removed by threads that must not wait for the monitor; they leave a note in {@code removed},
  * which is read first thing whenever it is taken.
  */
-final class SaucrLeader extends Leader
-        implements SaucrLearnerHandler.Batches, InlineProposalProcessor.Proposer {
+final class SaucrLeader extends Leader implements InlineProposalProcessor.Proposer {
     private static final Logger LOG = LoggerFactory.getLogger(SaucrLeader.class);
 
     /** Scheme of the {@code authinfo} entry in which SAUCR's own data travels (R1). */
@@ -115,15 +112,13 @@ final class SaucrLeader extends Leader
     /** However long the heartbeat interval is, clients wait no longer for a drain. */
     private static final long LONGEST_DRAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    private static final int OWN_ACKS_AT_ONCE = 32;
-
     private static final long LOW_BITS = 0xffffffffL;
 
     private final SaucrQuorumPeer peer;
-    private final SaucrLeaderServer server;
     private final SaucrTxnLog log;
     private final ReplicationMetrics metrics;
     private final Thread heartbeats;
+    private final LeaderPipeline pipeline;
     private volatile boolean stopped;
 
     /** The thread in {@link #lead}. */
@@ -135,12 +130,6 @@ final class SaucrLeader extends Leader
     private final ConcurrentHashMap<LearnerHandler, FollowerConnection<LearnerHandler>>
             connections = new ConcurrentHashMap<>();
     private final Queue<LearnerHandler> removed = new ConcurrentLinkedQueue<>();
-
-    private final Runnable batch = this::batch;
-
-    /** Those that somebody has to flush. */
-    private final CopyOnWriteArrayList<SaucrLearnerHandler> collecting =
-            new CopyOnWriteArrayList<>();
 
     // Guarded by this.
     private final Encoder encoder = new Encoder();
@@ -166,7 +155,6 @@ final class SaucrLeader extends Leader
             throws IOException {
         super(self, zk);
         this.peer = self;
-        this.server = zk;
         this.log = log;
         this.metrics = metrics;
         this.configuration = self.getQuorumVerifier();
@@ -193,6 +181,12 @@ final class SaucrLeader extends Leader
         this.heartbeats =
                 new CriticalThread(
                         "SaucrHeartbeats:" + self.getMyId(), this::sendHeartbeats, () -> stopped);
+        this.pipeline = new LeaderPipeline(heartbeats, this::countOwn);
+    }
+
+    /** What leads through this leader's stages. */
+    LeaderPipeline pipeline() {
+        return pipeline;
     }
 
     @Override
@@ -302,7 +296,7 @@ final class SaucrLeader extends Leader
     @Override
     public void removeLearnerHandler(LearnerHandler peer) {
         super.removeLearnerHandler(peer);
-        collecting.remove(peer);
+        pipeline.removed(peer);
         removed.add(peer);
         LockSupport.unpark(heartbeats);
     }
@@ -382,62 +376,6 @@ final class SaucrLeader extends Leader
         }
     }
 
-    // ---- Batches ----
-
-    /**
-     * What a thread has brought and collected is dealt with when its batch ends; of a thread that
-     * has no batches, by the thread that validates. Whatever lock it holds. The heartbeats' thread
-     * looks after each of its rounds.
-     */
-    @Override
-    public void later() {
-        if (endsBatch() || Thread.currentThread() == heartbeats) {
-            return;
-        }
-        InlineProposalProcessor proposals = server.proposals();
-        if (proposals != null) {
-            proposals.wake();
-        }
-    }
-
-    /** Whether this thread ends a batch when it has brought everything. */
-    private boolean endsBatch() {
-        if (Thread.currentThread() instanceof SaucrLearnerHandler handler) {
-            handler.batchIsDue();
-            return true;
-        }
-        return SelectorBatch.putOff(batch);
-    }
-
-    /**
-     * The end of a batch: what was brought is proposed, everything collected is sent, each
-     * learner's in one piece, and then what was committed is applied. Whoever calls holds no lock.
-     */
-    @Override
-    public void batch() {
-        InlineProposalProcessor proposals = server.proposals();
-        if (proposals != null) {
-            proposals.propose();
-        }
-        flush();
-        InlineCommitProcessor commits = server.commits();
-        if (commits != null) {
-            commits.apply();
-        }
-    }
-
-    @Override
-    public void flush() {
-        for (SaucrLearnerHandler each : collecting) {
-            each.flush();
-        }
-    }
-
-    @Override
-    public void collects(SaucrLearnerHandler handler) {
-        collecting.addIfAbsent(handler);
-    }
-
     // ---- The own log (R24) ----
 
     @Override
@@ -445,17 +383,7 @@ final class SaucrLeader extends Leader
         state.handedToLog(zxid, System.nanoTime());
     }
 
-    /**
-     * What this leader's own log acks. What it commits others send and apply: the log's thread has
-     * the log to write, and in fast mode nobody would wait for it if it was kept from that. Whoever
-     * needs the monitor, such as heartbeats, gets it now and then.
-     */
-    void ackedByOwnLog(List<Request> entries) {
-        for (int i = 0; i < entries.size(); i += OWN_ACKS_AT_ONCE) {
-            countOwn(entries.subList(i, Math.min(entries.size(), i + OWN_ACKS_AT_ONCE)));
-        }
-    }
-
+    /** What this leader's own log acks. */
     private synchronized void countOwn(List<Request> entries) {
         long now = System.nanoTime();
         if (state.ownLogLooksLate(now)) {
@@ -469,7 +397,7 @@ final class SaucrLeader extends Leader
 
     /** Where its thread had no processor, the log is not late. */
     private void excuseOwnLog(long now) {
-        LeaderLog ownLog = server.ownLog();
+        LeaderLog ownLog = pipeline.ownLog();
         if (ownLog != null) {
             state.logWaited(ownLog.waits().nanosSinceTold(), now);
         }
@@ -553,7 +481,7 @@ final class SaucrLeader extends Leader
             }
             state.sent(now);
         }
-        later();
+        pipeline.later();
     }
 
     /**
@@ -633,16 +561,11 @@ final class SaucrLeader extends Leader
     /** What it commits is applied at the end of the batch, when the monitor is free. */
     @Override
     public synchronized void processAck(long sid, long zxid, SocketAddress followerAddr) {
-        InlineCommitProcessor commits = server.commits();
-        if (commits != null) {
-            commits.callersApply(endsBatch());
-        }
+        pipeline.counting();
         try {
             count(sid, zxid, followerAddr);
         } finally {
-            if (commits != null) {
-                commits.callersApply(false);
-            }
+            pipeline.counted();
         }
     }
 
@@ -757,7 +680,7 @@ final class SaucrLeader extends Leader
         }
         if (decisions.drainOver() || !decisions.turns().isEmpty()) {
             // What waits for the end of a drain may be proposed now.
-            later();
+            pipeline.later();
         }
         if (decisions.noop()) {
             submitNoop();
@@ -914,12 +837,7 @@ final class SaucrLeader extends Leader
         List<Closing<LearnerHandler>> late = new ArrayList<>();
         while (!stopped) {
             long again = round(late);
-            // Not by a thread that may wait for the disk: heartbeats must go out.
-            flush();
-            InlineProposalProcessor proposals = server.proposals();
-            if (proposals != null && proposals.waits()) {
-                proposals.wake();
-            }
+            pipeline.afterRound();
             if (lateNanos > 0) {
                 LOG.error(
                         "This server's log has been late for {} ms, and others' are not: stepping"

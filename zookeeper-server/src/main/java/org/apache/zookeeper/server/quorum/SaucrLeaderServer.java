@@ -26,9 +26,6 @@ import org.apache.zookeeper.server.persistence.SaucrTxnSnapLog;
  */
 final class SaucrLeaderServer extends LeaderZooKeeperServer {
     private final SaucrTxnSnapLog snapLog;
-    private volatile InlineCommitProcessor commits;
-    private volatile InlineProposalProcessor proposals;
-    private volatile LeaderLog ownLog;
 
     /** Guarded by this. */
     private ContainerManager containers;
@@ -83,6 +80,8 @@ final class SaucrLeaderServer extends LeaderZooKeeperServer {
     @Override
     protected void setupRequestProcessors() {
         // As in followers, a sync waits for its turn among the commits.
+        SaucrLeader leader = (SaucrLeader) getLeader();
+        LeaderPipeline pipeline = leader.pipeline();
         InlineCommitProcessor made =
                 new InlineCommitProcessor(
                         getZKDatabase(),
@@ -91,17 +90,16 @@ final class SaucrLeaderServer extends LeaderZooKeeperServer {
                         Long.toString(getServerId()),
                         true,
                         getZooKeeperServerListener());
-        commits = made;
+        pipeline.appliesBy(made);
         commitProcessor = made;
         commitProcessor.start();
-        SaucrLeader leader = (SaucrLeader) getLeader();
         // Not in line: if its disk hangs, the others' acks go on committing what it proposes (R24).
-        LeaderLog madeLog = new LeaderLog(this, leader::ackedByOwnLog);
+        LeaderLog madeLog = new LeaderLog(this, pipeline::ackedByOwnLog);
         madeLog.start();
-        ownLog = madeLog;
+        pipeline.logsBy(madeLog);
         InlineProposalProcessor madeProposals =
-                new InlineProposalProcessor(this, leader, made, madeLog);
-        proposals = madeProposals;
+                new InlineProposalProcessor(this, leader, pipeline, made, madeLog);
+        pipeline.proposesBy(madeProposals);
         prepRequestProcessor = madeProposals;
         prepRequestProcessor.start();
         containers =
@@ -139,21 +137,6 @@ final class SaucrLeaderServer extends LeaderZooKeeperServer {
             containers.stop();
         }
         super.shutdownComponents();
-    }
-
-    /** Null before this server has started. */
-    InlineCommitProcessor commits() {
-        return commits;
-    }
-
-    /** Null before this server has started. */
-    InlineProposalProcessor proposals() {
-        return proposals;
-    }
-
-    /** Null before this server has started. */
-    LeaderLog ownLog() {
-        return ownLog;
     }
 
     /** Takes the client's request to the thread that proposes. */

@@ -84,7 +84,10 @@ public final class SaucrLearnerHandler extends LearnerHandler {
         // SASL marks where it is, looks whether a learner speaks SASL, and goes back.
         boolean marks = !(leader.getQuorumAuthServer() instanceof NullQuorumAuthServer);
         return new SaucrLearnerHandler(
-                peer, marks ? in : new Unbuffered(peer.getInputStream()), leader, leader);
+                peer,
+                marks ? in : new Unbuffered(peer.getInputStream()),
+                leader,
+                leader.pipeline());
     }
 
     /**

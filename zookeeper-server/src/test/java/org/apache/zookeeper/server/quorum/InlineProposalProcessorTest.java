@@ -43,7 +43,8 @@ class InlineProposalProcessorTest {
     private InlineProposalProcessor proposals;
 
     /** Counts requests: syncs, which need no tree, and no-ops, which are logged. */
-    private final class Leading implements InlineProposalProcessor.Proposer {
+    private final class Leading
+            implements InlineProposalProcessor.Proposer, InlineProposalProcessor.Batches {
         final Queue<Integer> proposed = new ConcurrentLinkedQueue<>();
         final Queue<Thread> by = new ConcurrentLinkedQueue<>();
         final AtomicInteger inside = new AtomicInteger();
@@ -124,7 +125,8 @@ class InlineProposalProcessorTest {
         LeaderLog log =
                 new LeaderLog(server, acked -> acked.forEach(each -> logged.add(each.cxid)));
         log.start();
-        proposals = new InlineProposalProcessor(server, leader, new Nothing(), log, clock::get);
+        proposals =
+                new InlineProposalProcessor(server, leader, leader, new Nothing(), log, clock::get);
     }
 
     @AfterEach
