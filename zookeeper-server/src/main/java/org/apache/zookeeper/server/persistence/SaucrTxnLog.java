@@ -1,8 +1,6 @@
 package org.apache.zookeeper.server.persistence;
 
 import io.saucr.core.Mode;
-import io.saucr.core.Zxid;
-import io.saucr.core.log.LleKnowledge;
 import io.saucr.core.log.LleMap;
 import io.saucr.core.log.LogDurability;
 import io.saucr.core.log.Markers;
@@ -11,24 +9,18 @@ import io.saucr.core.quorum.View;
 import io.saucr.core.recovery.EpochEnds;
 import io.saucr.server.config.SaucrSettings;
 import io.saucr.server.metrics.LogMetrics;
-import io.saucr.server.runtime.CriticalThread;
 import io.saucr.server.runtime.FlushCause;
-import io.saucr.server.runtime.ObstacleException;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.jute.InputArchive;
-import org.apache.zookeeper.server.ExitCode;
 import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.ServerMetrics;
 import org.apache.zookeeper.server.ServerStats;
 import org.apache.zookeeper.txn.TxnHeader;
-import org.apache.zookeeper.util.ServiceUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,17 +29,16 @@ import org.slf4j.LoggerFactory;
  * what is slow (R3) and writes the rest to the page cache, so that it outlives the process (R25); a
  * background thread forces that (R11), and the markers are kept true (R10 to R14).
  *
- * <p>Locks, always taken in this order: {@code historyLock} (while files are cut or replaced, or
- * read for another server), {@code markerLock} (the markers and every decision about them; held
- * while a marker is written), {@code forceLock} (one force at a time), {@code appendLock} (the
- * buffer and the current file; never held during a force, but for the last flush of a process that
- * ends). Appends come from one thread at a time: the server's sync thread, or the thread that
- * synchronises with a leader before that one starts.
+ * <p>Locks, always taken in this order: that of {@link LogReplacement} (while files are cut or
+ * replaced, or read for another server), {@code markerLock} (the markers and every decision about
+ * them; held while a marker is written), {@code forceLock} (one force at a time), that of {@link
+ * LogWriter} (the buffer and the current file; never held during a force, but for the last flush of
+ * a process that ends). Appends come from one thread at a time: the server's sync thread, or the
+ * thread that synchronises with a leader before that one starts.
  *
- * <p>Any write that fails, of an entry, a force or a marker, ends the log's claims for good and the
- * process (R14): what the disk holds is unknown from then on. {@link #broken} comes under the
- * locks, before anybody else can write; {@link #endProcess} outside of them, because the exit waits
- * for {@link #flushForEver}, which takes them all.
+ * <p>Any write that fails ends the log's claims for good and the process ({@link LogFailure}). The
+ * thread of {@link LogFlusher} syncs in the background; {@link RemovedLogWatch} notices that the
+ * files are gone.
  *
  * <p>Interrupts are for the thread that is interrupted and its own waiting: what the log's files
  * are written and forced with cannot be closed by them.
@@ -57,37 +48,23 @@ public final class SaucrTxnLog implements TxnLog {
 
     private static final int FLUSH_ATTEMPTS = 100;
 
-    /** Longer than a write takes that does not hang. */
-    private static final int LOCK_TO_SHOW_MILLIS = 100;
-
-    /** How often the extent of slow entries on disk is noted (R26); less often on a slow disk. */
-    private static final long EXTENT_NANOS = TimeUnit.SECONDS.toNanos(1);
-
-    /** How often it is looked whether the log is still in its folder. */
-    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(2);
-
-    /** Noting the extent takes at most one part in this many of the disk's time. */
-    private static final int EXTENT_SHARE = 100;
-
     private static final long FORCE_WARNING_MILLIS =
             Long.getLong(
                     "zookeeper.fsync.warningthresholdms",
                     Long.getLong("fsync.warningthresholdms", 1000));
 
     private final Path directory;
-    private final Path snapshots;
     private final MarkerStore markerStore;
     private final RestartProof proof;
-    private final SaucrSettings settings;
     private final LogMetrics metrics;
-    private final Thread flusher;
+    private final RemovedLogWatch removal;
+    private final LogFailure failure;
+    private final LogWriter writer;
+    private final LogFlusher flusher;
+    private final LogReplacement replacement;
 
     private final ReentrantLock markerLock = new ReentrantLock();
     private final ReentrantLock forceLock = new ReentrantLock();
-    private final ReentrantLock appendLock = new ReentrantLock();
-
-    // Held while the files are truncated or read for another server; taken before all others.
-    private final ReentrantLock historyLock = new ReentrantLock();
 
     // Markers of `durability`: markerLock. What it knows of entries that are not acked: the
     // appending thread.
@@ -97,38 +74,13 @@ public final class SaucrTxnLog implements TxnLog {
     // without it.
     private volatile boolean claimsOnDisk;
 
-    // Copies for readers without the locks: the markers without the map, and the map.
+    // A copy for readers without the locks: the markers without the map.
     private volatile Markers marked;
-    private volatile LleMap shownMap;
 
     private final AnnouncedProposals announced = new AnnouncedProposals();
     private volatile boolean pinnedSlow;
 
-    // Of the appending thread, and of who changes the files; null until one is made.
-    private volatile Path newestFile;
-
-    // Of the flusher; read by whoever asks.
-    private volatile boolean removed;
-    private long lookedAt = System.nanoTime();
-
-    // appendLock
-    private final LleKnowledge knowledge;
-    private final TxnLogFile file;
-
-    // Written under the lock, read without it: whoever asks does not wait for a disk that hangs.
-    private volatile long lastAppended;
-
-    // Behind lastAppended, if at all, only within its newest epoch.
-    private EpochEnds epochEnds;
-
-    private long truncations;
-
-    /** The view of the newest seal in the log, which the next marker tells of (R23). */
-    private View lastSealed;
-
-    private long lastAppendNanos = System.nanoTime();
-
-    // forceLock; lastAppended at the time of the newest force that succeeded, or less if that was
+    // forceLock; the last entry at the time of the newest force that succeeded, or less if that was
     // truncated since.
     private volatile long forcedThrough;
 
@@ -136,15 +88,7 @@ public final class SaucrTxnLog implements TxnLog {
     private volatile long forcingSince;
     private volatile long markingSince;
 
-    // Whether entries have been forced since the extent was noted; whether it must be noted at
-    // once, as the log has a new file (appending thread); how long it may wait else.
-    private volatile boolean extentDue;
-    private boolean extentOwed;
-    private long extentPause = EXTENT_NANOS;
-
     private volatile boolean closed;
-    private volatile boolean failed;
-    private final AtomicBoolean exitRequested = new AtomicBoolean();
     private volatile long forceMillis = -1;
     private ServerStats serverStats;
 
@@ -169,23 +113,33 @@ public final class SaucrTxnLog implements TxnLog {
             SaucrSettings settings,
             LogMetrics metrics) {
         this.directory = directory;
-        this.snapshots = snapshots;
         this.markerStore = markerStore;
         this.proof = proof;
-        this.file = new TxnLogFile(files);
-        this.settings = settings;
+        this.removal = new RemovedLogWatch(directory, () -> closed);
+        this.failure = new LogFailure(proof, removal);
+        this.writer =
+                new LogWriter(
+                        directory,
+                        epochEnds,
+                        markers.lleMap(),
+                        markers.view(),
+                        proof,
+                        files,
+                        failure,
+                        removal);
+        this.replacement = new LogReplacement(this, failure, markerStore, directory, snapshots);
         this.metrics = metrics;
         this.durability = new LogDurability(markers);
         this.claimsOnDisk = durability.claimsOnDisk();
         this.marked = markers;
-        this.shownMap = markers.lleMap();
-        this.lastSealed = markers.view();
-        this.knowledge = new LleKnowledge(markers.lleMap());
-        this.epochEnds = epochEnds;
-        this.lastAppended = epochEnds.last();
         this.forcedThrough = epochEnds.last();
         this.flusher =
-                new CriticalThread("SaucrBackgroundFlush", this::flushInBackground, () -> closed);
+                new LogFlusher(
+                        this,
+                        failure,
+                        removal,
+                        settings.backgroundFlushInterval(),
+                        settings.idleFlush());
         flusher.start();
     }
 
@@ -263,7 +217,8 @@ public final class SaucrTxnLog implements TxnLog {
         ProposalTag current = announced.takeTag(zxid);
         View seals = announced.takeView(zxid);
         Mode mode = current == null ? Mode.SLOW : current.mode();
-        orEnd("writing the transaction log", () -> append(zxid, bytes, current, seals));
+        failure.orEnd(
+                "writing the transaction log", () -> writer.append(zxid, bytes, current, seals));
         if (seals != null) {
             durability.appendedSeal(zxid);
         } else if (mode == Mode.FAST && (announced.everythingForced() || pinnedSlow)) {
@@ -274,52 +229,6 @@ public final class SaucrTxnLog implements TxnLog {
         return true;
     }
 
-    private void append(long zxid, byte[] bytes, ProposalTag current, View seals)
-            throws IOException {
-        appendLock.lock();
-        try {
-            if (zxid <= lastAppended) {
-                LOG.warn(
-                        "Transaction 0x{} follows 0x{}",
-                        Long.toHexString(zxid),
-                        Long.toHexString(lastAppended));
-            }
-            orBroken(
-                    () -> {
-                        if (!file.isOpen()) {
-                            openFile(zxid);
-                        }
-                        file.append(zxid, bytes);
-                    });
-            epochEndsGrow(zxid);
-            if (seals != null) {
-                lastSealed = seals;
-            }
-            lastAppended = zxid;
-            lastAppendNanos = System.nanoTime();
-            if (current != null) {
-                knowledge.appended(current, zxid);
-            }
-        } finally {
-            appendLock.unlock();
-        }
-    }
-
-    private void epochEndsGrow(long zxid) {
-        if (zxid == lastAppended + 1 && Zxid.epoch(zxid) == Zxid.epoch(epochEnds.last())) {
-            return;
-        }
-        EpochEnds before = epochEndsNow();
-        epochEnds =
-                before.followedBy(zxid)
-                        ? before.append(zxid)
-                        : EpochEnds.startingAt(zxid - 1).append(zxid);
-    }
-
-    private EpochEnds epochEndsNow() {
-        return lastAppended > epochEnds.last() ? epochEnds.through(lastAppended) : epochEnds;
-    }
-
     /**
      * Everything appended so far may be acked when this returns: slow entries are on disk, and the
      * markers tell of fast ones (R3, R12, R13). Fast entries are in the page cache, one write for
@@ -327,22 +236,22 @@ public final class SaucrTxnLog implements TxnLog {
      */
     @Override
     public void commit() throws IOException {
-        orEnd(
+        failure.orEnd(
                 "writing the transaction log",
                 () -> {
-                    requireIntact();
+                    failure.requireIntact();
                     boolean forced = durability.mustForce();
                     if (forced) {
                         markOnDiskIfOwed(force());
                         noteExtentNowOrLater();
                     } else {
-                        drain();
+                        writer.drain();
                     }
                     settle();
                     if (!forced) {
-                        proof.reached(lastAppended);
+                        proof.reached(writer.lastAppended());
                     }
-                    rollIfTooLarge();
+                    writer.rollIfTooLarge();
                 });
     }
 
@@ -361,14 +270,7 @@ public final class SaucrTxnLog implements TxnLog {
                 || durability.mustForce()) {
             return false;
         }
-        if (!appendLock.tryLock()) {
-            return false;
-        }
-        try {
-            return file.isOpen();
-        } finally {
-            appendLock.unlock();
-        }
+        return writer.hasOpenFile();
     }
 
     /**
@@ -379,17 +281,17 @@ public final class SaucrTxnLog implements TxnLog {
      */
     public boolean commitInMemory() throws IOException {
         boolean[] settled = new boolean[1];
-        orEnd("writing the transaction log", () -> settled[0] = settleInMemory());
+        failure.orEnd("writing the transaction log", () -> settled[0] = settleInMemory());
         return settled[0];
     }
 
     private boolean settleInMemory() throws IOException {
-        requireIntact();
+        failure.requireIntact();
         if (durability.mustForce() || !markerLock.tryLock()) {
             return false;
         }
         try {
-            drain();
+            writer.drain();
             if (durability.fastSwitchNeeded() != 0) {
                 return false;
             }
@@ -397,15 +299,9 @@ public final class SaucrTxnLog implements TxnLog {
         } finally {
             markerLock.unlock();
         }
-        proof.reached(lastAppended);
-        rollIfTooLarge();
+        proof.reached(writer.lastAppended());
+        writer.rollIfTooLarge();
         return true;
-    }
-
-    private void requireIntact() throws IOException {
-        if (failed) {
-            throw new IOException("a write or an fsync of this log has failed before");
-        }
     }
 
     /**
@@ -418,16 +314,16 @@ public final class SaucrTxnLog implements TxnLog {
             long zxid = durability.fastSwitchNeeded();
             if (zxid != 0) {
                 markingSince = System.nanoTime() | 1;
-                orBroken(
+                failure.orBroken(
                         () -> {
-                            Uninterrupted.run(() -> proof.logFile(newestFile));
+                            Uninterrupted.run(() -> proof.logFile(removal.newestFile()));
                             Uninterrupted.run(() -> markerStore.writeFastSwitch(zxid));
                         });
                 markingSince = 0;
                 durability.markedFastSwitch(zxid);
                 rememberMarkers(marked.view());
                 claimsOnDisk = false;
-                LockSupport.unpark(flusher);
+                flusher.wake();
                 LockSupport.unpark(watch);
             }
             durability.acked();
@@ -444,12 +340,11 @@ public final class SaucrTxnLog implements TxnLog {
         if (!claimsOnDisk) {
             return;
         }
-        if (extentOwed) {
+        if (writer.hasNewFile()) {
             writeExtent();
-            extentOwed = false;
-        } else if (!extentDue) {
-            extentDue = true;
-            LockSupport.unpark(flusher);
+            writer.newFileIsNoted();
+        } else {
+            flusher.extentIsDue();
         }
     }
 
@@ -457,8 +352,8 @@ public final class SaucrTxnLog implements TxnLog {
      * R26: without it nothing tells later that the end of the log is gone, for the markers stay as
      * they are while every entry is forced.
      */
-    private void writeExtent() throws IOException {
-        orBroken(
+    void writeExtent() throws IOException {
+        failure.orBroken(
                 () -> {
                     try {
                         Uninterrupted.run(() -> markerStore.raiseExtent(() -> forcedThrough));
@@ -469,13 +364,6 @@ public final class SaucrTxnLog implements TxnLog {
                         }
                     }
                 });
-    }
-
-    private void noteExtent() throws IOException {
-        extentDue = false;
-        long start = System.nanoTime();
-        writeExtent();
-        extentPause = Math.max(EXTENT_NANOS, EXTENT_SHARE * (System.nanoTime() - start));
     }
 
     /** The appending thread has forced everything; nobody else appends meanwhile. */
@@ -492,10 +380,10 @@ public final class SaucrTxnLog implements TxnLog {
 
     private void writeOnDiskMarker(long covered) throws IOException {
         markingSince = System.nanoTime() | 1;
-        View view = viewThrough(covered);
+        View view = writer.viewThrough(covered, marked.view());
         // The log may have been cut since; the marker never goes down (R13).
         long onDisk = Math.max(covered, durability.latestOnDisk());
-        orBroken(
+        failure.orBroken(
                 () ->
                         Uninterrupted.run(
                                 () -> markerStore.writeLatestOnDisk(onDisk, lleMap(), view)));
@@ -503,16 +391,6 @@ public final class SaucrTxnLog implements TxnLog {
         durability.markedOnDisk(covered);
         rememberMarkers(view);
         claimsOnDisk = true;
-    }
-
-    /** The own view once the entries up to this one are on disk (R23). */
-    private View viewThrough(long covered) {
-        appendLock.lock();
-        try {
-            return lastSealed.seal() <= covered ? lastSealed : marked.view();
-        } finally {
-            appendLock.unlock();
-        }
     }
 
     /**
@@ -523,19 +401,19 @@ public final class SaucrTxnLog implements TxnLog {
      *     what was appended before the call is forced all the same
      */
     public boolean flushAndMark(FlushCause cause, String reason) {
-        if (claimsOnDisk || closed || failed) {
+        if (claimsOnDisk || closed || failure.failed()) {
             return claimsOnDisk();
         }
         try {
             boolean[] marked = new boolean[1];
-            orEnd("flushing: " + reason, () -> marked[0] = forceAndMark(cause, reason));
+            failure.orEnd("flushing: " + reason, () -> marked[0] = forceAndMark(cause, reason));
             return marked[0];
         } catch (IOException e) {
             throw new IllegalStateException(e);
         }
     }
 
-    private boolean forceAndMark(FlushCause cause, String reason) throws IOException {
+    boolean forceAndMark(FlushCause cause, String reason) throws IOException {
         long start = System.nanoTime();
         for (int attempt = 0; attempt < FLUSH_ATTEMPTS; attempt++) {
             long covered = force();
@@ -574,7 +452,26 @@ public final class SaucrTxnLog implements TxnLog {
 
     /** Forces what has been appended, without a marker. */
     void forceNow() throws IOException {
-        orEnd("syncing the transaction log", this::force);
+        failure.orEnd("syncing the transaction log", this::force);
+    }
+
+    /** Whether something was appended since the last force. */
+    boolean unforced() {
+        return writer.lastAppended() != forcedThrough;
+    }
+
+    /** Whether the files are still there. */
+    RemovedLogWatch removal() {
+        return removal;
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    /** Whether the markers say "on disk", whatever has failed since. */
+    boolean markersSayOnDisk() {
+        return claimsOnDisk;
     }
 
     /**
@@ -582,14 +479,14 @@ public final class SaucrTxnLog implements TxnLog {
      * thread keeps the locks and must not use this log again.
      */
     public void flushForEver(String reason) {
-        if (closed || failed) {
+        if (closed || failure.failed()) {
             return;
         }
         markerLock.lock();
         forceLock.lock();
-        appendLock.lock();
+        writer.lock();
         try {
-            if (failed) {
+            if (failure.failed()) {
                 // The thread that held the locks before has asked for the exit, or is about to.
                 return;
             }
@@ -610,114 +507,29 @@ public final class SaucrTxnLog implements TxnLog {
     }
 
     /**
-     * R11 and the idle marker of R13. While the markers say "on disk" it sleeps, but for the extent
-     * (R26).
-     */
-    private void flushInBackground() {
-        long interval = settings.backgroundFlushInterval().toNanos();
-        long idle = settings.idleFlush().toNanos();
-        while (!closed && !failed) {
-            boolean onDisk = claimsOnDisk;
-            if (onDisk && !extentDue) {
-                LockSupport.parkNanos(this, LOOK_NANOS);
-                look();
-                continue;
-            }
-            waitInBackground(onDisk ? extentPause : Math.min(interval, idle), onDisk);
-            if (claimsOnDisk != onDisk || closed) {
-                continue;
-            }
-            try {
-                if (onDisk) {
-                    orEnd("writing the extent of the transaction log", this::noteExtent);
-                } else if (System.nanoTime() - lastAppendNanos() >= idle) {
-                    flushAndMark(FlushCause.IDLE, "idle");
-                } else if (lastAppended() != forcedThrough) {
-                    orEnd("syncing the transaction log in the background", this::force);
-                }
-            } catch (IOException | IllegalStateException e) {
-                LOG.debug("The process ends", e);
-                return;
-            }
-        }
-    }
-
-    /**
-     * Waits for the whole time, however often the thread is unparked, but no longer than until the
-     * log is closed; and if {@code onDisk}, only as long as the markers say "on disk".
-     */
-    private void waitInBackground(long nanos, boolean onDisk) {
-        long end = System.nanoTime() + nanos;
-        for (long left = nanos;
-                left > 0 && !closed && !(onDisk && !claimsOnDisk);
-                left = end - System.nanoTime()) {
-            LockSupport.parkNanos(this, Math.min(left, LOOK_NANOS));
-            look();
-        }
-    }
-
-    private void look() {
-        long now = System.nanoTime();
-        if (now - lookedAt >= LOOK_NANOS) {
-            lookedAt = now;
-            lookNow();
-        }
-    }
-
-    /**
-     * Whether somebody has removed the file that is being written. Forces of it succeed, and what
-     * they save is gone with the process. It is told, and the server goes on: if it happened to all
-     * servers at once, what they have in memory is all that is left.
-     */
-    void lookNow() {
-        Path newest = newestFile;
-        Path wanted = newest == null ? directory : newest;
-        // A file that is being taken back is missing by right, and so is all of a closed log.
-        if (removed || !Files.notExists(wanted) || newest != newestFile || closed) {
-            return;
-        }
-        removed = true;
-        LOG.error(
-                "{} is not there any more: somebody removed it while this server writes its log."
-                        + " What this server has logged is lost when its process ends. Restart it"
-                        + " while a majority of the others serves, and it copies everything from"
-                        + " them; if the same happened to them, make a backup first",
-                wanted);
-    }
-
-    /**
      * Writes the buffer, forces every file that has changed, and returns the last zxid that this
      * covers.
      */
-    private long force() throws IOException {
+    long force() throws IOException {
         forceLock.lock();
         try {
             forcingSince = System.nanoTime() | 1;
-            TxnLogFile.Unforced unforced;
-            long covered;
-            appendLock.lock();
-            try {
-                drain();
-                unforced = file.takeUnforced();
-                covered = lastAppended;
-            } finally {
-                appendLock.unlock();
-            }
-            orBroken(
+            LogWriter.Unforced unforced = writer.takeUnforced();
+            failure.orBroken(
                     () -> {
-                        for (LogFile each : unforced.rolled()) {
+                        for (LogFile each : unforced.files().rolled()) {
                             forceFile(each);
                             each.close();
                         }
-                        if (unforced.current() != null) {
-                            forceFile(unforced.current());
+                        if (unforced.files().current() != null) {
+                            forceFile(unforced.files().current());
                         }
-                        if (unforced.created()) {
+                        if (unforced.files().created()) {
                             Uninterrupted.run(() -> MarkerStore.forceDirectory(directory));
                         }
                     });
-            forcedThrough = covered;
-            return covered;
+            forcedThrough = unforced.through();
+            return unforced.through();
         } finally {
             forcingSince = 0;
             forceLock.unlock();
@@ -740,215 +552,44 @@ public final class SaucrTxnLog implements TxnLog {
         }
     }
 
-    // ---- Failures ----
-
-    /** Something that writes. */
-    interface Work {
-        void run() throws IOException;
-    }
-
-    /**
-     * What writes to the disk runs in here, under whatever locks it needs: when it fails, nobody
-     * writes or claims anything afterwards, not even what would succeed. A force that others began
-     * before still ends, and fails then.
-     */
-    private void orBroken(Work work) throws IOException {
-        requireIntact();
-        boolean done = false;
-        try {
-            work.run();
-            done = true;
-        } finally {
-            if (!done) {
-                broken();
-            }
-        }
-        requireIntact();
-    }
-
-    private void broken() {
-        failed = true;
-        proof.withdraw();
-    }
-
-    /** Outside of all locks: when the work fails, the process ends. */
-    private void orEnd(String what, Work work) throws IOException {
-        try {
-            work.run();
-        } catch (IOException | RuntimeException | Error e) {
-            endProcess(what, e);
-            throw e;
-        }
-    }
-
-    private void endProcess(String what, Throwable cause) {
-        broken();
-        if (exitRequested.getAndSet(true)) {
-            return;
-        }
-        // A folder that is gone ends a server under load sooner than it looks for it.
-        lookNow();
-        if (cause instanceof ObstacleException) {
-            LOG.error("{} failed, so this server stops: {}", what, cause.getMessage());
-        } else {
-            LOG.error(
-                    "{} failed; what the disk holds is unknown now, so this server stops",
-                    what,
-                    cause);
-        }
-        ServiceUtils.requestSystemExit(ExitCode.UNEXPECTED_ERROR.getValue());
-    }
-
-    // ---- The file, under appendLock ----
-
-    private void openFile(long zxid) throws IOException {
-        Path path = directory.resolve(TxnLogFormat.fileName(zxid));
-        DataFolder.requireFreeOfLinks(path);
-        LOG.info("Creating new log file: {}", path.getFileName());
-        file.create(path);
-        newestFile = path;
-        extentOwed = true;
-        Uninterrupted.run(() -> proof.logFile(path));
-        file.writeHeader(lastAppended, zxid);
-    }
+    // ---- Files ----
 
     @Override
     public void rollLog() throws IOException {
-        orEnd("writing the transaction log", this::roll);
+        failure.orEnd("writing the transaction log", writer::roll);
     }
 
-    private void roll() throws IOException {
-        appendLock.lock();
-        try {
-            requireIntact();
-            if (file.isOpen()) {
-                drain();
-                file.roll();
-            }
-        } finally {
-            appendLock.unlock();
-        }
-    }
-
-    private void rollIfTooLarge() throws IOException {
-        long limit = FileTxnLog.getTxnLogSizeLimit();
-        if (limit > 0 && getCurrentLogSize() > limit) {
-            roll();
-        }
-    }
-
-    private long getCurrentLogSize() {
-        appendLock.lock();
-        try {
-            return file.size();
-        } finally {
-            appendLock.unlock();
-        }
-    }
-
-    /**
-     * Cuts the history after the zxid, durably, and goes on in a new file. The appending thread has
-     * ended. A crash between any two steps leaves a prefix of the history that ends at the zxid or
-     * later: newer snapshots go first, which show more than the log then does, and then entries,
-     * the newest first.
-     *
-     * @return false if this server cannot go back to exactly there, because it has what comes
-     *     before only together with what comes after; nothing has changed then
-     */
+    /** See {@link LogReplacement#truncate}. */
     @Override
     public boolean truncate(long zxid) throws IOException {
-        String reason = "truncation to 0x" + Long.toHexString(zxid);
-        orEnd("flushing: " + reason, () -> forceAndMark(FlushCause.LOG, reason));
-        // Reading says nothing of what the disk holds: a failure of it is for the caller.
-        RawLog history = RawLog.upTo(directory, snapshots, zxid);
-        EpochEnds whole = history.scan(Long.MAX_VALUE).epochEnds();
-        if (zxid < whole.base() || !whole.contains(zxid) || !history.isComplete()) {
-            return false;
-        }
-        orEnd("truncating the transaction log", () -> truncateHistory(history, whole, zxid));
-        return true;
+        return replacement.truncate(zxid);
     }
 
-    private void truncateHistory(RawLog history, EpochEnds whole, long zxid) throws IOException {
-        historyLock.lock();
-        try {
-            changeFiles(
-                    () -> {
-                        historyWillEndAt(zxid);
-                        RawLog.removeSnapshotsAfter(snapshots, zxid);
-                        history.truncateAfter(zxid);
-                        epochEnds = whole.truncate(zxid);
-                        lastAppended = zxid;
-                    });
-        } finally {
-            historyLock.unlock();
-        }
+    /** See {@link LogReplacement#replace}. */
+    void replaceHistory(long zxid, LogFailure.Work publish) throws IOException {
+        replacement.replace(zxid, publish);
     }
 
-    /**
-     * A snapshot from the leader replaces the history: what lies before it is in no log. What this
-     * server had goes in the order in which a crash does no harm: first whatever is newer than the
-     * snapshot, perhaps of a lost branch that the snapshot must not seem to be a part of; then,
-     * when the snapshot is in its place, the older rest, over whose end nobody may read on.
-     *
-     * @param publish puts the snapshot, which is on disk, durably in its place
-     */
-    void replaceHistory(long zxid, Work publish) throws IOException {
-        orEnd(
-                "replacing the transaction log",
-                () -> {
-                    historyLock.lock();
-                    try {
-                        forceAndMark(FlushCause.LOG, "replaced by a snapshot");
-                        changeFiles(
-                                () -> {
-                                    historyWillEndAt(epochEndsNow().lastUpTo(zxid));
-                                    RawLog.removeSnapshotsAfter(snapshots, zxid);
-                                    RawLog.truncateAfter(directory, zxid);
-                                    publish.run();
-                                    RawLog.removeLogs(directory);
-                                    RawLog.removeSnapshotsBefore(snapshots, zxid);
-                                    epochEnds = EpochEnds.startingAt(zxid);
-                                    lastAppended = zxid;
-                                });
-                    } finally {
-                        historyLock.unlock();
-                    }
-                });
-    }
-
-    /**
-     * Before anything is removed: what is on disk will end there, so nothing may go on to promise
-     * more (R26).
-     */
-    private void historyWillEndAt(long zxid) throws IOException {
-        LOG.info("The history on disk is taken back to 0x{}", Long.toHexString(zxid));
+    /** Never again claim that more than this is forced. */
+    void forcedAtMost(long zxid) {
         forcedThrough = Math.min(forcedThrough, zxid);
-        Uninterrupted.run(() -> markerStore.lowerExtent(zxid));
     }
 
-    private void changeFiles(Work change) throws IOException {
+    /** Changes the files, for {@link LogReplacement}, which holds its lock. */
+    void changeFiles(LogReplacement.Change change) throws IOException {
         forceLock.lock();
-        appendLock.lock();
+        writer.lock();
         try {
             force();
-            orBroken(
+            failure.orBroken(
                     () -> {
-                        file.close();
-                        newestFile = null;
-                        // A seal that is cut off before its marker was written was never acked.
-                        lastSealed = marked.view();
-                        change.run();
-                        long bytes = 0;
-                        for (Path each : DataFolder.logs(directory)) {
-                            bytes += Files.size(each);
-                        }
-                        file.closedFilesHave(bytes);
+                        writer.leaveFiles(marked.view());
+                        writer.filesAre(change.run());
                     });
-            forcedThrough = lastAppended;
-            truncations++;
+            forcedThrough = writer.lastAppended();
+            writer.countTruncation();
         } finally {
-            appendLock.unlock();
+            writer.unlock();
             forceLock.unlock();
         }
     }
@@ -957,16 +598,7 @@ public final class SaucrTxnLog implements TxnLog {
 
     /** Makes what was appended visible to readers of the files; not durable. */
     void makeReadable() throws IOException {
-        orEnd("writing the transaction log", this::drain);
-    }
-
-    private void drain() throws IOException {
-        appendLock.lock();
-        try {
-            orBroken(file::drain);
-        } finally {
-            appendLock.unlock();
-        }
+        failure.orEnd("writing the transaction log", writer::drain);
     }
 
     /**
@@ -981,21 +613,12 @@ public final class SaucrTxnLog implements TxnLog {
             protected void inStreamCreated(InputArchive archive, InputStream in)
                     throws IOException {
                 super.inStreamCreated(archive, in);
-                long place = placeBefore(logFile.toPath(), zxid);
+                long place = writer.placeBefore(logFile.toPath(), zxid);
                 if (place > 0) {
                     in.skipNBytes(place - TxnLogFormat.FILE_HEADER_BYTES);
                 }
             }
         };
-    }
-
-    private long placeBefore(Path log, long zxid) {
-        appendLock.lock();
-        try {
-            return file.placeBefore(log, zxid);
-        } finally {
-            appendLock.unlock();
-        }
     }
 
     @Override
@@ -1015,12 +638,7 @@ public final class SaucrTxnLog implements TxnLog {
 
     /** Where the log ends in each epoch, on disk or not. */
     public EpochEnds epochEnds() {
-        appendLock.lock();
-        try {
-            return epochEndsNow();
-        } finally {
-            appendLock.unlock();
-        }
+        return writer.epochEnds();
     }
 
     /**
@@ -1028,22 +646,12 @@ public final class SaucrTxnLog implements TxnLog {
      * changes.
      */
     long truncations() {
-        appendLock.lock();
-        try {
-            return truncations;
-        } finally {
-            appendLock.unlock();
-        }
+        return writer.truncations();
     }
 
     /** Runs the action while the log is not truncated. */
     void whileUntruncated(Runnable action) {
-        historyLock.lock();
-        try {
-            action.run();
-        } finally {
-            historyLock.unlock();
-        }
+        replacement.whileUntruncated(action);
     }
 
     /** The last logged zxid and the LLE map, as they belong together. */
@@ -1051,36 +659,21 @@ public final class SaucrTxnLog implements TxnLog {
 
     /** See {@link Knowledge}. */
     public Knowledge knowledge() {
-        appendLock.lock();
-        try {
-            return new Knowledge(lastAppended, knowledge.snapshot());
-        } finally {
-            appendLock.unlock();
-        }
+        return writer.knowledge();
     }
 
     /** The zxid of the last entry in the log, on disk or not. */
     public long lastAppended() {
-        return lastAppended;
+        return writer.lastAppended();
     }
 
-    private long lastAppendNanos() {
-        appendLock.lock();
-        try {
-            return lastAppendNanos;
-        } finally {
-            appendLock.unlock();
-        }
+    long lastAppendNanos() {
+        return writer.lastAppendNanos();
     }
 
     /** What this server knows of everyone's last logged entry (R8). */
     public LleMap lleMap() {
-        appendLock.lock();
-        try {
-            return knowledge.snapshot();
-        } finally {
-            appendLock.unlock();
-        }
+        return writer.lleMap();
     }
 
     /**
@@ -1101,7 +694,7 @@ public final class SaucrTxnLog implements TxnLog {
 
     /** Whether a crash now would lose nothing that was acked. */
     public boolean claimsOnDisk() {
-        return claimsOnDisk && !failed;
+        return claimsOnDisk && !failure.failed();
     }
 
     /**
@@ -1109,7 +702,7 @@ public final class SaucrTxnLog implements TxnLog {
      * markers say. Stays so while the process lives. Waits for nothing.
      */
     public boolean isRemoved() {
-        return removed;
+        return removal.removed();
     }
 
     /**
@@ -1131,7 +724,8 @@ public final class SaucrTxnLog implements TxnLog {
      */
     public Markers markers() {
         Markers known = marked;
-        return new Markers(known.fastSwitch(), known.latestOnDisk(), mapToShow(), known.view());
+        return new Markers(
+                known.fastSwitch(), known.latestOnDisk(), writer.mapToShow(), known.view());
     }
 
     /**
@@ -1140,21 +734,6 @@ public final class SaucrTxnLog implements TxnLog {
      */
     public View ownView() {
         return marked.view();
-    }
-
-    private LleMap mapToShow() {
-        try {
-            if (appendLock.tryLock(LOCK_TO_SHOW_MILLIS, TimeUnit.MILLISECONDS)) {
-                try {
-                    shownMap = knowledge.snapshot();
-                } finally {
-                    appendLock.unlock();
-                }
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        return shownMap;
     }
 
     private void rememberMarkers(View view) {
@@ -1175,22 +754,12 @@ public final class SaucrTxnLog implements TxnLog {
 
     @Override
     public void setTotalLogSize(long size) {
-        appendLock.lock();
-        try {
-            file.closedFilesHave(size);
-        } finally {
-            appendLock.unlock();
-        }
+        writer.closedFilesHave(size);
     }
 
     @Override
     public long getTotalLogSize() {
-        appendLock.lock();
-        try {
-            return file.totalSize();
-        } finally {
-            appendLock.unlock();
-        }
+        return writer.totalSize();
     }
 
     /** Flushes, marks and closes; a log that is closed takes nothing any more. */
@@ -1200,12 +769,12 @@ public final class SaucrTxnLog implements TxnLog {
             return;
         }
         try {
-            if (!failed) {
-                orEnd("closing the transaction log", this::flushAndDrain);
+            if (!failure.failed()) {
+                failure.orEnd("closing the transaction log", this::flushAndDrain);
             }
         } finally {
             closed = true;
-            LockSupport.unpark(flusher);
+            flusher.wake();
             closeFiles();
         }
     }
@@ -1217,17 +786,14 @@ public final class SaucrTxnLog implements TxnLog {
         } else {
             forceAndMark(FlushCause.LOG, "the log is closed");
         }
-        drain();
+        writer.drain();
     }
 
     private void closeFiles() throws IOException {
         forceLock.lock();
-        appendLock.lock();
         try {
-            file.closeAll();
-            proof.close();
+            writer.closeAll();
         } finally {
-            appendLock.unlock();
             forceLock.unlock();
         }
     }

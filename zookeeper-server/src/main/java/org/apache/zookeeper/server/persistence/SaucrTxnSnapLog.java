@@ -453,7 +453,7 @@ public final class SaucrTxnSnapLog extends FileTxnSnapLog {
             long before = tree.lastProcessedZxid;
             snapLog.serialize(tree, sessions, temporary.toFile(), true);
             File result = new File(getSnapDir(), name);
-            SaucrTxnLog.Work publish =
+            LogFailure.Work publish =
                     () -> {
                         Files.move(temporary, result.toPath(), StandardCopyOption.ATOMIC_MOVE);
                         MarkerStore.forceDirectory(getSnapDir().toPath());

@@ -454,7 +454,7 @@ class SaucrTxnLogTest {
         write(FIRST + 1, FAST);
         assertThat(log.truncate(FIRST)).isTrue();
         assertThat(version().resolve(TxnLogFormat.fileName(FIRST + 1))).doesNotExist();
-        log.lookNow();
+        log.removal().lookNow();
         assertThat(log.isRemoved()).isFalse();
     }
 
