@@ -1,6 +1,7 @@
 package io.saucr.bench.cli;
 
 import io.saucr.bench.ensemble.Configuration;
+import io.saucr.bench.load.BusyProcesses;
 import io.saucr.bench.measure.BurstRounds;
 import io.saucr.bench.measure.WorkFolder;
 import java.time.Duration;

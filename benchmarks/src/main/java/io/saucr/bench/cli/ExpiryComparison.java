@@ -2,7 +2,7 @@ package io.saucr.bench.cli;
 
 import io.saucr.bench.ensemble.BenchEnsemble;
 import io.saucr.bench.load.AckRecord;
-import io.saucr.bench.load.EphemeralSessions;
+import io.saucr.bench.load.RawSessions;
 import io.saucr.bench.load.RunningClients;
 import io.saucr.bench.load.UpdateLoad;
 import io.saucr.bench.measure.BurstRounds;
@@ -102,7 +102,7 @@ final class ExpiryComparison implements Callable<Integer> {
         @Override
         public BurstRounds.Seen on(BenchEnsemble ensemble) throws Exception {
             List<String> addresses = ensemble.addresses();
-            try (EphemeralSessions open = new EphemeralSessions();
+            try (RawSessions open = new RawSessions();
                     RunningClients writers =
                             RunningClients.start(
                                     new UpdateLoad(RECORDS, VALUE_BYTES), addresses, clients)) {

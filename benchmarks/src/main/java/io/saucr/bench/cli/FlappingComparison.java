@@ -3,6 +3,7 @@ package io.saucr.bench.cli;
 import io.saucr.bench.ensemble.BenchEnsemble;
 import io.saucr.bench.ensemble.Configuration;
 import io.saucr.bench.load.AckRecord;
+import io.saucr.bench.load.BusyProcesses;
 import io.saucr.bench.load.ClientLoop;
 import io.saucr.bench.load.RunningClients;
 import io.saucr.bench.load.UpdateLoad;

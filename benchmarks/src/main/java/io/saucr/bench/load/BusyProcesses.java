@@ -1,4 +1,4 @@
-package io.saucr.bench.cli;
+package io.saucr.bench.load;
 
 import java.io.IOException;
 import java.util.ArrayList;
@@ -8,7 +8,7 @@ import java.util.List;
  * Processes that only compute, so that a machine is busy. They end when this is closed, and soon
  * after this program has ended, however that came. Used by one thread.
  */
-final class BusyProcesses implements AutoCloseable {
+public final class BusyProcesses implements AutoCloseable {
     /** Counts, and now and then looks whether this program, its first argument, still runs. */
     private static final String LOOP =
             "while kill -0 \"$1\" 2>/dev/null; do"
@@ -18,7 +18,7 @@ final class BusyProcesses implements AutoCloseable {
 
     private BusyProcesses() {}
 
-    static BusyProcesses start(int count) throws IOException {
+    public static BusyProcesses start(int count) throws IOException {
         BusyProcesses started = new BusyProcesses();
         String self = Long.toString(ProcessHandle.current().pid());
         try {
@@ -40,7 +40,7 @@ final class BusyProcesses implements AutoCloseable {
      * @throws IOException if one has ended, so that the machine was less busy than it should have
      *     been
      */
-    void requireAlive() throws IOException {
+    public void requireAlive() throws IOException {
         for (Process each : processes) {
             if (!each.isAlive()) {
                 throw new IOException(

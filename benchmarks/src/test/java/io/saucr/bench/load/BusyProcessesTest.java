@@ -1,4 +1,4 @@
-package io.saucr.bench.cli;
+package io.saucr.bench.load;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

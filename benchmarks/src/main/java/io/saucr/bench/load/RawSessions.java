@@ -28,7 +28,7 @@ import org.apache.zookeeper.proto.RequestHeader;
  * Many sessions with ephemeral nodes, each a socket alone: as many clients of ZooKeeper's would
  * need two threads each. Used by one thread.
  */
-public final class EphemeralSessions implements AutoCloseable {
+public final class RawSessions implements AutoCloseable {
     private static final String ROOT = "/ephemerals";
     private static final int THREADS = 16;
     private static final int ANSWER_MILLIS = 30_000;
