@@ -33,6 +33,8 @@ import picocli.CommandLine.Option;
             BenchCommand.Latency.class,
             BenchCommand.Ensembles.class,
             BenchCommand.Values.class,
+            BenchCommand.Watchers.class,
+            SizesCommand.class,
             IdleCost.class,
             FailoverComparison.class,
             RecoveryComparison.class,
@@ -89,7 +91,7 @@ public final class BenchCommand {
     }
 
     /** What the figures have in common. */
-    private abstract static class FigureCommand implements Callable<Integer> {
+    abstract static class FigureCommand implements Callable<Integer> {
         @Mixin private RunOptions options;
 
         abstract Figure figure();
@@ -217,6 +219,31 @@ public final class BenchCommand {
         @Override
         Figure figure() {
             return Figure.values();
+        }
+    }
+
+    @Command(
+            name = "watchers",
+            description = {
+                "Update-only load with 8 clients on hdd while sessions watch the whole tree: CPU time"
+                        + " and calls of a write against the number of recursive watchers.",
+                "Every watcher must be notified of every write, else the run fails."
+            },
+            mixinStandardHelpOptions = true)
+    static final class Watchers extends FigureCommand {
+        @Option(
+                names = "--watchers",
+                split = ",",
+                paramLabel = "N",
+                description =
+                        "Numbers of sessions with a persistent recursive watch of the root (default:"
+                                + " ${DEFAULT-VALUE}).",
+                defaultValue = "1,10,100,300")
+        private List<Integer> watchers;
+
+        @Override
+        Figure figure() {
+            return Figure.watchers(watchers);
         }
     }
 }

@@ -15,7 +15,6 @@ import picocli.CommandLine.Option;
 final class BurstOptions {
     private static final List<String> PRESETS =
             List.of(Configuration.SAUCR, Configuration.MEMORY_DURABLE);
-    private static final int MOST_BUSY = 1000;
 
     @Mixin private SystemOptions system;
     @Mixin private OutputOptions output;
@@ -69,9 +68,7 @@ final class BurstOptions {
             throw new IllegalArgumentException(
                     "--servers and --rounds must be above 0, --compile not below");
         }
-        if (busy < 0 || busy > MOST_BUSY) {
-            throw new IllegalArgumentException("--busy: 0 to " + MOST_BUSY + " processes");
-        }
+        BusyProcesses.requirePossible(busy);
         Map<String, Object> all = new LinkedHashMap<>(parameters);
         all.put("busy", busy);
         try (WorkFolder work = output.work()) {

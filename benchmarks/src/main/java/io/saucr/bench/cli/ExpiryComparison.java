@@ -102,11 +102,11 @@ final class ExpiryComparison implements Callable<Integer> {
         @Override
         public BurstRounds.Seen on(BenchEnsemble ensemble) throws Exception {
             List<String> addresses = ensemble.addresses();
-            try (RawSessions open = new RawSessions();
-                    RunningClients writers =
+            try (RunningClients writers =
                             RunningClients.start(
-                                    new UpdateLoad(RECORDS, VALUE_BYTES), addresses, clients)) {
-                open.open(addresses, count, nodes, TIMEOUT_MILLIS);
+                                    new UpdateLoad(RECORDS, VALUE_BYTES), addresses, clients);
+                    RawSessions open =
+                            RawSessions.withEphemerals(addresses, count, nodes, TIMEOUT_MILLIS)) {
                 open.cut();
                 // Sessions expire at the earliest then; what runs before it is not measured.
                 TimeUnit.MILLISECONDS.sleep(TIMEOUT_MILLIS - TIMEOUT_MILLIS / 10);

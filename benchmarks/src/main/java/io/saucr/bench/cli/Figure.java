@@ -3,6 +3,7 @@ package io.saucr.bench.cli;
 import io.saucr.bench.ensemble.Configuration;
 import io.saucr.bench.load.Workloads;
 import io.saucr.bench.result.DeviceProfile;
+import io.saucr.bench.result.Sizes;
 import java.util.List;
 
 /**
@@ -14,6 +15,8 @@ import java.util.List;
  * @param voters sizes of ensembles
  * @param valueBytes sizes of values
  * @param rates offered operations per second; 0: as many as are answered
+ * @param sizes what else the ensembles hold and serve
+ * @param oneAtATime whether cases are left out in which both value and sizes are not the first
  */
 record Figure(
         String name,
@@ -23,7 +26,9 @@ record Figure(
         List<DeviceProfile> devices,
         List<Integer> voters,
         List<Integer> valueBytes,
-        List<Double> rates) {
+        List<Double> rates,
+        List<Sizes> sizes,
+        boolean oneAtATime) {
     static final List<String> ALL_THREE =
             List.of(Configuration.SAUCR, Configuration.MEMORY_DURABLE, Configuration.DISK_DURABLE);
     private static final List<DeviceProfile> HDD_AND_SSD =
@@ -31,6 +36,8 @@ record Figure(
     private static final List<Integer> FIVE = List.of(5);
     private static final List<Integer> ONE_KILOBYTE = List.of(1024);
     private static final List<Double> AS_FAST_AS_ANSWERED = List.of(0.0);
+    private static final List<String> SAUCR_AND_MEMORY_DURABLE =
+            List.of(Configuration.SAUCR, Configuration.MEMORY_DURABLE);
 
     Figure {
         configurations = List.copyOf(configurations);
@@ -40,6 +47,7 @@ record Figure(
         voters = List.copyOf(voters);
         valueBytes = List.copyOf(valueBytes);
         rates = List.copyOf(rates);
+        sizes = List.copyOf(sizes);
     }
 
     private static Figure of(
@@ -56,7 +64,29 @@ record Figure(
                 devices,
                 FIVE,
                 ONE_KILOBYTE,
-                AS_FAST_AS_ANSWERED);
+                AS_FAST_AS_ANSWERED,
+                List.of(Sizes.NONE),
+                false);
+    }
+
+    /** Update-only, 8 clients on a disk that takes 10 ms. */
+    private static Figure ofUpdates(
+            String name,
+            List<String> configurations,
+            List<Integer> voters,
+            List<Integer> valueBytes,
+            List<Sizes> sizes) {
+        return new Figure(
+                name,
+                configurations,
+                List.of(Workloads.UPDATE),
+                List.of(8),
+                List.of(DeviceProfile.HDD),
+                voters,
+                valueBytes,
+                AS_FAST_AS_ANSWERED,
+                sizes,
+                true);
     }
 
     static Figure quick() {
@@ -110,31 +140,44 @@ record Figure(
                 List.of(DeviceProfile.SSD),
                 FIVE,
                 ONE_KILOBYTE,
-                List.of(100.0, 250.0, 500.0, 1000.0, 2000.0, 4000.0));
+                List.of(100.0, 250.0, 500.0, 1000.0, 2000.0, 4000.0),
+                List.of(Sizes.NONE),
+                false);
     }
 
     static Figure ensembles() {
-        return new Figure(
-                "ensembles",
-                ALL_THREE,
-                List.of(Workloads.UPDATE),
-                List.of(8),
-                List.of(DeviceProfile.HDD),
-                List.of(3, 5, 7),
-                ONE_KILOBYTE,
-                AS_FAST_AS_ANSWERED);
+        return ofUpdates(
+                "ensembles", ALL_THREE, List.of(3, 5, 7), ONE_KILOBYTE, List.of(Sizes.NONE));
     }
 
     static Figure values() {
-        return new Figure(
+        return ofUpdates(
                 "values",
                 ALL_THREE,
-                List.of(Workloads.UPDATE),
-                List.of(8),
-                List.of(DeviceProfile.HDD),
                 FIVE,
                 List.of(100, 1024, 4096, 16_384, 65_536),
-                AS_FAST_AS_ANSWERED);
+                List.of(Sizes.NONE));
+    }
+
+    static Figure watchers(List<Integer> watchers) {
+        return ofUpdates(
+                "watchers",
+                SAUCR_AND_MEMORY_DURABLE,
+                FIVE,
+                ONE_KILOBYTE,
+                watchers.stream().map(Sizes::ofWatchers).toList());
+    }
+
+    /**
+     * @param sizes in which the first, which is nothing, is compared with each other one
+     */
+    static Figure sizes(List<Sizes> sizes) {
+        return ofUpdates(
+                "sizes",
+                SAUCR_AND_MEMORY_DURABLE,
+                FIVE,
+                List.of(1024, 16_384, 131_072, 900_000),
+                sizes);
     }
 
     /** Short, and broad enough to see what a change of the server costs. */

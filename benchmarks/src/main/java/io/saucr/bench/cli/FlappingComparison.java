@@ -49,7 +49,6 @@ final class FlappingComparison implements Callable<Integer> {
     private static final int RECORDS = 1000;
     private static final int VALUE_BYTES = 1024;
     private static final long POLL_MILLIS = 20;
-    private static final int MOST_BUSY = 1000;
 
     @Mixin private SystemOptions system;
     @Mixin private OutputOptions output;
@@ -144,9 +143,7 @@ final class FlappingComparison implements Callable<Integer> {
                         "--clients, --interval, --seconds and --rounds must be above 0, --compile"
                                 + " not below");
             }
-            if (busy < 0 || busy > MOST_BUSY) {
-                throw new IllegalArgumentException("--busy: 0 to " + MOST_BUSY + " processes");
-            }
+            BusyProcesses.requirePossible(busy);
         }
 
         Map<String, Object> described() {

@@ -11,6 +11,7 @@ import io.saucr.bench.report.RunFolder;
 import io.saucr.bench.result.Case;
 import io.saucr.bench.result.DeviceProfile;
 import io.saucr.bench.result.RunResult;
+import io.saucr.bench.result.Sizes;
 import io.saucr.bench.result.Slice;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -72,6 +73,15 @@ final class RunOptions {
                             + " ended (open loop); 0: as many as are answered (closed loop; default, or"
                             + " the figure's own).")
     private List<Double> rates;
+
+    @Option(
+            names = "--busy",
+            paramLabel = "N",
+            description =
+                    "N processes that only compute run beside the ensembles while slices are measured"
+                            + " (default: ${DEFAULT-VALUE}).",
+            defaultValue = "0")
+    private int busy;
 
     @Option(
             names = "--records",
@@ -207,22 +217,25 @@ final class RunOptions {
                         ? List.of(DeviceProfile.NONE)
                         : devices != null ? devices : figure.devices();
         SystemOptions.requireShim(disks);
+        if (figure.sizes().stream().anyMatch(each -> !each.equals(Sizes.NONE))) {
+            system.requireOwnServers(figure.name(), "fills servers with what it does not remove");
+        }
+        List<Integer> bytes = valueBytes != null ? valueBytes : figure.valueBytes();
         List<Case> cases = new ArrayList<>();
         for (int voters : elsewhere ? List.of(0) : servers != null ? servers : figure.voters()) {
-            for (DeviceProfile device : disks) {
-                for (String workload : figure.workloads()) {
-                    for (int bytes : valueBytes != null ? valueBytes : figure.valueBytes()) {
-                        for (double rate : rates != null ? rates : figure.rates()) {
-                            for (int each : clients != null ? clients : figure.clients()) {
-                                cases.add(new Case(workload, each, device, voters, bytes, rate));
-                            }
+            for (Sizes sizes : figure.sizes()) {
+                for (DeviceProfile device : disks) {
+                    for (String workload : figure.workloads()) {
+                        for (int each : oneAtATime(figure, sizes) ? bytes.subList(0, 1) : bytes) {
+                            cases.addAll(cases(figure, workload, device, voters, each, sizes));
                         }
                     }
                 }
             }
         }
-        boolean grows =
-                figure.workloads().stream().anyMatch(each -> !each.equals(Workloads.UPDATE));
+        boolean large =
+                figure.workloads().stream().anyMatch(each -> !each.equals(Workloads.UPDATE))
+                        || figure.sizes().size() > 1;
         int most = maxRounds != null ? maxRounds : Math.max(rounds, precision > 0 ? 40 : rounds);
         return new RunPlan(
                 figure.name(),
@@ -236,9 +249,31 @@ final class RunOptions {
                 rounds,
                 most,
                 precision,
+                busy,
                 elsewhere
                         ? List.of()
-                        : system.jvmFlags(grows ? SystemOptions.JVM_WITH_ROOM : SystemOptions.JVM));
+                        : system.jvmFlags(large ? SystemOptions.JVM_WITH_ROOM : SystemOptions.JVM));
+    }
+
+    /** Whether only the first size of values is measured with these sizes. */
+    private static boolean oneAtATime(Figure figure, Sizes sizes) {
+        return figure.oneAtATime() && !sizes.equals(figure.sizes().get(0));
+    }
+
+    private List<Case> cases(
+            Figure figure,
+            String workload,
+            DeviceProfile device,
+            int voters,
+            int bytes,
+            Sizes sizes) {
+        List<Case> cases = new ArrayList<>();
+        for (double rate : rates != null ? rates : figure.rates()) {
+            for (int each : clients != null ? clients : figure.clients()) {
+                cases.add(new Case(workload, each, device, voters, bytes, rate, sizes));
+            }
+        }
+        return cases;
     }
 
     private static Duration seconds(double seconds) {

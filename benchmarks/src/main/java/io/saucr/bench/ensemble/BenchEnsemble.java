@@ -32,6 +32,7 @@ public final class BenchEnsemble implements MeasuredEnsemble {
 
     private final Configuration configuration;
     private final Ensemble ensemble;
+    private final int voters;
     private final Map<Integer, JvmAllocations> allocations = new HashMap<>();
     private int leader;
     private boolean pinned;
@@ -46,10 +47,23 @@ public final class BenchEnsemble implements MeasuredEnsemble {
      */
     public BenchEnsemble(Configuration configuration, int voters, List<String> jvmFlags, Path work)
             throws IOException {
+        this(configuration, voters, 0, jvmFlags, work);
+    }
+
+    /** The same with observers, whose numbers follow those of the voters. */
+    public BenchEnsemble(
+            Configuration configuration,
+            int voters,
+            int observers,
+            List<String> jvmFlags,
+            Path work)
+            throws IOException {
         this.configuration = configuration;
+        this.voters = voters;
         Ensemble.Builder builder =
                 Ensemble.of(configuration.distribution(), work)
                         .voters(voters)
+                        .observers(observers)
                         .disk(
                                 FsyncShim.available()
                                         ? LoopbackHosting.Disk.SHIM
@@ -187,7 +201,8 @@ public final class BenchEnsemble implements MeasuredEnsemble {
         if (!configuration.situationAware()) {
             return;
         }
-        boolean fast = !pinned && running().size() > Majority.of(ensemble.size());
+        long running = running().stream().filter(this::votes).count();
+        boolean fast = !pinned && running > Majority.of(voters);
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (mode() != (fast ? 1 : 0)) {
             if (System.nanoTime() > deadline) {
@@ -213,12 +228,16 @@ public final class BenchEnsemble implements MeasuredEnsemble {
                 ensemble.server(leader).mntr().getOrDefault("zk_saucr_mode", "-1"));
     }
 
+    private boolean votes(ServerProcess server) {
+        return server.id() <= voters;
+    }
+
     /** Where clients connect: the running followers by number, then the leader. */
     @Override
     public List<String> addresses() {
         List<String> addresses = new ArrayList<>();
         for (ServerProcess server : running()) {
-            if (server.id() != leader) {
+            if (votes(server) && server.id() != leader) {
                 addresses.add(server.address().client());
             }
         }

@@ -14,9 +14,20 @@ public final class BusyProcesses implements AutoCloseable {
             "while kill -0 \"$1\" 2>/dev/null; do"
                     + " i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; done";
 
+    private static final int MOST = 1000;
+
     private final List<Process> processes = new ArrayList<>();
 
     private BusyProcesses() {}
+
+    /**
+     * @throws IllegalArgumentException if there cannot be so many
+     */
+    public static void requirePossible(int count) {
+        if (count < 0 || count > MOST) {
+            throw new IllegalArgumentException("--busy: 0 to " + MOST + " processes");
+        }
+    }
 
     public static BusyProcesses start(int count) throws IOException {
         BusyProcesses started = new BusyProcesses();

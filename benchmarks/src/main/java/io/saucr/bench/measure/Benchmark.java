@@ -5,7 +5,9 @@ import io.saucr.bench.ensemble.Configuration;
 import io.saucr.bench.ensemble.ConnectedEnsemble;
 import io.saucr.bench.ensemble.MeasuredEnsemble;
 import io.saucr.bench.ensemble.TcpSegments;
+import io.saucr.bench.load.BusyProcesses;
 import io.saucr.bench.load.ClientLoop;
+import io.saucr.bench.load.FillerNodes;
 import io.saucr.bench.load.Load;
 import io.saucr.bench.load.Workloads;
 import io.saucr.bench.result.Case;
@@ -80,10 +82,10 @@ public final class Benchmark {
      * @throws IllegalStateException if an ensemble does not do what it should
      */
     public List<Slice> run() throws Exception {
-        for (int voters : plan.ensembleSizes()) {
-            int done = roundsDone(voters);
-            if (!enough(voters, done)) {
-                try (Group group = new Group(voters)) {
+        for (Case.EnsembleKey key : plan.ensembles()) {
+            int done = roundsDone(key);
+            if (!enough(key, done)) {
+                try (Group group = new Group(key)) {
                     group.run(done);
                 }
             }
@@ -91,22 +93,21 @@ public final class Benchmark {
         return List.copyOf(slices);
     }
 
-    private int roundsDone(int voters) {
-        return slices.stream()
-                .filter(slice -> slice.voters() == voters)
-                .mapToInt(Slice::round)
-                .max()
-                .orElse(0);
+    private List<Slice> slices(Case.EnsembleKey key) {
+        return slices.stream().filter(slice -> slice.measured().ensemble().equals(key)).toList();
     }
 
-    private boolean enough(int voters, int rounds) {
-        return rounds >= plan.maxRounds() || (rounds >= plan.rounds() && preciseEnough(voters));
+    private int roundsDone(Case.EnsembleKey key) {
+        return slices(key).stream().mapToInt(Slice::round).max().orElse(0);
     }
 
-    private boolean preciseEnough(int voters) {
+    private boolean enough(Case.EnsembleKey key, int rounds) {
+        return rounds >= plan.maxRounds() || (rounds >= plan.rounds() && preciseEnough(key));
+    }
+
+    private boolean preciseEnough(Case.EnsembleKey key) {
         return plan.precision() == 0
-                || new Comparison(
-                                slices.stream().filter(slice -> slice.voters() == voters).toList())
+                || new Comparison(slices(key))
                         .rows().stream()
                                 .allMatch(
                                         row ->
@@ -114,53 +115,60 @@ public final class Benchmark {
                                                         <= plan.precision());
     }
 
-    /** The ensembles of one size, with their loads. */
+    /** The ensembles of one kind, with their loads. */
     private final class Group implements AutoCloseable {
-        private final int voters;
+        private final Case.EnsembleKey key;
         private final List<Case> cases;
         private final List<MeasuredEnsemble> ensembles = new ArrayList<>();
         private final Map<MeasuredEnsemble, Map<Case.LoadKey, ClientLoop>> loads = new HashMap<>();
+        private final Map<MeasuredEnsemble, Surroundings> surroundings = new HashMap<>();
 
-        Group(int voters) {
-            this.voters = voters;
-            this.cases = plan.cases(voters);
+        Group(Case.EnsembleKey key) {
+            this.key = key;
+            this.cases = plan.cases(key);
         }
 
         void run(int roundsDone) throws Exception {
             for (Configuration configuration : plan.configurations()) {
                 prepare(configuration);
             }
-            int round = roundsDone;
-            do {
-                round++;
-                for (Case measured : cases) {
-                    for (int turn = 0; turn < ensembles.size(); turn++) {
-                        MeasuredEnsemble ensemble =
-                                ensembles.get((turn + round - 1) % ensembles.size());
-                        String name = ensemble.configuration().name();
-                        listener.step("round " + round + ", " + measured + ", " + name);
-                        measure(ensemble, measured, round);
+            try (BusyProcesses busy = BusyProcesses.start(plan.busy())) {
+                int round = roundsDone;
+                do {
+                    round++;
+                    for (Case measured : cases) {
+                        for (int turn = 0; turn < ensembles.size(); turn++) {
+                            MeasuredEnsemble ensemble =
+                                    ensembles.get((turn + round - 1) % ensembles.size());
+                            String name = ensemble.configuration().name();
+                            listener.step("round " + round + ", " + measured + ", " + name);
+                            measure(ensemble, measured, round);
+                            busy.requireAlive();
+                        }
                     }
-                }
-                listener.roundEnded(round);
-            } while (!enough(voters, round));
+                    listener.roundEnded(round);
+                } while (!enough(key, round));
+            }
         }
 
         private void prepare(Configuration configuration) throws Exception {
             String name = configuration.name();
             MeasuredEnsemble ensemble = open(configuration);
+            Surroundings around = new Surroundings();
+            surroundings.put(ensemble, around);
             List<Case.LoadKey> keys = cases.stream().map(Case::load).distinct().toList();
             Map<Case.LoadKey, ClientLoop> own = new HashMap<>();
-            for (Case.LoadKey key : keys) {
-                Load load = workloads.load(key.workload(), plan.records(), key.valueBytes());
+            for (Case.LoadKey each : keys) {
+                Load load = workloads.load(each.workload(), plan.records(), each.valueBytes());
                 load.prepare(ensemble.addresses().get(0));
-                own.put(key, new ClientLoop(load));
+                own.put(each, new ClientLoop(around.counted(load)));
             }
             loads.put(ensemble, own);
-            for (Case.LoadKey key : keys) {
+            FillerNodes.create(ensemble.addresses().get(0), key.znodes());
+            for (Case.LoadKey each : keys) {
                 if (!plan.compile().isZero()) {
-                    listener.step("warming up " + name + ", " + key.workload());
-                    own.get(key)
+                    listener.step("warming up " + name + ", " + each.workload());
+                    own.get(each)
                             .run(
                                     ensemble.addresses(),
                                     COMPILE_CLIENTS,
@@ -184,11 +192,17 @@ public final class Benchmark {
                 ensembles.add(ConnectedEnsemble.open(configuration));
                 return ensembles.get(ensembles.size() - 1);
             }
-            listener.step("starting " + configuration.name() + ", " + voters + " servers");
+            listener.step(
+                    "starting "
+                            + configuration.name()
+                            + ", "
+                            + (key.voters() + key.observers())
+                            + " servers");
             BenchEnsemble ensemble =
                     new BenchEnsemble(
                             configuration,
-                            voters,
+                            key.voters(),
+                            key.observers(),
                             plan.jvmFlags(),
                             work.resolve("ensemble-" + ++started));
             ensembles.add(ensemble);
@@ -201,6 +215,8 @@ public final class Benchmark {
 
         private void measure(MeasuredEnsemble ensemble, Case measured, int round) throws Exception {
             ensemble.device(measured.device());
+            Surroundings around = surroundings.get(ensemble);
+            around.become(measured.sizes(), ensemble.addresses());
             Meter meter = new Meter(ensemble);
             LoadResult result =
                     loads.get(ensemble)
@@ -222,6 +238,7 @@ public final class Benchmark {
                                         ? "; " + result.errors() + " errors: " + result.firstError()
                                         : ""));
             }
+            around.check();
             Slice slice = meter.slice(measured, round, result);
             slices.add(slice);
             listener.measured(slice, result);
@@ -229,6 +246,7 @@ public final class Benchmark {
 
         @Override
         public void close() throws IOException {
+            surroundings.values().forEach(Surroundings::close);
             ensembles.forEach(MeasuredEnsemble::close);
             for (MeasuredEnsemble ensemble : ensembles) {
                 for (Map.Entry<Integer, Path> log : ensemble.logs().entrySet()) {

@@ -1,6 +1,7 @@
 package io.saucr.bench.measure;
 
 import io.saucr.bench.ensemble.Configuration;
+import io.saucr.bench.load.BusyProcesses;
 import io.saucr.bench.result.Case;
 import io.saucr.ensemble.Majority;
 import java.time.Duration;
@@ -24,6 +25,7 @@ import java.util.Map;
  * @param maxRounds rounds to stop after, even if the precision is not reached
  * @param precision half width of the confidence interval of every ratio of throughputs, as a part
  *     of the ratio, after which no further round is run; 0 if the rounds alone decide
+ * @param busy processes that only compute beside the ensembles while slices are measured
  * @param jvmFlags of every server
  */
 public record RunPlan(
@@ -38,6 +40,7 @@ public record RunPlan(
         int rounds,
         int maxRounds,
         double precision,
+        int busy,
         List<String> jvmFlags) {
 
     /** Checks what can be checked before anything is started. */
@@ -62,6 +65,7 @@ public record RunPlan(
         require(!slice.isNegative() && !slice.isZero(), "a slice that is longer than nothing");
         require(rounds >= 1 && maxRounds >= rounds, "at least one round, and no more than allowed");
         require(precision >= 0 && precision < 1, "a precision between 0 and 1");
+        BusyProcesses.requirePossible(busy);
     }
 
     private static void require(boolean condition, String what) {
@@ -70,14 +74,14 @@ public record RunPlan(
         }
     }
 
-    /** The sizes of ensembles, in order; those of one size run at the same time. */
-    public List<Integer> ensembleSizes() {
-        return cases.stream().map(Case::voters).distinct().toList();
+    /** The kinds of ensembles, in order; those of one kind run at the same time. */
+    public List<Case.EnsembleKey> ensembles() {
+        return cases.stream().map(Case::ensemble).distinct().toList();
     }
 
-    /** The cases of ensembles of one size. */
-    public List<Case> cases(int voters) {
-        return cases.stream().filter(each -> each.voters() == voters).toList();
+    /** The cases of ensembles of one kind. */
+    public List<Case> cases(Case.EnsembleKey key) {
+        return cases.stream().filter(each -> each.ensemble().equals(key)).toList();
     }
 
     /** Slices of a whole run without further rounds. */
@@ -101,6 +105,9 @@ public record RunPlan(
         values.put("rounds", rounds);
         values.put("maxRounds", maxRounds);
         values.put("precision", precision);
+        if (busy > 0) {
+            values.put("busy", busy);
+        }
         values.put("jvmFlags", jvmFlags);
         return values;
     }

@@ -1,6 +1,7 @@
 package io.saucr.bench.measure;
 
 import io.saucr.bench.report.RunFolder;
+import io.saucr.bench.result.Case;
 import io.saucr.bench.result.LoadResult;
 import io.saucr.bench.result.Numbers;
 import io.saucr.bench.result.Slice;
@@ -43,17 +44,18 @@ public final class SliceRecorder implements Benchmark.Listener {
     }
 
     static List<Slice> ofWholeRounds(List<Slice> slices, RunPlan plan) {
-        Map<Integer, Map<Integer, Integer>> counts = new HashMap<>();
+        Map<Case.EnsembleKey, Map<Integer, Integer>> counts = new HashMap<>();
         for (Slice slice : slices) {
-            counts.computeIfAbsent(slice.voters(), voters -> new HashMap<>())
+            counts.computeIfAbsent(slice.measured().ensemble(), key -> new HashMap<>())
                     .merge(slice.round(), 1, Integer::sum);
         }
         return slices.stream()
                 .filter(
-                        slice ->
-                                counts.get(slice.voters()).get(slice.round())
-                                        == plan.configurations().size()
-                                                * plan.cases(slice.voters()).size())
+                        slice -> {
+                            Case.EnsembleKey key = slice.measured().ensemble();
+                            return counts.get(key).get(slice.round())
+                                    == plan.configurations().size() * plan.cases(key).size();
+                        })
                 .toList();
     }
 
@@ -72,7 +74,7 @@ public final class SliceRecorder implements Benchmark.Listener {
         progress.done();
         folder.append(SLICES, Slice.class, List.of(slice));
         folder.keep(
-                "n" + slice.voters() + "-round-" + slice.round(),
+                slice.measured().ensemble() + "-round-" + slice.round(),
                 tag(slice),
                 load.latencies(),
                 round != slice.round());
@@ -83,14 +85,15 @@ public final class SliceRecorder implements Benchmark.Listener {
     static String tag(Slice slice) {
         return String.format(
                         Locale.ROOT,
-                        "%s/%s/%d-clients/%s/n%d/%d-bytes%s",
+                        "%s/%s/%d-clients/%s/n%d/%d-bytes%s%s",
                         slice.configuration(),
                         slice.workload(),
                         slice.clients(),
                         slice.device().name().toLowerCase(Locale.ROOT),
                         slice.voters(),
                         slice.valueBytes(),
-                        slice.rate() == 0 ? "" : "/" + Numbers.number(slice.rate()) + "-offered")
+                        slice.rate() == 0 ? "" : "/" + Numbers.number(slice.rate()) + "-offered",
+                        slice.measured().sizes().toString().replace(", ", "/").replace(' ', '-'))
                 .replaceAll("[\\s,]", ";");
     }
 

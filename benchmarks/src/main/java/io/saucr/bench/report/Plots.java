@@ -22,12 +22,14 @@ import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.knowm.xchart.CategoryChart;
 import org.knowm.xchart.CategoryChartBuilder;
 import org.knowm.xchart.VectorGraphicsEncoder;
@@ -116,54 +118,100 @@ final class Plots {
 
     // ---- Slices ----
 
-    /** What varies between the cases of one device: it becomes the x axis. */
-    private record Axis(String name, Function<Case, Number> value) {}
-
-    private static Axis axis(List<Case> cases) {
-        List<Axis> all =
+    /**
+     * What may vary between cases: each becomes the x axis of a plot of the cases that differ in
+     * nothing else.
+     *
+     * @param costs whether plots of what an operation costs are worth their room
+     */
+    private record Axis(String name, ToDoubleFunction<Case> value, boolean costs) {
+        private static final List<Axis> ALL =
                 List.of(
-                        new Axis("offered operations/s", Case::rate),
-                        new Axis("clients", Case::clients),
-                        new Axis("servers", Case::voters),
-                        new Axis("bytes of a value", Case::valueBytes));
-        for (Axis axis : all) {
-            if (cases.stream().map(axis.value).distinct().count() > 1) {
-                return axis;
-            }
+                        new Axis("offered operations/s", Case::rate, false),
+                        new Axis("clients", Case::clients, false),
+                        new Axis("servers", Case::voters, false),
+                        new Axis("bytes of a value", Case::valueBytes, true),
+                        new Axis("observers", each -> each.sizes().observers(), true),
+                        new Axis("znodes", each -> each.sizes().znodes(), true),
+                        new Axis("idle sessions", each -> each.sizes().sessions(), true),
+                        new Axis("watches", each -> each.sizes().watches(), true),
+                        new Axis("recursive watchers", each -> each.sizes().watchers(), true));
+
+        double of(Case each) {
+            return value.applyAsDouble(each);
         }
-        return null;
+
+        /** The cases by what they have on the other axes, if they differ on this one. */
+        Collection<List<Case>> lines(List<Case> cases) {
+            Map<List<Double>, List<Case>> lines =
+                    cases.stream()
+                            .sorted(Comparator.comparingDouble(value))
+                            .collect(
+                                    Collectors.groupingBy(
+                                            each ->
+                                                    ALL.stream()
+                                                            .filter(axis -> !axis.name.equals(name))
+                                                            .map(axis -> axis.of(each))
+                                                            .toList(),
+                                            LinkedHashMap::new,
+                                            Collectors.toList()));
+            return lines.values().stream()
+                    .filter(line -> line.stream().mapToDouble(value).distinct().count() > 1)
+                    .toList();
+        }
     }
 
     private static void addCases(
             Map<String, String> plots, String title, Comparison comparison, List<Case> cases)
             throws IOException {
         String device = Results.device(cases.get(0));
-        List<String> workloads = cases.stream().map(Case::workload).distinct().toList();
-        Axis axis = axis(cases);
-        if (axis == null) {
+        List<Axis> axes = Axis.ALL.stream().filter(axis -> !axis.lines(cases).isEmpty()).toList();
+        if (axes.isEmpty()) {
             plots.put(title + "-" + device, svg(bars(title, comparison, cases)));
             return;
         }
+        List<String> workloads = cases.stream().map(Case::workload).distinct().toList();
         for (String workload : workloads) {
             List<Case> own = cases.stream().filter(c -> c.workload().equals(workload)).toList();
             String name = title + "-" + device + (workloads.size() > 1 ? "-" + workload : "");
             String heading = title + ", " + device + ", " + workload;
+            for (Axis axis : axes) {
+                int number = 0;
+                for (List<Case> line : axis.lines(own)) {
+                    String of = axes.size() > 1 ? "-" + axis.name : "";
+                    String more = number++ == 0 ? "" : "-" + number;
+                    addLines(plots, fileName(name + of + more), heading, axis, comparison, line);
+                }
+            }
+        }
+    }
+
+    private static void addLines(
+            Map<String, String> plots,
+            String name,
+            String heading,
+            Axis axis,
+            Comparison comparison,
+            List<Case> line)
+            throws IOException {
+        Map<String, Map<String, ToDoubleFunction<Slice>>> values = new LinkedHashMap<>();
+        values.put("operations/s", Map.of("", Slice::throughput));
+        Map<String, ToDoubleFunction<Slice>> latencies = new LinkedHashMap<>();
+        latencies.put(" p50", Slice::p50Millis);
+        latencies.put(" p99", Slice::p99Millis);
+        values.put("latency (ms)", latencies);
+        if (axis.costs) {
+            values.put("CPU of the servers (us/operation)", Map.of("", Slice::serverCpuMicros));
+            values.put("read and write calls/operation", Map.of("", Slice::callsPerOperation));
+        }
+        for (Map.Entry<String, Map<String, ToDoubleFunction<Slice>>> each : values.entrySet()) {
+            String suffix =
+                    each.getKey().equals("operations/s")
+                            ? ""
+                            : "-" + each.getKey().replaceAll("\\W.*", "");
             plots.put(
-                    name,
-                    svg(
-                            lines(
-                                    heading,
-                                    "operations/s",
-                                    axis,
-                                    comparison,
-                                    own,
-                                    Map.of("", Slice::throughput))));
-            Map<String, ToDoubleFunction<Slice>> latencies = new LinkedHashMap<>();
-            latencies.put(" p50", Slice::p50Millis);
-            latencies.put(" p99", Slice::p99Millis);
-            plots.put(
-                    name + "-latency",
-                    svg(lines(heading, "latency (ms)", axis, comparison, own, latencies)));
+                    name + suffix,
+                    svg(lines(heading, each.getKey(), axis, comparison, line, each.getValue())));
         }
     }
 
@@ -174,22 +222,14 @@ final class Plots {
             Comparison comparison,
             List<Case> cases,
             Map<String, ToDoubleFunction<Slice>> values) {
-        XYChart chart =
-                new XYChartBuilder()
-                        .width(WIDTH)
-                        .height(HEIGHT)
-                        .title(title)
-                        .xAxisTitle(axis.name)
-                        .yAxisTitle(what)
-                        .build();
+        XYChart chart = xy(title, axis.name, what);
         List<Double> seen = new ArrayList<>();
+        List<Double> x = cases.stream().map(axis::of).toList();
         for (String configuration : comparison.slices(cases.get(0)).keySet()) {
             values.forEach(
                     (suffix, value) -> {
-                        List<Number> x = new ArrayList<>();
                         List<Double> y = new ArrayList<>();
                         for (Case each : cases) {
-                            x.add(axis.value.apply(each));
                             y.add(comparison.spread(each, configuration, value).median());
                         }
                         seen.addAll(y);
@@ -199,9 +239,7 @@ final class Plots {
                         }
                     });
         }
-        style(chart.getStyler());
         chart.getStyler().setYAxisLogarithmic(wide(seen));
-        List<Double> x = cases.stream().map(c -> axis.value.apply(c).doubleValue()).toList();
         chart.getStyler().setXAxisLogarithmic(wide(x));
         return chart;
     }
@@ -213,13 +251,7 @@ final class Plots {
     }
 
     private static CategoryChart bars(String title, Comparison comparison, List<Case> cases) {
-        CategoryChart chart =
-                new CategoryChartBuilder()
-                        .width(WIDTH)
-                        .height(HEIGHT)
-                        .title(title + ", " + Results.device(cases.get(0)))
-                        .yAxisTitle("operations/s")
-                        .build();
+        CategoryChart chart = category(title + ", " + Results.device(cases.get(0)), "operations/s");
         List<Double> seen = new ArrayList<>();
         for (String configuration : comparison.slices(cases.get(0)).keySet()) {
             List<Double> medians = new ArrayList<>();
@@ -236,7 +268,6 @@ final class Plots {
             chart.addSeries(
                     configuration, cases.stream().map(Case::workload).toList(), medians, quartiles);
         }
-        style(chart.getStyler());
         if (wide(seen)) {
             double least = seen.stream().mapToDouble(Double::doubleValue).min().orElse(1);
             chart.getStyler().setYAxisLogarithmic(true);
@@ -249,13 +280,7 @@ final class Plots {
 
     private static XYChart timeline(Timeline line) {
         XYChart chart =
-                new XYChartBuilder()
-                        .width(WIDTH)
-                        .height(HEIGHT)
-                        .title(line.configuration() + ", round " + line.round())
-                        .xAxisTitle("seconds")
-                        .yAxisTitle("operations/s")
-                        .build();
+                xy(line.configuration() + ", round " + line.round(), "seconds", "operations/s");
         List<Double> x = line.points().stream().map(TimelinePoint::seconds).toList();
         double most = 1;
         for (String mode : line.points().stream().map(TimelinePoint::mode).distinct().toList()) {
@@ -277,19 +302,13 @@ final class Plots {
                     .setLineStyle(SeriesLines.DOT_DOT)
                     .setLineColor(Color.GRAY);
         }
-        style(chart.getStyler());
         chart.getStyler().setMarkerSize(4);
         return chart;
     }
 
     private static CategoryChart times(List<TimeSample> samples) {
         Map<String, Map<String, List<Double>>> grouped = TimeSample.byMeasure(samples);
-        CategoryChart chart =
-                new CategoryChartBuilder()
-                        .width(WIDTH)
-                        .height(HEIGHT)
-                        .yAxisTitle("seconds, median")
-                        .build();
+        CategoryChart chart = category("", "seconds, median");
         List<String> measures = List.copyOf(grouped.keySet());
         for (String name : samples.stream().map(TimeSample::configuration).distinct().toList()) {
             List<Double> medians = new ArrayList<>();
@@ -303,7 +322,6 @@ final class Plots {
             }
             chart.addSeries(name, measures, medians);
         }
-        style(chart.getStyler());
         return chart;
     }
 
@@ -351,6 +369,31 @@ final class Plots {
                             .map(each -> each.ratio().relativeHalfWidth() * each.ratio().ratio())
                             .toList());
         }
+        style(chart.getStyler());
+        return chart;
+    }
+
+    private static XYChart xy(String title, String x, String y) {
+        XYChart chart =
+                new XYChartBuilder()
+                        .width(WIDTH)
+                        .height(HEIGHT)
+                        .title(title)
+                        .xAxisTitle(x)
+                        .yAxisTitle(y)
+                        .build();
+        style(chart.getStyler());
+        return chart;
+    }
+
+    private static CategoryChart category(String title, String y) {
+        CategoryChart chart =
+                new CategoryChartBuilder()
+                        .width(WIDTH)
+                        .height(HEIGHT)
+                        .title(title)
+                        .yAxisTitle(y)
+                        .build();
         style(chart.getStyler());
         return chart;
     }

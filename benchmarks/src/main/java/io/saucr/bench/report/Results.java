@@ -116,7 +116,7 @@ public final class Results {
                 boolean known = each.getValue().stream().allMatch(Slice::serversKnown);
                 table.row(
                         each.getKey(),
-                        measured.workload(),
+                        measured.workload() + measured.sizes(),
                         device(measured),
                         measured.voters() == 0 ? "-" : Integer.toString(measured.voters()),
                         Integer.toString(measured.clients()),
@@ -179,9 +179,12 @@ public final class Results {
                         "interval",
                         "server CPU/op",
                         "interval",
+                        "calls/op",
+                        "interval",
                         "throughput in the paper");
         for (Comparison.Row row : comparison.rows()) {
-            boolean known = row.serverCpu() != null;
+            Optional<PairedRatio> cpu = Optional.ofNullable(row.serverCpu());
+            Optional<PairedRatio> calls = Optional.ofNullable(row.calls());
             table.row(
                     row.configuration() + " / " + row.other(),
                     row.measured().toString(),
@@ -189,8 +192,10 @@ public final class Results {
                     interval(row.throughput()),
                     ratio(row.p99()),
                     interval(row.p99()),
-                    known ? ratio(row.serverCpu()) : "-",
-                    known ? interval(row.serverCpu()) : "-",
+                    cpu.map(Results::ratio).orElse("-"),
+                    cpu.map(Results::interval).orElse("-"),
+                    calls.map(Results::ratio).orElse("-"),
+                    calls.map(Results::interval).orElse("-"),
                     PaperFigures.throughputRatio(title, row).orElse("-"));
         }
         return table;

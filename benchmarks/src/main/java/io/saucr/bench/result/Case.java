@@ -13,6 +13,7 @@ import java.util.Locale;
  * @param valueBytes size of every value, 1 to 1,000,000
  * @param rate operations per second that all clients together are to begin, whether or not those
  *     before have ended; 0 if each client goes on as soon as it has its answer
+ * @param sizes what else the ensemble holds and serves
  */
 public record Case(
         String workload,
@@ -20,12 +21,24 @@ public record Case(
         DeviceProfile device,
         int voters,
         int valueBytes,
-        double rate) {
+        double rate,
+        Sizes sizes) {
     public Case {
         require(clients >= 1 && clients <= 1000, clients + " clients, 1 to 1000");
         require(voters >= 0 && voters <= 9, "1 to 9 servers, not " + voters);
         require(valueBytes >= 1 && valueBytes <= 1_000_000, "values of 1 to 1,000,000 bytes");
         require(rate >= 0 && rate <= 1e6, "a rate of 0 to 1,000,000 operations per second");
+    }
+
+    /** A case with nothing but the load. */
+    public Case(
+            String workload,
+            int clients,
+            DeviceProfile device,
+            int voters,
+            int valueBytes,
+            double rate) {
+        this(workload, clients, device, voters, valueBytes, rate, Sizes.NONE);
     }
 
     private static void require(boolean condition, String what) {
@@ -37,6 +50,23 @@ public record Case(
     /** The part of it that decides which nodes there are. */
     public LoadKey load() {
         return new LoadKey(workload, valueBytes);
+    }
+
+    /** The part of it that decides which ensembles are started. */
+    public EnsembleKey ensemble() {
+        return new EnsembleKey(voters, sizes.observers(), sizes.znodes());
+    }
+
+    /** Ensembles that are alike from their start on. */
+    public record EnsembleKey(int voters, int observers, int znodes) {
+        /** For names of files. */
+        @Override
+        public String toString() {
+            return "n"
+                    + voters
+                    + (observers == 0 ? "" : "-observers" + observers)
+                    + (znodes == 0 ? "" : "-znodes" + znodes);
+        }
     }
 
     /** A workload with values of one size; nodes are made once for each. */
@@ -53,6 +83,7 @@ public record Case(
                 + ", "
                 + valueBytes
                 + " bytes"
-                + (rate == 0 ? "" : ", " + Numbers.number(rate) + "/s offered");
+                + (rate == 0 ? "" : ", " + Numbers.number(rate) + "/s offered")
+                + sizes;
     }
 }

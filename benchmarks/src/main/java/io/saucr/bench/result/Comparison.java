@@ -19,6 +19,8 @@ public final class Comparison {
      * @param p99 how many times the other's 99th percentile of latency the first has
      * @param serverCpu how many times the other's CPU time for an operation its servers take; null
      *     if that is not known of both
+     * @param calls how many times the other's read and write calls for an operation they make; null
+     *     if that is not known of both
      */
     public record Row(
             Case measured,
@@ -26,7 +28,8 @@ public final class Comparison {
             String other,
             PairedRatio throughput,
             PairedRatio p99,
-            PairedRatio serverCpu) {}
+            PairedRatio serverCpu,
+            PairedRatio calls) {}
 
     private final Map<Case, Map<String, List<Slice>>> byCase = new LinkedHashMap<>();
 
@@ -77,6 +80,9 @@ public final class Comparison {
                                         ratio(first, against, Comparison::p99),
                                         known(first) && known(against)
                                                 ? ratio(first, against, Comparison::serverCpu)
+                                                : null,
+                                        callsKnown(first) && callsKnown(against)
+                                                ? ratio(first, against, Slice::callsPerOperation)
                                                 : null));
                     }
                 });
@@ -85,6 +91,10 @@ public final class Comparison {
 
     private static boolean known(List<Slice> slices) {
         return slices.stream().allMatch(Slice::serversKnown);
+    }
+
+    private static boolean callsKnown(List<Slice> slices) {
+        return slices.stream().allMatch(slice -> slice.serverReadWriteCalls() > 0);
     }
 
     /** The 99th percentile, but at least the smallest value that a histogram tells from 0. */

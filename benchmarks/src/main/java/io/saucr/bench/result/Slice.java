@@ -18,6 +18,7 @@ package io.saucr.bench.result;
  * @param serverAllocatedBytes by the threads of all servers; 0 if that was not asked
  * @param tcpSegments sent by the whole machine, servers and clients, acknowledgements included
  * @param flushes of all SAUCR servers because somebody was silent or left
+ * @param observers as {@link Sizes} has them, and what follows
  */
 public record Slice(
         String configuration,
@@ -53,7 +54,12 @@ public record Slice(
         long fastCommits,
         long slowCommits,
         long modeSwitches,
-        long flushes) {
+        long flushes,
+        int observers,
+        int znodes,
+        int sessions,
+        int watches,
+        int watchers) {
 
     private static final double MICROS_PER_MILLI = 1000;
 
@@ -101,7 +107,12 @@ public record Slice(
                 used.fastCommits(),
                 used.slowCommits(),
                 used.modeSwitches(),
-                used.flushes());
+                used.flushes(),
+                measured.sizes().observers(),
+                measured.sizes().znodes(),
+                measured.sizes().sessions(),
+                measured.sizes().watches(),
+                measured.sizes().watchers());
     }
 
     private static double percentile(LoadResult load, double percent) {
@@ -110,7 +121,14 @@ public record Slice(
 
     /** What was measured. */
     public Case measured() {
-        return new Case(workload, clients, device, voters, valueBytes, rate);
+        return new Case(
+                workload,
+                clients,
+                device,
+                voters,
+                valueBytes,
+                rate,
+                new Sizes(observers, znodes, sessions, watches, watchers));
     }
 
     /** Whether it is known what the servers used; else all of that is 0. */
@@ -121,6 +139,11 @@ public record Slice(
     /** CPU seconds of all servers for 10,000 operations. */
     public double serverCpuPer10k() {
         return serverCpuSeconds * 10_000 / operations;
+    }
+
+    /** CPU time of all servers for an operation, in microseconds. */
+    public double serverCpuMicros() {
+        return serverCpuSeconds * 1e6 / operations;
     }
 
     /** CPU seconds of the leader for 10,000 operations. */

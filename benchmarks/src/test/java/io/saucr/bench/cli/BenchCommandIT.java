@@ -192,6 +192,14 @@ class BenchCommandIT {
         assertThat(run("expiry", "--sessions=ten").err()).contains("'ten'", "such as 3000x10");
         assertThat(run("expiry", "--sessions=1x9999").err()).contains("at most 5000");
         assertThat(run("expiry", "--clients=0").status()).isEqualTo(2);
+        assertThat(run("watchers", "--connect=a:1").err()).contains("servers that run elsewhere");
+        assertThat(run("watchers", "--watchers=9999").err())
+                .contains("0 to 5,000 watchers, not 9,999");
+        assertThat(run("watchers", "--watchers=few").err()).contains("few");
+        assertThat(run("sizes", "--sessions=-1").status()).isEqualTo(2);
+        assertThat(run("sizes", "--znodes=5,5").err()).contains("a case that is given twice");
+        assertThat(run("sizes", "--observers=10").err()).contains("0 to 9 observers, not 10");
+        assertThat(run("sizes", "--busy=1001").err()).contains("--busy: 0 to 1000");
         assertThat(run("fig9", "--events=5:nap").err()).contains("'5:nap'");
         assertThat(run("quick", "--resume").err()).contains("--resume needs --out");
         assertThat(run("merge", folder.resolve("no").toString()).status()).isEqualTo(1);

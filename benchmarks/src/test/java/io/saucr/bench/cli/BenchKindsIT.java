@@ -16,7 +16,9 @@ import io.saucr.ensemble.FsyncShim;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Tag;
@@ -242,6 +244,88 @@ class BenchKindsIT {
         assertThat(sample.at("/seconds").asDouble()).isPositive();
         assertThat(sample.at("/longestGapSeconds").asDouble()).isPositive();
         assertThat(sample.at("/elections").asLong()).isZero();
+    }
+
+    @Test
+    void whatWatchersCostIsMeasuredOnABusyMachine() throws Exception {
+        Path results = folder.resolve("results");
+        Outcome outcome =
+                onSmallServers(
+                        folder,
+                        "watchers",
+                        "--servers=3",
+                        "--watchers=1,20",
+                        "--clients=2",
+                        "--busy=1",
+                        "--device=none",
+                        "--rounds=1",
+                        "--slice=0.5",
+                        "--warm-up=0.1",
+                        "--compile=0");
+        assertThat(outcome.status()).as(outcome.err()).isZero();
+        JsonNode result = new ObjectMapper().readTree(results.resolve("result.json").toFile());
+        assertThat(result.at("/plan/busy").asInt()).isEqualTo(1);
+        assertThat(result.at("/slices")).hasSize(4);
+        JsonNode few = result.at("/slices/0");
+        JsonNode many = result.at("/slices/2");
+        assertThat(few.at("/watchers").asInt()).isEqualTo(1);
+        assertThat(many.at("/watchers").asInt()).isEqualTo(20);
+        assertThat(many.at("/configuration").asText()).isEqualTo("saucr");
+        for (JsonNode slice : List.of(few, many)) {
+            assertThat(slice.at("/operations").asLong()).isPositive();
+            assertThat(slice.at("/serverReadWriteCalls").asLong()).isPositive();
+        }
+        JsonNode ratio = result.at("/ratios/1");
+        assertThat(ratio.at("/measured/sizes/watchers").asInt()).isEqualTo(20);
+        assertThat(ratio.at("/other").asText()).isEqualTo("memory-durable");
+        assertThat(ratio.at("/calls/ratio").asDouble()).isPositive();
+        assertThat(outcome.out()).contains("update, 20 watchers", "calls/op");
+        assertThat(Files.readString(results.resolve("report.html")))
+                .contains("<svg", "watchers-none-CPU", "watchers-none-read");
+        assertThat(folder.resolve("work")).isEmptyDirectory();
+    }
+
+    @Test
+    void whatSizesCostIsMeasuredOneAtATime() throws Exception {
+        Path results = folder.resolve("results");
+        Outcome outcome =
+                onSmallServers(
+                        folder,
+                        "sizes",
+                        "--configurations=saucr",
+                        "--servers=3",
+                        "--znodes=700",
+                        "--sessions=20",
+                        "--watches=1500",
+                        "--observers=1",
+                        "--value-bytes=100,50000",
+                        "--clients=2",
+                        "--device=none",
+                        "--rounds=1",
+                        "--slice=0.3",
+                        "--warm-up=0.1",
+                        "--compile=0");
+        assertThat(outcome.status()).as(outcome.err()).isZero();
+        JsonNode result = new ObjectMapper().readTree(results.resolve("result.json").toFile());
+        List<String> sizes = new ArrayList<>();
+        for (JsonNode slice : result.at("/slices")) {
+            assertThat(slice.at("/operations").asLong()).isPositive();
+            sizes.add(
+                    Stream.of("valueBytes", "znodes", "sessions", "watches", "observers")
+                            .map(key -> slice.at("/" + key).asText())
+                            .collect(Collectors.joining(" ")));
+        }
+        assertThat(sizes)
+                .containsExactlyInAnyOrder(
+                        "100 0 0 0 0",
+                        "50000 0 0 0 0",
+                        "100 700 0 0 0",
+                        "100 0 20 0 0",
+                        "100 0 0 1500 0",
+                        "100 0 0 0 1");
+        assertThat(results.resolve("sizes-none-idle_sessions-CPU.svg")).isNotEmptyFile();
+        assertThat(results.resolve("logs/saucr-4.log")).isNotEmptyFile();
+        assertThat(results.resolve("latencies/n3-znodes700-round-1.hlog")).isNotEmptyFile();
     }
 
     @Tag("long")

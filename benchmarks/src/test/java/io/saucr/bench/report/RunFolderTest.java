@@ -14,6 +14,7 @@ import io.saucr.bench.measure.SliceRecorder;
 import io.saucr.bench.result.Case;
 import io.saucr.bench.result.DeviceProfile;
 import io.saucr.bench.result.RunResult;
+import io.saucr.bench.result.Sizes;
 import io.saucr.bench.result.Slice;
 import io.saucr.bench.result.Slices;
 import java.io.IOException;
@@ -57,6 +58,7 @@ class RunFolderTest {
                 Duration.ZERO,
                 1,
                 1,
+                0,
                 0,
                 List.of());
     }
@@ -118,6 +120,27 @@ class RunFolderTest {
         assertThat(recorder.before()).isEqualTo(found.subList(0, 4));
         assertThat(folder.rows("slices.csv", Slice.class)).isEqualTo(found.subList(0, 4));
         assertThat(folder.rows("slices-cut-short.csv", Slice.class)).isEqualTo(found.subList(4, 5));
+    }
+
+    @Test
+    void eachSizeThatVariesHasPlotsOfItsOwn() throws Exception {
+        RunFolder folder = RunFolder.open(path, "sizes", PLAN, false);
+        List<Slice> slices = new ArrayList<>();
+        for (Sizes sizes :
+                List.of(Sizes.NONE, Sizes.ofZnodes(10), Sizes.ofZnodes(5), Sizes.ofSessions(3))) {
+            Case sized = new Case(Workloads.UPDATE, 8, DeviceProfile.HDD, 5, 1024, 0, sizes);
+            slices.add(Slices.slice("saucr", sized, 1, 900));
+            assertThat(slices.get(slices.size() - 1).measured()).isEqualTo(sized);
+        }
+        folder.append("slices.csv", Slice.class, slices);
+        assertThat(folder.rows("slices.csv", Slice.class)).isEqualTo(slices);
+        folder.finish(folder.empty().withSlices(slices));
+        assertThat(path)
+                .isDirectoryContaining("glob:**/sizes-hdd-znodes-CPU.svg")
+                .isDirectoryContaining("glob:**/sizes-hdd-idle_sessions-read.svg")
+                .isDirectoryNotContaining("glob:**/sizes-hdd-clients*")
+                .isDirectoryNotContaining("glob:**/sizes-hdd-*-2*");
+        assertThat(Files.readString(path.resolve("table.txt"))).contains("update, 10 znodes");
     }
 
     @Test
