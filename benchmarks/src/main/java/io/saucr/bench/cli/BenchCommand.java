@@ -22,33 +22,6 @@ import picocli.CommandLine.Option;
             "",
             "'saucr-bench services' measures no ensemble, but a durable turn of a service beside its"
                     + " peers: see 'saucr-bench services --help'."
-        },
-        subcommands = {
-            BenchCommand.Quick.class,
-            BenchCommand.Table1.class,
-            BenchCommand.Fig7.class,
-            BenchCommand.Fig8.class,
-            FailureTimeline.class,
-            BenchCommand.Fig10.class,
-            BenchCommand.Latency.class,
-            BenchCommand.Ensembles.class,
-            BenchCommand.Values.class,
-            BenchCommand.Watchers.class,
-            SizesCommand.class,
-            IdleCost.class,
-            FailoverComparison.class,
-            RecoveryComparison.class,
-            SlowDiskComparison.class,
-            FlappingComparison.class,
-            BulkComparison.class,
-            ExpiryComparison.class,
-            ProfileCommand.class,
-            GateCommand.class,
-            MicroCommand.class,
-            AllCommand.class,
-            MergeCommand.class,
-            ReportCommand.class,
-            CommandLine.HelpCommand.class
         })
 public final class BenchCommand {
     private BenchCommand() {}
@@ -64,7 +37,58 @@ public final class BenchCommand {
     }
 
     static CommandLine commandLine() {
-        return new CommandLine(new BenchCommand());
+        CommandLine line = new CommandLine(new BenchCommand());
+        for (Object each :
+                List.of(
+                        FigureCommand.of(
+                                Figure.quick(),
+                                "Update-only load with 8 clients on hdd: a first impression within a"
+                                        + " minute or two."),
+                        FigureCommand.of(
+                                Figure.table1(),
+                                "What forced writes cost stock ZooKeeper: one client that updates,"
+                                        + " with forces and without, on hdd and ssd (table 1 of the"
+                                        + " paper)."),
+                        FigureCommand.of(
+                                Figure.fig7(),
+                                "Update-only load, 1 KB values, against the number of clients from 1"
+                                        + " to 64, on hdd and ssd (figure 7 of the paper)."),
+                        new Fig8(),
+                        new FailureTimeline(),
+                        new Fig10(),
+                        FigureCommand.of(
+                                Figure.latency(),
+                                "Latency against offered load, update-only, 64 clients on ssd."
+                                        + " Operations begin at their time whatever happened to"
+                                        + " those before, and latency counts from then (open loop,"
+                                        + " no coordinated omission)."),
+                        FigureCommand.of(
+                                Figure.ensembles(),
+                                "Update-only load with 8 clients on hdd for ensembles of 3, 5 and"
+                                        + " 7."),
+                        FigureCommand.of(
+                                Figure.values(),
+                                "Update-only load with 8 clients on hdd for values of 100 B to 64"
+                                        + " KB."),
+                        new Watchers(),
+                        new SizesCommand(),
+                        new IdleCost(),
+                        new FailoverComparison(),
+                        new RecoveryComparison(),
+                        new SlowDiskComparison(),
+                        new FlappingComparison(),
+                        new BulkComparison(),
+                        new ExpiryComparison(),
+                        new ProfileCommand(),
+                        new GateCommand(),
+                        new MicroCommand(),
+                        new AllCommand(),
+                        new MergeCommand(),
+                        new ReportCommand(),
+                        new CommandLine.HelpCommand())) {
+            line.addSubcommand(each);
+        }
+        return line;
     }
 
     static int execute(String... arguments) {
@@ -101,44 +125,27 @@ public final class BenchCommand {
             options.measure(figure());
             return 0;
         }
-    }
 
-    @Command(
-            name = "quick",
-            description =
-                    "Update-only load with 8 clients on hdd: a first impression within a minute or"
-                            + " two.",
-            mixinStandardHelpOptions = true)
-    static final class Quick extends FigureCommand {
-        @Override
-        Figure figure() {
-            return Figure.quick();
+        /** A figure without options of its own. */
+        static CommandLine of(Figure figure, String description) {
+            CommandLine line = new CommandLine(new Plain(figure));
+            line.setCommandName(figure.name());
+            line.getCommandSpec().usageMessage().description(description);
+            return line;
         }
-    }
 
-    @Command(
-            name = "table1",
-            description =
-                    "What forced writes cost stock ZooKeeper: one client that updates, with forces"
-                            + " and without, on hdd and ssd (table 1 of the paper).",
-            mixinStandardHelpOptions = true)
-    static final class Table1 extends FigureCommand {
-        @Override
-        Figure figure() {
-            return Figure.table1();
-        }
-    }
+        @Command(mixinStandardHelpOptions = true)
+        private static final class Plain extends FigureCommand {
+            private final Figure figure;
 
-    @Command(
-            name = "fig7",
-            description =
-                    "Update-only load, 1 KB values, against the number of clients from 1 to 64, on hdd"
-                            + " and ssd (figure 7 of the paper).",
-            mixinStandardHelpOptions = true)
-    static final class Fig7 extends FigureCommand {
-        @Override
-        Figure figure() {
-            return Figure.fig7();
+            Plain(Figure figure) {
+                this.figure = figure;
+            }
+
+            @Override
+            Figure figure() {
+                return figure;
+            }
         }
     }
 
@@ -183,42 +190,6 @@ public final class BenchCommand {
         @Override
         Figure figure() {
             return Figure.fig10(intervals);
-        }
-    }
-
-    @Command(
-            name = "latency",
-            description =
-                    "Latency against offered load, update-only, 64 clients on ssd. Operations begin at"
-                            + " their time whatever happened to those before, and latency counts from"
-                            + " then (open loop, no coordinated omission).",
-            mixinStandardHelpOptions = true)
-    static final class Latency extends FigureCommand {
-        @Override
-        Figure figure() {
-            return Figure.latency();
-        }
-    }
-
-    @Command(
-            name = "ensembles",
-            description = "Update-only load with 8 clients on hdd for ensembles of 3, 5 and 7.",
-            mixinStandardHelpOptions = true)
-    static final class Ensembles extends FigureCommand {
-        @Override
-        Figure figure() {
-            return Figure.ensembles();
-        }
-    }
-
-    @Command(
-            name = "values",
-            description = "Update-only load with 8 clients on hdd for values of 100 B to 64 KB.",
-            mixinStandardHelpOptions = true)
-    static final class Values extends FigureCommand {
-        @Override
-        Figure figure() {
-            return Figure.values();
         }
     }
 

@@ -2,14 +2,11 @@ package io.saucr.bench.cli;
 
 import io.saucr.bench.ensemble.BenchEnsemble;
 import io.saucr.bench.load.BulkLoad;
-import io.saucr.bench.measure.BurstRounds;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -88,7 +85,7 @@ final class BulkComparison implements Callable<Integer> {
             throw new IllegalArgumentException(
                     "--outstanding, --most, --updates and --patience must be above 0");
         }
-        List<BurstRounds.Burst> bursts = new ArrayList<>();
+        List<BurstOptions.Burst> bursts = new ArrayList<>();
         for (int multi : multis) {
             for (int each : outstanding) {
                 if ((long) multi * each <= most) {
@@ -99,14 +96,14 @@ final class BulkComparison implements Callable<Integer> {
         if (bursts.isEmpty()) {
             throw new IllegalArgumentException("--most leaves no case");
         }
-        Map<String, Object> parameters = new LinkedHashMap<>();
-        parameters.put("updates", updates);
-        parameters.put("patienceSeconds", patience);
-        options.measure(TITLE, bursts, parameters);
+        options.measure(
+                TITLE,
+                bursts,
+                RoundOptions.parameters("updates", updates, "patienceSeconds", patience));
         return 0;
     }
 
-    private final class Bulk implements BurstRounds.Burst {
+    private final class Bulk implements BurstOptions.Burst {
         private final int multi;
         private final int atOnce;
 
@@ -121,21 +118,21 @@ final class BulkComparison implements Callable<Integer> {
         }
 
         @Override
-        public BurstRounds.Seen on(BenchEnsemble ensemble) throws Exception {
+        public BurstOptions.Seen on(BenchEnsemble ensemble) throws Exception {
             // Small ones would take too long.
             long wanted = Math.min(updates, Math.max(4L * multi * atOnce, updates / 10));
             BulkLoad load = new BulkLoad(multi, atOnce, Math.max(1, wanted / multi));
             return options.beside(() -> measure(load, ensemble));
         }
 
-        private BurstRounds.Seen measure(BulkLoad load, BenchEnsemble ensemble) throws Exception {
+        private BurstOptions.Seen measure(BulkLoad load, BenchEnsemble ensemble) throws Exception {
             double before = ensemble.cpuSeconds();
             BulkLoad.Outcome outcome =
                     load.run(ensemble.addresses(), Duration.ofMillis((long) (patience * 1000)));
             if (outcome.operations() == 0) {
                 throw new IOException("no transaction of " + name() + " was answered");
             }
-            return new BurstRounds.Seen(
+            return new BurstOptions.Seen(
                     outcome.seconds(),
                     outcome.operations(),
                     outcome.longestGap(),

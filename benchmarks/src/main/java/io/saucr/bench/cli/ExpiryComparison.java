@@ -5,11 +5,9 @@ import io.saucr.bench.load.AckRecord;
 import io.saucr.bench.load.RawSessions;
 import io.saucr.bench.load.RunningClients;
 import io.saucr.bench.load.UpdateLoad;
-import io.saucr.bench.measure.BurstRounds;
 import io.saucr.bench.result.EnsembleUsage;
 import io.saucr.ensemble.ServerProcess;
 import java.io.IOException;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -62,13 +60,18 @@ final class ExpiryComparison implements Callable<Integer> {
         if (clients < 1) {
             throw new IllegalArgumentException("--clients must be above 0");
         }
-        List<BurstRounds.Burst> bursts =
-                sessions.stream().<BurstRounds.Burst>map(this::parsed).toList();
-        Map<String, Object> parameters = new LinkedHashMap<>();
-        parameters.put("clients", clients);
-        parameters.put("valueBytes", VALUE_BYTES);
-        parameters.put("sessionTimeoutMillis", TIMEOUT_MILLIS);
-        options.measure(TITLE, bursts, parameters);
+        List<BurstOptions.Burst> bursts =
+                sessions.stream().<BurstOptions.Burst>map(this::parsed).toList();
+        options.measure(
+                TITLE,
+                bursts,
+                RoundOptions.parameters(
+                        "clients",
+                        clients,
+                        "valueBytes",
+                        VALUE_BYTES,
+                        "sessionTimeoutMillis",
+                        TIMEOUT_MILLIS));
         return 0;
     }
 
@@ -85,7 +88,7 @@ final class ExpiryComparison implements Callable<Integer> {
         return new Expiry(Integer.parseInt(parts[0]), nodes);
     }
 
-    private final class Expiry implements BurstRounds.Burst {
+    private final class Expiry implements BurstOptions.Burst {
         private final int count;
         private final int nodes;
 
@@ -100,7 +103,7 @@ final class ExpiryComparison implements Callable<Integer> {
         }
 
         @Override
-        public BurstRounds.Seen on(BenchEnsemble ensemble) throws Exception {
+        public BurstOptions.Seen on(BenchEnsemble ensemble) throws Exception {
             List<String> addresses = ensemble.addresses();
             try (RunningClients writers =
                             RunningClients.start(
@@ -114,14 +117,14 @@ final class ExpiryComparison implements Callable<Integer> {
             }
         }
 
-        private BurstRounds.Seen watch(BenchEnsemble ensemble, AckRecord acks) throws Exception {
+        private BurstOptions.Seen watch(BenchEnsemble ensemble, AckRecord acks) throws Exception {
             ServerProcess asked = ensemble.servers().servers().get(0);
             awaitFewer(asked, (long) count * nodes);
             acks.begin(System.nanoTime());
             double before = ensemble.cpuSeconds();
             awaitFewer(asked, 1);
             AckRecord.Window window = acks.window(System.nanoTime());
-            return new BurstRounds.Seen(
+            return new BurstOptions.Seen(
                     window.seconds(),
                     window.operations(),
                     window.longestPause(),

@@ -4,10 +4,10 @@ import io.saucr.bench.ensemble.BenchEnsemble;
 import io.saucr.bench.ensemble.Configuration;
 import io.saucr.bench.load.RunningClients;
 import io.saucr.bench.load.UpdateLoad;
-import io.saucr.bench.measure.TimeRounds;
-import io.saucr.bench.measure.WorkFolder;
+import io.saucr.bench.measure.Experiment;
 import io.saucr.bench.report.RunFolder;
 import io.saucr.bench.result.DeviceProfile;
+import io.saucr.bench.result.TimeSample;
 import io.saucr.ensemble.ClassArchive;
 import io.saucr.ensemble.ServerProcess;
 import java.io.IOException;
@@ -46,8 +46,7 @@ final class FailoverComparison implements Callable<Integer> {
     private static final int VALUE_BYTES = 1024;
     private static final long LOAD_SECONDS = 3;
 
-    @Mixin private SystemOptions system;
-    @Mixin private OutputOptions output;
+    @Mixin private RoundOptions rounds = new RoundOptions(6);
 
     @Option(
             names = "--servers",
@@ -55,14 +54,6 @@ final class FailoverComparison implements Callable<Integer> {
             description = "Voters of each ensemble (default: ${DEFAULT-VALUE}).",
             defaultValue = "5")
     private int servers;
-
-    @Option(
-            names = "--rounds",
-            paramLabel = "N",
-            description =
-                    "Rounds; six or more for an interval of 95 %% (default: ${DEFAULT-VALUE}).",
-            defaultValue = "6")
-    private int rounds;
 
     @Option(
             names = "--device",
@@ -82,61 +73,57 @@ final class FailoverComparison implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        system.requireOwnServers(TITLE, "starts and kills servers");
+        rounds.system().requireOwnServers(TITLE, "starts and kills servers");
         SystemOptions.requireShim(List.of(device));
-        try (WorkFolder work = output.work()) {
-            TimeRounds times =
-                    plan(
-                            system.configurations(Figure.ALL_THREE, work),
-                            servers,
-                            device,
-                            rounds,
-                            system.jvmFlags(SystemOptions.JVM),
-                            classArchive);
-            times.measure(output.open(TITLE, times.plan()), work);
-        }
+        List<String> jvmFlags = rounds.system().jvmFlags(SystemOptions.JVM);
+        rounds.measure(
+                new Experiment<>(
+                        TITLE,
+                        Experiment.TIMES,
+                        List.of(new Failover(servers, device, jvmFlags, classArchive)),
+                        RoundOptions.parameters(
+                                "servers",
+                                servers,
+                                "device",
+                                device,
+                                "clients",
+                                CLIENTS,
+                                "jvmFlags",
+                                jvmFlags,
+                                "classArchive",
+                                classArchive)),
+                Figure.ALL_THREE);
         return 0;
     }
 
-    /** What one call measures. */
-    static TimeRounds plan(
-            List<Configuration> configurations,
-            int servers,
-            DeviceProfile device,
-            int rounds,
-            List<String> jvmFlags,
-            boolean classArchive) {
-        Map<String, Object> parameters = new LinkedHashMap<>();
-        parameters.put("servers", servers);
-        parameters.put("device", device);
-        parameters.put("clients", CLIENTS);
-        parameters.put("jvmFlags", jvmFlags);
-        parameters.put("classArchive", classArchive);
-        TimeRounds.Subject subject =
-                new TimeRounds.Subject() {
-                    @Override
-                    public String name() {
-                        return "start, then death of the leader";
-                    }
+    private record Failover(
+            int servers, DeviceProfile device, List<String> jvmFlags, boolean classArchive)
+            implements Experiment.Subject<TimeSample> {
+        @Override
+        public String name() {
+            return "start, then death of the leader";
+        }
 
-                    @Override
-                    public List<String> measures() {
-                        return List.of(START, FAIL_OVER);
-                    }
-
-                    @Override
-                    public Map<String, Double> measure(
-                            Configuration configuration, Path work, RunFolder results)
-                            throws Exception {
-                        List<String> flags = new ArrayList<>(jvmFlags);
-                        if (classArchive) {
-                            flags.addAll(ClassArchive.flags(configuration.distribution()));
-                        }
-                        return FailoverComparison.measure(
-                                configuration, servers, device, flags, work);
-                    }
-                };
-        return new TimeRounds(TITLE, configurations, List.of(subject), rounds, parameters);
+        @Override
+        public List<TimeSample> measure(
+                Configuration configuration, int round, Path work, RunFolder results)
+                throws Exception {
+            List<String> flags = new ArrayList<>(jvmFlags);
+            if (classArchive) {
+                flags.addAll(ClassArchive.flags(configuration.distribution()));
+            }
+            return FailoverComparison.measure(configuration, servers, device, flags, work)
+                    .entrySet()
+                    .stream()
+                    .map(
+                            each ->
+                                    new TimeSample(
+                                            each.getKey(),
+                                            configuration.name(),
+                                            round,
+                                            each.getValue()))
+                    .toList();
+        }
     }
 
     private static Map<String, Double> measure(

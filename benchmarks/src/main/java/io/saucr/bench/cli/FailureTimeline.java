@@ -3,11 +3,10 @@ package io.saucr.bench.cli;
 import io.saucr.bench.ensemble.BenchEnsemble;
 import io.saucr.bench.ensemble.Configuration;
 import io.saucr.bench.ensemble.ConnectedEnsemble;
-import io.saucr.bench.load.ClientLoop;
 import io.saucr.bench.load.RunningClients;
 import io.saucr.bench.load.UpdateLoad;
-import io.saucr.bench.measure.Progress;
-import io.saucr.bench.measure.WorkFolder;
+import io.saucr.bench.measure.Experiment;
+import io.saucr.bench.measure.FreshEnsemble;
 import io.saucr.bench.report.RunFolder;
 import io.saucr.bench.result.DeviceProfile;
 import io.saucr.bench.result.EnsembleUsage;
@@ -44,15 +43,13 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true)
 final class FailureTimeline implements Callable<Integer> {
     static final String TITLE = "fig9";
-    private static final String POINTS = "timeline.csv";
-    private static final String EVENTS = "events.csv";
     private static final Pattern EVENT =
             Pattern.compile("(\\d+(?:\\.\\d+)?)s?:(kill|kill-leader|return)");
     private static final Duration STEP = Duration.ofMillis(200);
     private static final int RECORDS = 1000;
 
-    @Mixin private SystemOptions system;
-    @Mixin private OutputOptions output;
+    @Mixin private RoundOptions rounds = new RoundOptions(1);
+    @Mixin private LoadOptions options = new LoadOptions(8, 10, DeviceProfile.SSD);
     @Mixin private Settings settings;
 
     /** The settings of a timeline; filled in by picocli. */
@@ -75,13 +72,6 @@ final class FailureTimeline implements Callable<Integer> {
         double seconds;
 
         @Option(
-                names = "--clients",
-                paramLabel = "N",
-                description = "Number of clients (default: ${DEFAULT-VALUE}).",
-                defaultValue = "8")
-        int clients;
-
-        @Option(
                 names = "--servers",
                 paramLabel = "N",
                 description = "Voters of each ensemble (default: ${DEFAULT-VALUE}).",
@@ -95,40 +85,12 @@ final class FailureTimeline implements Callable<Integer> {
                 defaultValue = "1024")
         int valueBytes;
 
-        @Option(
-                names = "--device",
-                paramLabel = "DEVICE",
-                description =
-                        "How long a force takes at least: ${COMPLETION-CANDIDATES} (default:"
-                                + " ${DEFAULT-VALUE}).",
-                defaultValue = "SSD")
-        DeviceProfile device;
-
-        @Option(
-                names = "--compile",
-                paramLabel = "SECONDS",
-                description =
-                        "Load on each ensemble before, for its JVMs (default: ${DEFAULT-VALUE}).",
-                defaultValue = "10")
-        double compile;
-
-        @Option(
-                names = "--rounds",
-                paramLabel = "N",
-                description = "Timelines of each configuration (default: ${DEFAULT-VALUE}).",
-                defaultValue = "1")
-        int rounds;
-
         Map<String, Object> described() {
             Map<String, Object> values = new LinkedHashMap<>();
             values.put("events", events);
             values.put("seconds", seconds);
-            values.put("clients", clients);
             values.put("servers", servers);
             values.put("valueBytes", valueBytes);
-            values.put("device", device);
-            values.put("compileSeconds", compile);
-            values.put("rounds", rounds);
             return values;
         }
     }
@@ -147,76 +109,60 @@ final class FailureTimeline implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        try (WorkFolder work = output.work()) {
-            List<Configuration> configurations = system.configurations(Figure.ALL_THREE, work);
-            run(configurations, system.jvmFlags(SystemOptions.JVM), settings, output, work);
-        }
-        return 0;
-    }
-
-    /** Measures what is not in the folder yet, and ends the run. */
-    static void run(
-            List<Configuration> configurations,
-            List<String> jvmFlags,
-            Settings settings,
-            OutputOptions output,
-            WorkFolder work)
-            throws Exception {
         List<Event> events =
                 settings.events.stream()
                         .map(Event::parse)
                         .sorted(Comparator.comparingDouble(Event::seconds))
                         .toList();
-        boolean elsewhere = configurations.get(0).connect() != null;
-        if (!elsewhere) {
-            SystemOptions.requireShim(List.of(settings.device));
+        if (!rounds.system().elsewhere()) {
+            options.check();
         }
-        Map<String, Object> plan = new LinkedHashMap<>();
-        plan.put("title", TITLE);
-        plan.put("configurations", configurations.stream().map(Configuration::described).toList());
-        plan.putAll(settings.described());
-        plan.put("jvmFlags", jvmFlags);
-        RunFolder folder = output.open(TITLE, plan);
-        List<TimelinePoint> points = new ArrayList<>(folder.rows(POINTS, TimelinePoint.class));
-        List<TimelineEvent> happened = new ArrayList<>(folder.rows(EVENTS, TimelineEvent.class));
-        Progress progress = Progress.of(settings.rounds * configurations.size());
-        try {
-            for (int round = 1; round <= settings.rounds; round++) {
-                for (Configuration configuration : configurations) {
-                    progress.step("round " + round + ", " + configuration.name());
-                    int now = round;
-                    if (points.stream()
-                            .noneMatch(
-                                    point ->
-                                            point.round() == now
-                                                    && point.configuration()
-                                                            .equals(configuration.name()))) {
-                        Recording recording = new Recording(configuration, round, settings);
-                        Path data =
-                                work.path()
-                                        .resolve(
-                                                "timeline-"
-                                                        + round
-                                                        + "-"
-                                                        + configurations.indexOf(configuration));
-                        recording.run(elsewhere ? List.of() : events, jvmFlags, data, folder);
-                        folder.append(EVENTS, TimelineEvent.class, recording.happened);
-                        folder.append(POINTS, TimelinePoint.class, recording.points);
-                        points.addAll(recording.points);
-                        happened.addAll(recording.happened);
-                        WorkFolder.delete(data);
-                    }
-                    progress.done();
-                }
-                progress.note("round " + round + " measured");
+        List<String> jvmFlags = rounds.system().jvmFlags(SystemOptions.JVM);
+        Map<String, Object> parameters = settings.described();
+        options.describe(parameters);
+        parameters.put("jvmFlags", jvmFlags);
+        rounds.measure(
+                new Experiment<>(
+                        TITLE,
+                        Experiment.TIMELINES,
+                        List.of(new Failures(events, jvmFlags)),
+                        parameters),
+                Figure.ALL_THREE);
+        return 0;
+    }
+
+    private final class Failures implements Experiment.Subject<TimelinePoint> {
+        private final List<Event> events;
+        private final FreshEnsemble ensembles;
+
+        Failures(List<Event> events, List<String> jvmFlags) {
+            this.events = events;
+            this.ensembles = new FreshEnsemble(settings.servers, jvmFlags);
+        }
+
+        @Override
+        public String name() {
+            return "servers that fail and return";
+        }
+
+        @Override
+        public List<TimelinePoint> measure(
+                Configuration configuration, int round, Path work, RunFolder results)
+                throws Exception {
+            Recording recording = new Recording(configuration, round, settings, options);
+            if (configuration.connect() != null) {
+                recording.connect();
+            } else {
+                ensembles.measure(
+                        configuration,
+                        work,
+                        results,
+                        configuration.name(),
+                        ensemble -> recording.run(ensemble, events));
             }
-        } catch (Exception e) {
-            progress.end();
-            folder.sayUnfinished();
-            throw e;
+            results.append(Experiment.EVENTS, TimelineEvent.class, recording.happened);
+            return recording.points;
         }
-        progress.end();
-        folder.finish(folder.empty().withTimeline(points, happened));
     }
 
     /** One timeline of one configuration. */
@@ -224,48 +170,30 @@ final class FailureTimeline implements Callable<Integer> {
         private final Configuration configuration;
         private final int round;
         private final Settings settings;
+        private final LoadOptions options;
         private final List<TimelinePoint> points = new ArrayList<>();
         private final List<TimelineEvent> happened = new ArrayList<>();
         private final Deque<ServerProcess> killed = new ArrayDeque<>();
 
-        Recording(Configuration configuration, int round, Settings settings) {
+        Recording(Configuration configuration, int round, Settings settings, LoadOptions options) {
             this.configuration = configuration;
             this.round = round;
             this.settings = settings;
+            this.options = options;
         }
 
-        void run(List<Event> events, List<String> jvmFlags, Path data, RunFolder folder)
-                throws Exception {
-            UpdateLoad load = new UpdateLoad(RECORDS, settings.valueBytes);
-            if (configuration.connect() != null) {
-                try (ConnectedEnsemble ensemble = ConnectedEnsemble.open(configuration)) {
-                    load.prepare(ensemble.addresses().get(0));
-                    record(load, ensemble.addresses(), events, null, ensemble);
-                }
-                return;
-            }
-            BenchEnsemble ensemble =
-                    new BenchEnsemble(configuration, settings.servers, jvmFlags, data);
-            try (ensemble) {
-                ensemble.start();
+        void connect() throws Exception {
+            try (ConnectedEnsemble ensemble = ConnectedEnsemble.open(configuration)) {
+                UpdateLoad load = new UpdateLoad(RECORDS, settings.valueBytes);
                 load.prepare(ensemble.addresses().get(0));
-                new ClientLoop(load)
-                        .run(
-                                ensemble.addresses(),
-                                settings.clients,
-                                0,
-                                Duration.ofMillis((long) (settings.compile * 1000)),
-                                Duration.ofMillis(1),
-                                0,
-                                ClientLoop.Window.NOT_COUNTED);
-                ensemble.device(settings.device);
-                ensemble.awaitMode();
-                record(load, addresses(ensemble, events), events, ensemble, null);
-            } finally {
-                for (Map.Entry<Integer, Path> log : ensemble.logs().entrySet()) {
-                    folder.keepLog(configuration.name(), log.getKey(), log.getValue());
-                }
+                record(load, ensemble.addresses(), List.of(), null, ensemble);
             }
+        }
+
+        List<TimelinePoint> run(BenchEnsemble ensemble, List<Event> events) throws Exception {
+            UpdateLoad load = options.warmUp(ensemble, RECORDS, settings.valueBytes);
+            record(load, addresses(ensemble, events), events, ensemble, null);
+            return points;
         }
 
         /**
@@ -289,7 +217,8 @@ final class FailureTimeline implements Callable<Integer> {
                 ConnectedEnsemble other)
                 throws Exception {
             Deque<Event> coming = new ArrayDeque<>(events);
-            try (RunningClients clients = RunningClients.start(load, addresses, settings.clients)) {
+            try (RunningClients clients =
+                    RunningClients.start(load, addresses, options.clients())) {
                 long begin = System.nanoTime();
                 long before = clients.operations();
                 long last = begin;

@@ -4,11 +4,10 @@ import io.saucr.bench.ensemble.BenchEnsemble;
 import io.saucr.bench.ensemble.Configuration;
 import io.saucr.bench.load.AckRecord;
 import io.saucr.bench.load.BusyProcesses;
-import io.saucr.bench.load.ClientLoop;
 import io.saucr.bench.load.RunningClients;
 import io.saucr.bench.load.UpdateLoad;
-import io.saucr.bench.measure.Progress;
-import io.saucr.bench.measure.WorkFolder;
+import io.saucr.bench.measure.Experiment;
+import io.saucr.bench.measure.FreshEnsemble;
 import io.saucr.bench.report.RunFolder;
 import io.saucr.bench.result.DeviceProfile;
 import io.saucr.bench.result.EnsembleUsage;
@@ -16,9 +15,7 @@ import io.saucr.bench.result.FlappingSample;
 import io.saucr.ensemble.ServerProcess;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,15 +40,14 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true)
 final class FlappingComparison implements Callable<Integer> {
     static final String TITLE = "flapping";
-    private static final String SAMPLES = "flapping.csv";
     private static final List<String> PRESETS =
             List.of(Configuration.SAUCR, Configuration.DISK_DURABLE);
     private static final int RECORDS = 1000;
     private static final int VALUE_BYTES = 1024;
     private static final long POLL_MILLIS = 20;
 
-    @Mixin private SystemOptions system;
-    @Mixin private OutputOptions output;
+    @Mixin private RoundOptions rounds = new RoundOptions(3);
+    @Mixin private LoadOptions options = new LoadOptions(8, 15, DeviceProfile.SSD);
     @Mixin private Settings settings;
 
     @Option(
@@ -74,13 +70,6 @@ final class FlappingComparison implements Callable<Integer> {
         int servers;
 
         @Option(
-                names = "--clients",
-                paramLabel = "N",
-                description = "Number of clients (default: ${DEFAULT-VALUE}).",
-                defaultValue = "8")
-        int clients;
-
-        @Option(
                 names = "--interval",
                 paramLabel = "SECONDS",
                 description =
@@ -92,7 +81,8 @@ final class FlappingComparison implements Callable<Integer> {
         @Option(
                 names = "--busy",
                 paramLabel = "N",
-                description = "Kill nobody; N processes that only compute run beside the ensemble.",
+                description =
+                        "Kill nobody; N processes that only compute run beside the ensemble.",
                 defaultValue = "0")
         int busy;
 
@@ -105,31 +95,6 @@ final class FlappingComparison implements Callable<Integer> {
                 defaultValue = "60")
         double seconds;
 
-        @Option(
-                names = "--device",
-                paramLabel = "DEVICE",
-                description =
-                        "How long a force takes at least: ${COMPLETION-CANDIDATES} (default:"
-                                + " ${DEFAULT-VALUE}).",
-                defaultValue = "SSD")
-        DeviceProfile device;
-
-        @Option(
-                names = "--compile",
-                paramLabel = "SECONDS",
-                description =
-                        "Load on each ensemble before, for its JVMs (default: ${DEFAULT-VALUE}).",
-                defaultValue = "15")
-        double compile;
-
-        @Option(
-                names = "--rounds",
-                paramLabel = "N",
-                description =
-                        "Rounds; six or more for an interval of 95 %% (default: ${DEFAULT-VALUE}).",
-                defaultValue = "3")
-        int rounds;
-
         /**
          * @throws IllegalArgumentException if a number is out of range
          */
@@ -138,10 +103,8 @@ final class FlappingComparison implements Callable<Integer> {
                 throw new IllegalArgumentException(
                         "--servers: fewer than 3 cannot do without one of them");
             }
-            if (clients < 1 || interval <= 0 || seconds <= 0 || compile < 0 || rounds < 1) {
-                throw new IllegalArgumentException(
-                        "--clients, --interval, --seconds and --rounds must be above 0, --compile"
-                                + " not below");
+            if (interval <= 0 || seconds <= 0) {
+                throw new IllegalArgumentException("--interval and --seconds must be above 0");
             }
             BusyProcesses.requirePossible(busy);
         }
@@ -149,109 +112,65 @@ final class FlappingComparison implements Callable<Integer> {
         Map<String, Object> described() {
             Map<String, Object> values = new LinkedHashMap<>();
             values.put("servers", servers);
-            values.put("clients", clients);
             values.put("valueBytes", VALUE_BYTES);
             values.put("intervalSeconds", interval);
             values.put("busy", busy);
             values.put("seconds", seconds);
-            values.put("device", device);
-            values.put("compileSeconds", compile);
-            values.put("rounds", rounds);
             return values;
         }
     }
 
     @Override
     public Integer call() throws Exception {
+        SystemOptions system = rounds.system();
         system.requireOwnServers(TITLE, "kills a server");
         settings.check();
-        SystemOptions.requireShim(List.of(settings.device));
+        options.check();
         List<String> presets = PRESETS;
         if (commit != null) {
             system.requirePresets("--commit");
             SourceTree source = SourceTree.ofProgram("--commit");
             presets = List.of(source.workingTree(), source.commit(source.hash(commit)));
         }
-        try (WorkFolder work = output.work()) {
-            run(system.configurations(presets, work), work);
-        }
+        List<String> jvmFlags = system.jvmFlags(SystemOptions.JVM);
+        Map<String, Object> parameters = settings.described();
+        options.describe(parameters);
+        parameters.put("jvmFlags", jvmFlags);
+        rounds.measure(
+                new Experiment<>(
+                        TITLE,
+                        Experiment.FLAPPING,
+                        List.of(new FlappingFollower(jvmFlags)),
+                        parameters),
+                presets);
         return 0;
     }
 
-    /** Measures what is not in the folder yet, and ends the run. */
-    private void run(List<Configuration> configurations, WorkFolder work) throws Exception {
-        List<String> names = configurations.stream().map(Configuration::name).toList();
-        List<String> jvmFlags = system.jvmFlags(SystemOptions.JVM);
-        Map<String, Object> plan = new LinkedHashMap<>();
-        plan.put("title", TITLE);
-        plan.put("configurations", configurations.stream().map(Configuration::described).toList());
-        plan.putAll(settings.described());
-        plan.put("jvmFlags", jvmFlags);
-        RunFolder folder = output.open(TITLE, plan);
-        List<FlappingSample> samples = new ArrayList<>(folder.rows(SAMPLES, FlappingSample.class));
-        int runs = settings.rounds * configurations.size();
-        Progress progress = Progress.of(runs);
-        try {
-            for (int run = 0; run < runs; run++) {
-                int round = run / configurations.size() + 1;
-                // Who begins changes: whoever goes first has the colder machine.
-                Configuration configuration =
-                        configurations.get((run + round - 1) % configurations.size());
-                progress.step("round " + round + ", " + configuration.name());
-                if (samples.stream()
-                        .noneMatch(
-                                each ->
-                                        each.round() == round
-                                                && each.configuration()
-                                                        .equals(configuration.name()))) {
-                    Path data = work.path().resolve("flapping-" + run);
-                    FlappingSample sample = measure(configuration, round, jvmFlags, data, folder);
-                    WorkFolder.delete(data);
-                    folder.append(SAMPLES, FlappingSample.class, List.of(sample));
-                    samples.add(sample);
-                }
-                progress.done();
-            }
-        } catch (Exception e) {
-            progress.end();
-            folder.sayUnfinished();
-            throw e;
-        }
-        progress.end();
-        samples.sort(
-                Comparator.comparing((FlappingSample each) -> names.indexOf(each.configuration()))
-                        .thenComparing(FlappingSample::round));
-        folder.finish(folder.empty().withFlapping(samples));
-    }
+    private final class FlappingFollower implements Experiment.Subject<FlappingSample> {
+        private final FreshEnsemble ensembles;
 
-    private FlappingSample measure(
-            Configuration configuration,
-            int round,
-            List<String> jvmFlags,
-            Path data,
-            RunFolder folder)
-            throws Exception {
-        BenchEnsemble ensemble = new BenchEnsemble(configuration, settings.servers, jvmFlags, data);
-        try (ensemble) {
-            ensemble.start();
-            UpdateLoad load = new UpdateLoad(RECORDS, VALUE_BYTES);
-            load.prepare(ensemble.addresses().get(0));
-            new ClientLoop(load)
-                    .run(
-                            ensemble.addresses(),
-                            settings.clients,
-                            0,
-                            Duration.ofMillis((long) (settings.compile * 1000)),
-                            Duration.ofMillis(1),
-                            0,
-                            ClientLoop.Window.NOT_COUNTED);
-            ensemble.device(settings.device);
-            ensemble.awaitMode();
-            return measure(ensemble, load, round);
-        } finally {
-            for (Map.Entry<Integer, Path> log : ensemble.logs().entrySet()) {
-                folder.keepLog(configuration.name(), log.getKey(), log.getValue());
-            }
+        FlappingFollower(List<String> jvmFlags) {
+            this.ensembles = new FreshEnsemble(settings.servers, jvmFlags);
+        }
+
+        @Override
+        public String name() {
+            return settings.busy > 0 ? "a busy machine" : "a follower that flaps";
+        }
+
+        @Override
+        public List<FlappingSample> measure(
+                Configuration configuration, int round, Path work, RunFolder results)
+                throws Exception {
+            return ensembles.measure(
+                    configuration,
+                    work,
+                    results,
+                    configuration.name(),
+                    ensemble -> {
+                        UpdateLoad load = options.warmUp(ensemble, RECORDS, VALUE_BYTES);
+                        return List.of(FlappingComparison.this.measure(ensemble, load, round));
+                    });
         }
     }
 
@@ -261,7 +180,7 @@ final class FlappingComparison implements Callable<Integer> {
         List<String> others = new ArrayList<>(ensemble.addresses());
         others.remove(follower.server.address().client());
         long firstZxid = ensemble.lastZxid();
-        RunningClients clients = RunningClients.start(load, others, settings.clients);
+        RunningClients clients = RunningClients.start(load, others, options.clients());
         EnsembleUsage used;
         AckRecord.Window window;
         double p99Millis;
@@ -289,7 +208,7 @@ final class FlappingComparison implements Callable<Integer> {
         }
         long noops =
                 FlappingSample.noops(
-                        firstZxid, ensemble.lastZxid(), clients.operations(), settings.clients);
+                        firstZxid, ensemble.lastZxid(), clients.operations(), options.clients());
         return new FlappingSample(
                 ensemble.configuration().name(),
                 round,

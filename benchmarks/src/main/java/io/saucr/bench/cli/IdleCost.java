@@ -42,7 +42,6 @@ final class IdleCost implements Callable<Integer> {
     private static final String JVM = "-Xmx128m -XX:+UseSerialGC -Xshare:auto -XX:-UsePerfData";
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final Duration AFTER_COMPILING = Duration.ofMillis(500);
     private static final int CLIENTS = 4;
     private static final int RECORDS = 100;
     private static final int VALUE_BYTES = 1024;
@@ -122,14 +121,7 @@ final class IdleCost implements Callable<Integer> {
         Load load = new UpdateLoad(RECORDS, VALUE_BYTES);
         load.prepare(ensemble.addresses().get(0));
         new ClientLoop(load)
-                .run(
-                        ensemble.addresses(),
-                        CLIENTS,
-                        0,
-                        Duration.ofNanos((long) (compile * 1e9)),
-                        AFTER_COMPILING,
-                        0,
-                        ClientLoop.Window.NOT_COUNTED);
+                .compile(ensemble.addresses(), CLIENTS, Duration.ofNanos((long) (compile * 1e9)));
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (ensemble.configuration().situationAware() && !ensemble.quiet()) {
             if (System.nanoTime() > deadline) {

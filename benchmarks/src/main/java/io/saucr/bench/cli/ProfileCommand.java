@@ -4,7 +4,6 @@ import io.saucr.bench.ensemble.BenchEnsemble;
 import io.saucr.bench.ensemble.Configuration;
 import io.saucr.bench.ensemble.ServerThreads;
 import io.saucr.bench.load.ClientLoop;
-import io.saucr.bench.load.UpdateLoad;
 import io.saucr.bench.measure.Progress;
 import io.saucr.bench.measure.WorkFolder;
 import io.saucr.bench.report.RunFolder;
@@ -56,13 +55,7 @@ final class ProfileCommand implements Callable<Integer> {
 
     @Mixin private SystemOptions system;
     @Mixin private OutputOptions output;
-
-    @Option(
-            names = "--clients",
-            paramLabel = "N",
-            description = "Number of clients (default: ${DEFAULT-VALUE}).",
-            defaultValue = "64")
-    private int clients;
+    @Mixin private LoadOptions options = new LoadOptions(64, 20, DeviceProfile.HDD);
 
     @Option(
             names = "--servers",
@@ -77,15 +70,6 @@ final class ProfileCommand implements Callable<Integer> {
             description = "Size of the values (default: ${DEFAULT-VALUE}).",
             defaultValue = "1024")
     private int valueBytes;
-
-    @Option(
-            names = "--device",
-            paramLabel = "DEVICE",
-            description =
-                    "How long a force takes at least: ${COMPLETION-CANDIDATES} (default:"
-                            + " ${DEFAULT-VALUE}).",
-            defaultValue = "HDD")
-    private DeviceProfile device;
 
     @Option(
             names = "--slice",
@@ -104,13 +88,6 @@ final class ProfileCommand implements Callable<Integer> {
     private double recording;
 
     @Option(
-            names = "--compile",
-            paramLabel = "SECONDS",
-            description = "Load on each ensemble before, for its JVMs (default: ${DEFAULT-VALUE}).",
-            defaultValue = "20")
-    private double compile;
-
-    @Option(
             names = "--rounds",
             paramLabel = "N",
             description = "Rounds (default: ${DEFAULT-VALUE}).",
@@ -124,7 +101,7 @@ final class ProfileCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         system.requireOwnServers(TITLE, "looks into servers");
-        SystemOptions.requireShim(List.of(device));
+        options.check();
         try (WorkFolder work = output.work()) {
             List<Configuration> configurations =
                     system.configurations(
@@ -165,13 +142,11 @@ final class ProfileCommand implements Callable<Integer> {
         Map<String, Object> plan = new LinkedHashMap<>();
         plan.put("title", TITLE);
         plan.put("configurations", configurations.stream().map(Configuration::described).toList());
-        plan.put("clients", clients);
+        options.describe(plan);
         plan.put("servers", servers);
         plan.put("valueBytes", valueBytes);
-        plan.put("device", device);
         plan.put("sliceSeconds", slice);
         plan.put("recordingSeconds", recording);
-        plan.put("compileSeconds", compile);
         plan.put("rounds", rounds);
         plan.put("jvmFlags", jvmFlags);
         return plan;
@@ -180,14 +155,9 @@ final class ProfileCommand implements Callable<Integer> {
     private void prepare(Configuration configuration, List<String> jvmFlags, Path data)
             throws Exception {
         BenchEnsemble ensemble = new BenchEnsemble(configuration, servers, jvmFlags, data);
-        UpdateLoad load = new UpdateLoad(RECORDS, valueBytes);
-        ClientLoop loop = new ClientLoop(load);
-        loads.put(ensemble, loop);
+        loads.put(ensemble, null);
         ensemble.start();
-        load.prepare(ensemble.addresses().get(0));
-        run(ensemble, compile, ClientLoop.Window.NOT_COUNTED);
-        ensemble.device(device);
-        ensemble.awaitMode();
+        loads.put(ensemble, new ClientLoop(options.warmUp(ensemble, RECORDS, valueBytes)));
     }
 
     private LoadResult run(BenchEnsemble ensemble, double seconds, ClientLoop.Window window)
@@ -195,7 +165,7 @@ final class ProfileCommand implements Callable<Integer> {
         return loads.get(ensemble)
                 .run(
                         ensemble.addresses(),
-                        clients,
+                        options.clients(),
                         0,
                         Duration.ofSeconds(1),
                         Duration.ofMillis((long) (seconds * 1000)),

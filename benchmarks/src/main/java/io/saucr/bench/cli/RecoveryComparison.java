@@ -2,14 +2,11 @@ package io.saucr.bench.cli;
 
 import io.saucr.bench.ensemble.Configuration;
 import io.saucr.bench.measure.CatchUp;
-import io.saucr.bench.measure.TimeRounds;
-import io.saucr.bench.measure.WorkFolder;
+import io.saucr.bench.measure.Experiment;
 import io.saucr.bench.report.RunFolder;
+import io.saucr.bench.result.TimeSample;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -28,10 +25,8 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true)
 final class RecoveryComparison implements Callable<Integer> {
     static final String TITLE = "recovery";
-    static final List<String> PRESETS = List.of(Configuration.SAUCR, Configuration.DISK_DURABLE);
 
-    @Mixin private SystemOptions system;
-    @Mixin private OutputOptions output;
+    @Mixin private RoundOptions rounds = new RoundOptions(6);
 
     @Option(
             names = "--entries",
@@ -55,70 +50,51 @@ final class RecoveryComparison implements Callable<Integer> {
             defaultValue = "3")
     private int servers;
 
-    @Option(
-            names = "--rounds",
-            paramLabel = "N",
-            description =
-                    "Rounds; six or more for an interval of 95 %% (default: ${DEFAULT-VALUE}).",
-            defaultValue = "6")
-    private int rounds;
-
     @Override
     public Integer call() throws Exception {
-        system.requireOwnServers(TITLE, "takes the memory of servers away");
-        try (WorkFolder work = output.work()) {
-            List<Configuration> configurations = system.configurations(PRESETS, work);
-            TimeRounds times =
-                    plan(
-                            configurations,
-                            entries,
-                            servers,
-                            valueBytes,
-                            rounds,
-                            system.jvmFlags(SystemOptions.JVM_WITH_ROOM));
-            times.measure(output.open(TITLE, times.plan()), work);
-        }
+        rounds.system().requireOwnServers(TITLE, "takes the memory of servers away");
+        List<String> jvmFlags = rounds.system().jvmFlags(SystemOptions.JVM_WITH_ROOM);
+        rounds.measure(
+                new Experiment<>(
+                        TITLE,
+                        Experiment.TIMES,
+                        entries.stream()
+                                .<Experiment.Subject<TimeSample>>map(
+                                        lost -> new Recovery(lost, servers, valueBytes, jvmFlags))
+                                .toList(),
+                        RoundOptions.parameters(
+                                "entries",
+                                entries,
+                                "servers",
+                                servers,
+                                "valueBytes",
+                                valueBytes,
+                                "jvmFlags",
+                                jvmFlags)),
+                List.of(Configuration.SAUCR, Configuration.DISK_DURABLE));
         return 0;
     }
 
-    /** What one call measures. */
-    static TimeRounds plan(
-            List<Configuration> configurations,
-            List<Integer> entries,
-            int servers,
-            int valueBytes,
-            int rounds,
-            List<String> jvmFlags) {
-        Map<String, Object> parameters = new LinkedHashMap<>();
-        parameters.put("entries", entries);
-        parameters.put("servers", servers);
-        parameters.put("valueBytes", valueBytes);
-        parameters.put("jvmFlags", jvmFlags);
-        List<TimeRounds.Subject> subjects = new ArrayList<>();
-        for (int lost : entries) {
-            subjects.add(
-                    new TimeRounds.Subject() {
-                        @Override
-                        public String name() {
-                            return "recovery of " + lost + " entries";
-                        }
-
-                        @Override
-                        public List<String> measures() {
-                            return List.of(name());
-                        }
-
-                        @Override
-                        public Map<String, Double> measure(
-                                Configuration configuration, Path work, RunFolder results)
-                                throws Exception {
-                            CatchUp.Time time =
-                                    new CatchUp(configuration, servers, valueBytes, jvmFlags)
-                                            .measure(lost, work);
-                            return Map.of(name(), time.seconds());
-                        }
-                    });
+    /** The recovery of a server that lost so many entries. */
+    private record Recovery(int lost, int servers, int valueBytes, List<String> jvmFlags)
+            implements Experiment.Subject<TimeSample> {
+        @Override
+        public String name() {
+            return "recovery of " + lost + " entries";
         }
-        return new TimeRounds(TITLE, configurations, subjects, rounds, parameters);
+
+        @Override
+        public boolean has(TimeSample sample) {
+            return sample.measure().equals(name());
+        }
+
+        @Override
+        public List<TimeSample> measure(
+                Configuration configuration, int round, Path work, RunFolder results)
+                throws Exception {
+            CatchUp.Time time =
+                    new CatchUp(configuration, servers, valueBytes, jvmFlags).measure(lost, work);
+            return List.of(new TimeSample(name(), configuration.name(), round, time.seconds()));
+        }
     }
 }

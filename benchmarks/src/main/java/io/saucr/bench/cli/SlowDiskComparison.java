@@ -5,12 +5,13 @@ import io.saucr.bench.ensemble.Configuration;
 import io.saucr.bench.load.AckRecord;
 import io.saucr.bench.load.RunningClients;
 import io.saucr.bench.load.UpdateLoad;
-import io.saucr.bench.measure.TimeRounds;
-import io.saucr.bench.measure.WorkFolder;
+import io.saucr.bench.measure.Experiment;
+import io.saucr.bench.measure.FreshEnsemble;
 import io.saucr.bench.report.RunFolder;
 import io.saucr.bench.result.DeviceProfile;
 import io.saucr.bench.result.RunResult;
 import io.saucr.bench.result.SlowDiskVerdict;
+import io.saucr.bench.result.TimeSample;
 import io.saucr.ensemble.FsyncShim;
 import io.saucr.ensemble.ServerProcess;
 import java.io.IOException;
@@ -65,8 +66,8 @@ final class SlowDiskComparison implements Callable<Integer> {
         LEADER
     }
 
-    @Mixin private SystemOptions system;
-    @Mixin private OutputOptions output;
+    @Mixin private RoundOptions rounds = new RoundOptions(3);
+    @Mixin private LoadOptions load = new LoadOptions(8, 20, DeviceProfile.SSD);
     @Mixin private Settings settings;
 
     /** What is measured; filled in by picocli. */
@@ -109,22 +110,6 @@ final class SlowDiskComparison implements Callable<Integer> {
         double forceTime;
 
         @Option(
-                names = "--device",
-                paramLabel = "DEVICE",
-                description =
-                        "How long any other force takes at least: ${COMPLETION-CANDIDATES} (default:"
-                                + " ${DEFAULT-VALUE}).",
-                defaultValue = "SSD")
-        DeviceProfile device;
-
-        @Option(
-                names = "--clients",
-                paramLabel = "N",
-                description = "Number of clients (default: ${DEFAULT-VALUE}).",
-                defaultValue = "8")
-        int clients;
-
-        @Option(
                 names = "--seconds",
                 paramLabel = "N",
                 description =
@@ -142,23 +127,6 @@ final class SlowDiskComparison implements Callable<Integer> {
                 defaultValue = "20")
         double slowSeconds;
 
-        @Option(
-                names = "--compile",
-                paramLabel = "SECONDS",
-                description =
-                        "Load before the first window, and on a new leader, for the JVMs (default:"
-                                + " ${DEFAULT-VALUE}).",
-                defaultValue = "20")
-        double compile;
-
-        @Option(
-                names = "--rounds",
-                paramLabel = "N",
-                description =
-                        "Rounds; six or more for an interval of 95 %% (default: ${DEFAULT-VALUE}).",
-                defaultValue = "3")
-        int rounds;
-
         /**
          * @throws IllegalArgumentException if a number is out of range
          */
@@ -167,10 +135,9 @@ final class SlowDiskComparison implements Callable<Integer> {
                 throw new IllegalArgumentException(
                         "--servers: fewer than 3 cannot do without one of them");
             }
-            if (clients < 1 || seconds <= 0 || slowSeconds <= 0 || forceTime <= 0 || compile < 0) {
+            if (seconds <= 0 || slowSeconds <= 0 || forceTime <= 0) {
                 throw new IllegalArgumentException(
-                        "--clients, --seconds, --slow-seconds and --force-time must be above 0,"
-                                + " --compile not below");
+                        "--seconds, --slow-seconds and --force-time must be above 0");
             }
         }
 
@@ -180,92 +147,94 @@ final class SlowDiskComparison implements Callable<Integer> {
             values.put("modes", modes);
             values.put("roles", roles);
             values.put("forceSeconds", forceTime);
-            values.put("device", device);
-            values.put("clients", clients);
             values.put("valueBytes", VALUE_BYTES);
             values.put("seconds", seconds);
             values.put("slowSeconds", slowSeconds);
-            values.put("compileSeconds", compile);
             return values;
         }
     }
 
     @Override
     public Integer call() throws Exception {
-        system.requireOwnServers(TITLE, "slows the disk of a server down and kills it");
+        rounds.system().requireOwnServers(TITLE, "slows the disk of a server down and kills it");
         settings.check();
+        load.check();
         if (!FsyncShim.available()) {
             throw new IOException(
                     "there is no C compiler (cc, gcc, clang, or what CC names), which builds the shim"
                             + " that simulates a slow disk: install gcc");
         }
-        try (WorkFolder work = output.work()) {
-            List<Configuration> configurations = system.configurations(PRESETS, work);
-            TimeRounds times = plan(configurations, settings, system.jvmFlags(SystemOptions.JVM));
-            RunResult result = times.measure(output.open(TITLE, times.plan()), work);
-            Set<String> situationAware =
-                    configurations.stream()
-                            .filter(Configuration::situationAware)
-                            .map(Configuration::name)
-                            .collect(Collectors.toSet());
-            return SlowDiskVerdict.of(result.times()).stream()
-                            .filter(verdict -> situationAware.contains(verdict.configuration()))
-                            .allMatch(SlowDiskVerdict::good)
-                    ? 0
-                    : MISSED;
-        }
-    }
-
-    /** What one call measures. */
-    static TimeRounds plan(
-            List<Configuration> configurations, Settings settings, List<String> jvmFlags) {
+        List<String> jvmFlags = rounds.system().jvmFlags(SystemOptions.JVM);
         Map<String, Object> parameters = settings.described();
+        load.describe(parameters);
         parameters.put("jvmFlags", jvmFlags);
-        List<TimeRounds.Subject> subjects = new ArrayList<>();
+        List<Experiment.Subject<TimeSample>> subjects = new ArrayList<>();
         for (int servers : settings.servers) {
             for (Mode mode : settings.modes) {
                 for (Role role : settings.roles) {
-                    subjects.add(new SlowDisk(servers, mode, role, settings, jvmFlags));
+                    subjects.add(
+                            new SlowDisk(
+                                    new FreshEnsemble(servers, jvmFlags),
+                                    mode,
+                                    role,
+                                    settings,
+                                    load));
                 }
             }
         }
-        return new TimeRounds(TITLE, configurations, subjects, settings.rounds, parameters);
+        RunResult result =
+                rounds.measure(
+                        new Experiment<>(TITLE, Experiment.TIMES, subjects, parameters), PRESETS);
+        Set<String> situationAware =
+                rounds.configurations().stream()
+                        .filter(Configuration::situationAware)
+                        .map(Configuration::name)
+                        .collect(Collectors.toSet());
+        return SlowDiskVerdict.of(result.times()).stream()
+                        .filter(verdict -> situationAware.contains(verdict.configuration()))
+                        .allMatch(SlowDiskVerdict::good)
+                ? 0
+                : MISSED;
     }
 
-    /** One case: which server of how many, and in which mode. Immutable. */
+    /** One case: which server of how many, and in which mode. */
     private record SlowDisk(
-            int servers, Mode mode, Role role, Settings settings, List<String> jvmFlags)
-            implements TimeRounds.Subject {
+            FreshEnsemble ensembles, Mode mode, Role role, Settings settings, LoadOptions options)
+            implements Experiment.Subject<TimeSample> {
         @Override
         public String name() {
-            return (role + " of " + servers + ", " + mode).toLowerCase(Locale.ROOT);
+            return (role + " of " + ensembles.servers() + ", " + mode).toLowerCase(Locale.ROOT);
         }
 
         @Override
-        public List<String> measures() {
-            return List.of(
-                    name() + SlowDiskVerdict.ALL_WELL,
-                    name() + SlowDiskVerdict.SLOW,
-                    name() + SlowDiskVerdict.PAUSE,
-                    name() + SlowDiskVerdict.WITHOUT);
+        public boolean has(TimeSample sample) {
+            return sample.measure().startsWith(name() + ":");
         }
 
         @Override
-        public Map<String, Double> measure(
-                Configuration configuration, Path work, RunFolder results) throws Exception {
-            BenchEnsemble ensemble = new BenchEnsemble(configuration, servers, jvmFlags, work);
-            try (ensemble) {
-                return measure(ensemble);
-            } finally {
-                for (Map.Entry<Integer, Path> log : ensemble.logs().entrySet()) {
-                    results.keepLog(
-                            configuration.name() + "-" + name(), log.getKey(), log.getValue());
-                }
-            }
+        public List<TimeSample> measure(
+                Configuration configuration, int round, Path work, RunFolder results)
+                throws Exception {
+            List<TimeSample> samples = new ArrayList<>();
+            ensembles
+                    .measure(
+                            configuration,
+                            work,
+                            results,
+                            configuration.name() + "-" + name(),
+                            this::seconds)
+                    .forEach(
+                            (what, seconds) ->
+                                    samples.add(
+                                            new TimeSample(
+                                                    name() + what,
+                                                    configuration.name(),
+                                                    round,
+                                                    seconds)));
+            return samples;
         }
 
-        private Map<String, Double> measure(BenchEnsemble ensemble) throws Exception {
-            ensemble.start();
+        private Map<String, Double> seconds(BenchEnsemble ensemble) throws Exception {
             UpdateLoad load = new UpdateLoad(RECORDS, VALUE_BYTES);
             load.prepare(ensemble.addresses().get(0));
             int leader = ensemble.leader();
@@ -279,9 +248,9 @@ final class SlowDiskComparison implements Callable<Integer> {
             others.remove(victim.address().client());
 
             Map<String, Double> seconds = new LinkedHashMap<>();
-            try (RunningClients clients = RunningClients.start(load, others, settings.clients)) {
-                sleep(settings.compile);
-                ensemble.device(settings.device);
+            try (RunningClients clients = RunningClients.start(load, others, options.clients())) {
+                sleep(options.compile().toNanos() / 1e9);
+                ensemble.device(options.device());
                 if (mode == Mode.SLOW && ensemble.configuration().situationAware()) {
                     ensemble.pinSlow();
                 }
@@ -290,34 +259,34 @@ final class SlowDiskComparison implements Callable<Integer> {
                     throw new IllegalStateException("the leader changed while nothing happened");
                 }
                 AckRecord.Window well = window(clients);
-                seconds.put(name() + SlowDiskVerdict.ALL_WELL, well.secondsPerThousand());
+                seconds.put(SlowDiskVerdict.ALL_WELL, well.secondsPerThousand());
 
                 Duration forcing = disk.timeInForces();
                 clients.acks().begin(System.nanoTime());
                 disk.delay(Duration.ofNanos((long) (settings.forceTime * 1e9)));
                 sleep(settings.slowSeconds);
                 AckRecord.Window slow = clients.acks().window(System.nanoTime());
-                seconds.put(name() + SlowDiskVerdict.SLOW, slow.secondsPerThousand());
-                seconds.put(name() + SlowDiskVerdict.PAUSE, slow.longestPause());
+                seconds.put(SlowDiskVerdict.SLOW, slow.secondsPerThousand());
+                seconds.put(SlowDiskVerdict.PAUSE, slow.longestPause());
 
                 requireSlow(victim, disk.timeInForces().minus(forcing));
 
                 victim.kill();
-                disk.delay(settings.device.forceDelay());
+                disk.delay(options.device().forceDelay());
                 settle(ensemble, clients);
                 if (ensemble.leader() != leader) {
                     // What leads has not been compiled yet there. Elsewhere more load would give
                     // this window an advantage over those before.
-                    sleep(settings.compile);
+                    sleep(options.compile().toNanos() / 1e9);
                     settle(ensemble, clients);
                 }
                 AckRecord.Window without = window(clients);
-                seconds.put(name() + SlowDiskVerdict.WITHOUT, without.secondsPerThousand());
+                seconds.put(SlowDiskVerdict.WITHOUT, without.secondsPerThousand());
                 long alive =
                         ensemble.servers().servers().stream()
                                 .filter(ServerProcess::isAlive)
                                 .count();
-                if (alive != servers - 1) {
+                if (alive != ensembles.servers() - 1) {
                     throw new IllegalStateException("a server has ended that nobody killed");
                 }
             }

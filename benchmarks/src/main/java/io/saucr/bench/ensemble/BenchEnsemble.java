@@ -148,7 +148,8 @@ public final class BenchEnsemble implements MeasuredEnsemble {
     public void kill(ServerProcess server) {
         if (!server.isAlive()) {
             throw failure(
-                    "server " + server.id() + " has ended by itself\n" + server.logTail(20), null);
+                    "server " + server.id() + " has ended by itself\n" + server.logTail(20),
+                    null);
         }
         forget(server.id());
         ProcessUsage used = ProcessUsage.of(server.pid());

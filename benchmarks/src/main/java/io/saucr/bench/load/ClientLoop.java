@@ -52,6 +52,12 @@ public final class ClientLoop {
         void ends();
     }
 
+    /** Runs the load for a time so that the servers' JVMs compile what it needs. */
+    public void compile(List<String> addresses, int clients, Duration time)
+            throws InterruptedException {
+        run(addresses, clients, 0, time, Duration.ofMillis(1), 0, Window.NOT_COUNTED);
+    }
+
     /**
      * Runs the load. Operations that end in the window count for the throughput. In a closed loop
      * the same operations count for the latencies. In an open loop those count that were to begin

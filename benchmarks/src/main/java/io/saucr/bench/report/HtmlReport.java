@@ -3,9 +3,7 @@ package io.saucr.bench.report;
 import static io.saucr.bench.report.TextTable.escape;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.saucr.bench.result.Comparison;
 import io.saucr.bench.result.RunResult;
-import io.saucr.bench.result.SlowDiskVerdict;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -71,35 +69,14 @@ public final class HtmlReport {
                     .append(escape(plot.getKey()))
                     .append("</figcaption></figure>\n");
         }
-        if (!result.slices().isEmpty()) {
-            Comparison comparison = new Comparison(result.slices());
-            if (!comparison.rows().isEmpty()) {
-                page.append(Results.ratios(result.title(), comparison).html());
-            }
-            page.append(Results.values(comparison).html());
-            for (String warning : Results.warnings(result.slices())) {
-                page.append("<p class=\"warning\">").append(escape(warning)).append("</p>");
+        for (Results.Section each : Results.sections(result)) {
+            page.append(each.table().html());
+            if (!each.note().isEmpty()) {
+                note(page, each.note());
             }
         }
-        if (!result.times().isEmpty()) {
-            List<SlowDiskVerdict> verdicts = SlowDiskVerdict.of(result.times());
-            if (!verdicts.isEmpty()) {
-                page.append(Results.slowDisks(verdicts).html());
-            }
-            page.append(Results.times(result.times()).html());
-        }
-        if (!result.timeline().isEmpty()) {
-            page.append(Results.timeline(result).html());
-        }
-        if (!result.flapping().isEmpty()) {
-            page.append(Results.flapping(result.flapping()).html());
-        }
-        if (!result.bursts().isEmpty()) {
-            page.append(Results.bursts(result.bursts()).html());
-        }
-        if (!result.stages().isEmpty()) {
-            page.append(Results.stages(result.stages()).html());
-            page.append(Results.methods(result.methods()).html());
+        for (String warning : Results.warnings(result.slices())) {
+            page.append("<p class=\"warning\">").append(escape(warning)).append("</p>");
         }
         page.append("<details><summary>Plan and machine</summary><pre>")
                 .append(escape(plan(result)))

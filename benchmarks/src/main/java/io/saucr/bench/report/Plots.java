@@ -6,6 +6,7 @@ import io.saucr.bench.result.Comparison;
 import io.saucr.bench.result.DeviceProfile;
 import io.saucr.bench.result.FlappingSample;
 import io.saucr.bench.result.RunResult;
+import io.saucr.bench.result.Samples;
 import io.saucr.bench.result.Slice;
 import io.saucr.bench.result.SlowDiskVerdict;
 import io.saucr.bench.result.Spread;
@@ -27,6 +28,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -100,14 +102,30 @@ final class Plots {
         if (!result.times().isEmpty() && SlowDiskVerdict.of(result.times()).isEmpty()) {
             plots.put(result.title(), svg(times(result.times())));
         }
-        List<FlappingSample.Ratio> ratios = FlappingSample.ratios(result.flapping());
-        if (!ratios.isEmpty()) {
-            plots.put(result.title(), svg(flapping(ratios)));
+        List<Samples.Ratio> flapping = FlappingSample.compared(result.flapping()).ratios();
+        if (!flapping.isEmpty()) {
+            plots.put(
+                    result.title(),
+                    svg(
+                            ratios(
+                                    " while a server flaps",
+                                    "multiple",
+                                    flapping,
+                                    Samples.Ratio::measure)));
         }
-        List<BurstSample.Ratio> rates =
-                BurstSample.ratios(result.bursts()).stream().filter(BurstSample::isRate).toList();
+        List<Samples.Ratio> rates =
+                BurstSample.compared(result.bursts()).ratios().stream()
+                        .filter(BurstSample::isRate)
+                        .toList();
         if (!rates.isEmpty()) {
-            plots.put(result.title(), svg(bursts(rates)));
+            plots.put(
+                    result.title(),
+                    svg(
+                            ratios(
+                                    " while very much comes at once",
+                                    "multiple of operations/s",
+                                    rates,
+                                    Samples.Ratio::subject)));
         }
         return plots;
     }
@@ -307,69 +325,46 @@ final class Plots {
     }
 
     private static CategoryChart times(List<TimeSample> samples) {
-        Map<String, Map<String, List<Double>>> grouped = TimeSample.byMeasure(samples);
         CategoryChart chart = category("", "seconds, median");
-        List<String> measures = List.copyOf(grouped.keySet());
-        for (String name : samples.stream().map(TimeSample::configuration).distinct().toList()) {
-            List<Double> medians = new ArrayList<>();
-            for (String measure : measures) {
-                List<Double> own = grouped.get(measure).getOrDefault(name, List.of());
-                medians.add(
-                        own.isEmpty()
-                                ? 0
-                                : Spread.of(own.stream().mapToDouble(Double::doubleValue).toArray())
-                                        .median());
-            }
-            chart.addSeries(name, measures, medians);
+        Map<String, Map<String, Double>> medians = new LinkedHashMap<>();
+        List<String> measures = samples.stream().map(TimeSample::measure).distinct().toList();
+        for (Samples.Row row : TimeSample.compared(samples).rows()) {
+            medians.computeIfAbsent(row.configuration(), name -> new LinkedHashMap<>())
+                    .put(row.subject(), Spread.of(row.array()).median());
         }
+        medians.forEach(
+                (name, own) ->
+                        chart.addSeries(
+                                name,
+                                measures,
+                                measures.stream()
+                                        .map(each -> own.getOrDefault(each, 0.0))
+                                        .toList()));
         return chart;
     }
 
-    /** Each measure of the first configuration as a multiple of the others'. */
-    private static CategoryChart flapping(List<FlappingSample.Ratio> ratios) {
-        CategoryChart chart =
-                new CategoryChartBuilder()
-                        .width(WIDTH)
-                        .height(HEIGHT)
-                        .title(ratios.get(0).configuration() + " while a server flaps")
-                        .yAxisTitle("multiple")
-                        .build();
-        for (String other : ratios.stream().map(FlappingSample.Ratio::other).distinct().toList()) {
-            List<FlappingSample.Ratio> own =
+    /**
+     * The first configuration as a multiple of the others.
+     *
+     * @param what what each bar is of
+     */
+    private static CategoryChart ratios(
+            String title,
+            String y,
+            List<Samples.Ratio> ratios,
+            Function<Samples.Ratio, String> what) {
+        CategoryChart chart = category(ratios.get(0).configuration() + title, y);
+        for (String other : ratios.stream().map(Samples.Ratio::other).distinct().toList()) {
+            List<Samples.Ratio> own =
                     ratios.stream().filter(each -> each.other().equals(other)).toList();
             chart.addSeries(
                     "of " + other,
-                    own.stream().map(FlappingSample.Ratio::measure).toList(),
+                    own.stream().map(what).toList(),
                     own.stream().map(each -> each.ratio().ratio()).toList(),
                     own.stream()
                             .map(each -> each.ratio().relativeHalfWidth() * each.ratio().ratio())
                             .toList());
         }
-        style(chart.getStyler());
-        return chart;
-    }
-
-    /** The first configuration's rate as a multiple of the others', burst by burst. */
-    private static CategoryChart bursts(List<BurstSample.Ratio> rates) {
-        CategoryChart chart =
-                new CategoryChartBuilder()
-                        .width(WIDTH)
-                        .height(HEIGHT)
-                        .title(rates.get(0).configuration() + " while very much comes at once")
-                        .yAxisTitle("multiple of operations/s")
-                        .build();
-        for (String other : rates.stream().map(BurstSample.Ratio::other).distinct().toList()) {
-            List<BurstSample.Ratio> own =
-                    rates.stream().filter(each -> each.other().equals(other)).toList();
-            chart.addSeries(
-                    "of " + other,
-                    own.stream().map(BurstSample.Ratio::burst).toList(),
-                    own.stream().map(each -> each.ratio().ratio()).toList(),
-                    own.stream()
-                            .map(each -> each.ratio().relativeHalfWidth() * each.ratio().ratio())
-                            .toList());
-        }
-        style(chart.getStyler());
         return chart;
     }
 

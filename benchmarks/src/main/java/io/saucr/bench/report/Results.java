@@ -8,6 +8,7 @@ import io.saucr.bench.result.MethodShare;
 import io.saucr.bench.result.Numbers;
 import io.saucr.bench.result.PairedRatio;
 import io.saucr.bench.result.RunResult;
+import io.saucr.bench.result.Samples;
 import io.saucr.bench.result.Slice;
 import io.saucr.bench.result.SlowDiskVerdict;
 import io.saucr.bench.result.Spread;
@@ -15,6 +16,7 @@ import io.saucr.bench.result.StageCost;
 import io.saucr.bench.result.TimeSample;
 import io.saucr.bench.result.Timeline;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
@@ -22,55 +24,74 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** What a run measured, as text for people. Stateless. */
 public final class Results {
     private Results() {}
 
-    /** All tables for which there are values, with notes on them. */
+    /** A table, and what has to be known about it; the first ones are the most important. */
+    record Section(TextTable table, String note) {}
+
+    /** All tables for which there are values. */
+    static List<Section> sections(RunResult result) {
+        List<Section> all = new ArrayList<>();
+        if (!result.slices().isEmpty()) {
+            Comparison comparison = new Comparison(result.slices());
+            if (!comparison.rows().isEmpty()) {
+                all.add(new Section(ratios(result.title(), comparison), RATIOS));
+            }
+            all.add(
+                    new Section(
+                            values(comparison),
+                            "ops/s: median [quartiles] over "
+                                    + rounds(result.slices())
+                                    + "; CPU: seconds per 10,000 operations; KB, segments, calls,"
+                                    + " forces: per operation."));
+        }
+        if (!result.times().isEmpty()) {
+            List<SlowDiskVerdict> verdicts = SlowDiskVerdict.of(result.times());
+            if (!verdicts.isEmpty()) {
+                all.add(new Section(slowDisks(verdicts), ""));
+            }
+            all.add(new Section(times(result.times()), RATIOS));
+        }
+        if (!result.timeline().isEmpty()) {
+            all.add(new Section(timeline(result), ""));
+        }
+        if (!result.flapping().isEmpty()) {
+            all.add(new Section(flapping(result.flapping()), RATIOS));
+        }
+        if (!result.bursts().isEmpty()) {
+            all.add(new Section(bursts(result.bursts()), RATIOS));
+        }
+        if (!result.stages().isEmpty()) {
+            all.add(new Section(stages(result.stages()), ""));
+            all.add(new Section(methods(result.methods()), ""));
+        }
+        return all;
+    }
+
+    /** All tables, with notes on them; the most important last, where a terminal ends. */
     static String text(RunResult result) {
         StringBuilder text = new StringBuilder();
         text.append(result.title()).append(", ").append(result.begun()).append('\n');
-        text.append(result.machine()).append("\n\n");
-        if (!result.slices().isEmpty()) {
-            Comparison comparison = new Comparison(result.slices());
-            text.append(values(comparison)).append('\n');
-            text.append(
-                    "ops/s: median [quartiles] over "
-                            + rounds(result.slices())
-                            + "; CPU: seconds per 10,000 operations; KB, segments, calls, forces: per"
-                            + " operation.\n");
-            if (!comparison.rows().isEmpty()) {
-                text.append('\n').append(ratios(result.title(), comparison));
-                text.append(RATIOS);
-            }
-            warnings(result.slices()).forEach(line -> text.append(line).append('\n'));
+        text.append(result.machine()).append('\n');
+        List<Section> sections = new ArrayList<>(sections(result));
+        if (result.stages().isEmpty()) {
+            Collections.reverse(sections);
         }
-        if (!result.times().isEmpty()) {
-            text.append(times(result.times())).append(RATIOS);
-            List<SlowDiskVerdict> verdicts = SlowDiskVerdict.of(result.times());
-            if (!verdicts.isEmpty()) {
-                text.append('\n').append(Results.slowDisks(verdicts));
-            }
+        for (Section each : sections) {
+            text.append('\n').append(each.table);
+            text.append(each.note).append(each.note.isEmpty() ? "" : "\n");
         }
-        if (!result.timeline().isEmpty()) {
-            text.append(timeline(result));
-        }
-        if (!result.flapping().isEmpty()) {
-            text.append(flapping(result.flapping())).append(RATIOS);
-        }
-        if (!result.bursts().isEmpty()) {
-            text.append(bursts(result.bursts())).append(RATIOS);
-        }
-        if (!result.stages().isEmpty()) {
-            text.append(stages(result.stages())).append('\n').append(methods(result.methods()));
-        }
+        warnings(result.slices()).forEach(line -> text.append(line).append('\n'));
         return text.toString();
     }
 
     private static final String RATIOS =
             "Ratios: Hodges-Lehmann over rounds, with the confidence interval of the signed-rank"
-                    + " test.\n";
+                    + " test.";
 
     private static String rounds(List<Slice> slices) {
         int rounds = slices.stream().mapToInt(Slice::round).max().orElse(0);
@@ -265,67 +286,55 @@ public final class Results {
         return lines;
     }
 
-    // ---- Times ----
+    // ---- What each ensemble of its own did ----
 
     /** How long things took, and the first configuration against each other one. */
     static TextTable times(List<TimeSample> samples) {
+        return compared("time of", "seconds", "ratio", TimeSample.compared(samples));
+    }
+
+    /** What a server that goes and comes costs, and the first configuration against the others. */
+    public static TextTable flapping(List<FlappingSample> samples) {
+        return compared(
+                "while a server flaps",
+                "median",
+                "ratio of " + samples.get(0).configuration(),
+                FlappingSample.compared(samples));
+    }
+
+    /** What it costs when very much comes at once, the first configuration against the others. */
+    public static TextTable bursts(List<BurstSample> samples) {
+        return compared(
+                "while very much comes at once",
+                "median",
+                "ratio of " + samples.get(0).configuration(),
+                BurstSample.compared(samples));
+    }
+
+    private static TextTable compared(
+            String what, String median, String ratio, Samples<?> samples) {
         TextTable table =
                 new TextTable(
-                        "time of",
-                        "configuration",
-                        "seconds",
-                        "quartiles",
-                        "rounds",
-                        "ratio",
-                        "interval");
-        TimeSample.byMeasure(samples)
-                .forEach(
-                        (measure, configurations) -> {
-                            List<Double> first = configurations.values().iterator().next();
-                            configurations.forEach(
-                                    (name, seconds) -> {
-                                        PairedRatio ratio =
-                                                seconds == first || seconds.size() != first.size()
-                                                        ? null
-                                                        : PairedRatio.of(
-                                                                array(first), array(seconds));
-                                        compared(
-                                                table,
-                                                measure,
-                                                name,
-                                                array(seconds),
-                                                Optional.ofNullable(ratio));
-                                    });
-                        });
+                        what, "configuration", median, "quartiles", "rounds", ratio, "interval");
+        for (Samples.Row row : samples.rows()) {
+            Spread spread = Spread.of(row.array());
+            Optional<PairedRatio> paired = row.ratio().map(Samples.Ratio::ratio);
+            table.row(
+                    Stream.of(row.subject(), row.measure())
+                            .filter(each -> !each.isEmpty())
+                            .collect(Collectors.joining(": ")),
+                    row.configuration(),
+                    Numbers.number(spread.median()),
+                    "["
+                            + Numbers.number(spread.lowerQuartile())
+                            + ", "
+                            + Numbers.number(spread.upperQuartile())
+                            + "]",
+                    Integer.toString(row.values().size()),
+                    paired.map(Results::ratio).orElse("-"),
+                    paired.map(Results::interval).orElse("-"));
+        }
         return table;
-    }
-
-    /**
-     * A row: the spread of a configuration's values, and their ratio to the first one's, if any.
-     */
-    private static void compared(
-            TextTable table,
-            String measure,
-            String configuration,
-            double[] values,
-            Optional<PairedRatio> ratio) {
-        Spread spread = Spread.of(values);
-        table.row(
-                measure,
-                configuration,
-                Numbers.number(spread.median()),
-                "["
-                        + Numbers.number(spread.lowerQuartile())
-                        + ", "
-                        + Numbers.number(spread.upperQuartile())
-                        + "]",
-                Integer.toString(values.length),
-                ratio.map(Results::ratio).orElse("-"),
-                ratio.map(Results::interval).orElse("-"));
-    }
-
-    private static double[] array(List<Double> values) {
-        return values.stream().mapToDouble(Double::doubleValue).toArray();
     }
 
     // ---- Timelines ----
@@ -356,86 +365,6 @@ public final class Results {
             }
         }
         return table;
-    }
-
-    // ---- Flapping ----
-
-    /** What a server that goes and comes costs, and the first configuration against the others. */
-    public static TextTable flapping(List<FlappingSample> samples) {
-        Map<String, List<FlappingSample>> configurations = FlappingSample.byName(samples);
-        String first = configurations.keySet().iterator().next();
-        List<FlappingSample.Ratio> ratios = FlappingSample.ratios(samples);
-        TextTable table =
-                new TextTable(
-                        "while a server flaps",
-                        "configuration",
-                        "median",
-                        "quartiles",
-                        "rounds",
-                        "ratio of " + first,
-                        "interval");
-        for (FlappingSample.Measure measure : FlappingSample.MEASURES) {
-            configurations.forEach(
-                    (name, own) -> {
-                        Optional<PairedRatio> ratio =
-                                ratios.stream()
-                                        .filter(each -> each.measure().equals(measure.name()))
-                                        .filter(each -> each.other().equals(name))
-                                        .map(FlappingSample.Ratio::ratio)
-                                        .findFirst();
-                        compared(
-                                table,
-                                measure.name(),
-                                name,
-                                own.stream().mapToDouble(measure.value()).toArray(),
-                                ratio);
-                    });
-        }
-        return table;
-    }
-
-    // ---- Bursts ----
-
-    /** What it costs when very much comes at once, the first configuration against the others. */
-    public static TextTable bursts(List<BurstSample> samples) {
-        Map<String, Map<String, List<BurstSample>>> grouped = BurstSample.grouped(samples);
-        List<BurstSample.Ratio> ratios = BurstSample.ratios(samples);
-        TextTable table =
-                new TextTable(
-                        "while very much comes at once",
-                        "configuration",
-                        "median",
-                        "quartiles",
-                        "rounds",
-                        "ratio of " + samples.get(0).configuration(),
-                        "interval");
-        grouped.forEach(
-                (burst, configurations) -> {
-                    for (BurstSample.Measure measure : BurstSample.MEASURES) {
-                        configurations.forEach(
-                                (name, own) ->
-                                        compared(
-                                                table,
-                                                burst + ": " + measure.name(),
-                                                name,
-                                                own.stream().mapToDouble(measure.value()).toArray(),
-                                                ratio(ratios, burst, measure, name)));
-                    }
-                });
-        return table;
-    }
-
-    private static Optional<PairedRatio> ratio(
-            List<BurstSample.Ratio> ratios,
-            String burst,
-            BurstSample.Measure measure,
-            String other) {
-        return ratios.stream()
-                .filter(each -> each.burst().equals(burst))
-                .filter(each -> each.measure().equals(measure.name()))
-                .filter(each -> each.other().equals(other))
-                .map(BurstSample.Ratio::ratio)
-                .findFirst();
     }
 
     // ---- Stages ----

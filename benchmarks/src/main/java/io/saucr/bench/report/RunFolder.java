@@ -16,6 +16,7 @@ import io.saucr.bench.result.Comparison;
 import io.saucr.bench.result.FlappingSample;
 import io.saucr.bench.result.Machine;
 import io.saucr.bench.result.RunResult;
+import io.saucr.bench.result.Samples;
 import io.saucr.bench.result.SlowDiskVerdict;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -264,14 +265,17 @@ public final class RunFolder {
         if (!verdicts.isEmpty()) {
             all.put("slowDisks", verdicts);
         }
-        if (!result.flapping().isEmpty()) {
-            all.put("flappingRatios", FlappingSample.ratios(result.flapping()));
-        }
-        if (!result.bursts().isEmpty()) {
-            all.put("burstRatios", BurstSample.ratios(result.bursts()));
-        }
+        put(all, "flappingRatios", FlappingSample.compared(result.flapping()), null);
+        put(all, "burstRatios", BurstSample.compared(result.bursts()), "burst");
         writer().writeValue(path.resolve(RESULT).toFile(), all);
         System.out.println(table);
         System.out.println("Results are in " + path);
+    }
+
+    private static void put(
+            Map<String, Object> all, String key, Samples<?> samples, String subject) {
+        if (!samples.rows().isEmpty()) {
+            all.put(key, samples.ratios().stream().map(each -> each.described(subject)).toList());
+        }
     }
 }

@@ -1,10 +1,6 @@
 package io.saucr.bench.result;
 
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.function.ToDoubleFunction;
 
 /**
  * What one ensemble did while a follower of it was killed and returned again and again, or while
@@ -34,30 +30,26 @@ public record FlappingSample(
         long noops,
         double serverCpuSeconds,
         int kills,
-        int returns) {
-
-    /** What is compared. */
-    public record Measure(String name, ToDoubleFunction<FlappingSample> value) {}
-
-    /** The first configuration against another one; only where neither counted nothing. */
-    public record Ratio(String measure, String configuration, String other, PairedRatio ratio) {}
+        int returns)
+        implements Sample {
 
     /** In the order of the tables. */
-    public static final List<Measure> MEASURES =
+    private static final List<Samples.Measure<FlappingSample>> MEASURES =
             List.of(
-                    new Measure("writes/s", each -> each.writes / each.seconds),
-                    new Measure("longest gap s", FlappingSample::longestGapSeconds),
-                    new Measure("p99 ms", FlappingSample::p99Millis),
-                    new Measure("mode switches", FlappingSample::modeSwitches),
-                    new Measure("mode switches/h", each -> 3600 * each.modeSwitches / each.seconds),
-                    new Measure(
+                    new Samples.Measure<>("writes/s", each -> each.writes / each.seconds),
+                    new Samples.Measure<>("longest gap s", FlappingSample::longestGapSeconds),
+                    new Samples.Measure<>("p99 ms", FlappingSample::p99Millis),
+                    new Samples.Measure<>("mode switches", FlappingSample::modeSwitches),
+                    new Samples.Measure<>(
+                            "mode switches/h", each -> 3600 * each.modeSwitches / each.seconds),
+                    new Samples.Measure<>(
                             "committed fast",
                             each -> (double) each.fastCommits / Math.max(1, each.writes)),
-                    new Measure("no-ops and seals", FlappingSample::noops),
-                    new Measure(
+                    new Samples.Measure<>("no-ops and seals", FlappingSample::noops),
+                    new Samples.Measure<>(
                             "CPU s per 10,000 writes",
                             each -> each.serverCpuSeconds * 10_000 / Math.max(1, each.writes)),
-                    new Measure("returns", FlappingSample::returns));
+                    new Samples.Measure<>("returns", FlappingSample::returns));
 
     /**
      * How many proposals between two zxids were nobody's write, nor the beginning or end of a
@@ -73,47 +65,8 @@ public record FlappingSample(
         return zxidAfter - zxidBefore - writes - 2L * clients;
     }
 
-    /** The samples of each configuration, in the order in which these come. */
-    public static Map<String, List<FlappingSample>> byName(List<FlappingSample> samples) {
-        Map<String, List<FlappingSample>> grouped = new LinkedHashMap<>();
-        for (FlappingSample each : samples) {
-            grouped.computeIfAbsent(each.configuration, name -> new ArrayList<>()).add(each);
-        }
-        return grouped;
-    }
-
-    /** The first configuration against each other one, measure by measure. */
-    public static List<Ratio> ratios(List<FlappingSample> samples) {
-        Map<String, List<FlappingSample>> grouped = byName(samples);
-        List<String> names = List.copyOf(grouped.keySet());
-        List<Ratio> ratios = new ArrayList<>();
-        for (Measure measure : MEASURES) {
-            for (String other : names.subList(Math.min(1, names.size()), names.size())) {
-                double[] first = values(grouped.get(names.get(0)), measure);
-                double[] against = values(grouped.get(other), measure);
-                if (positive(first) && positive(against)) {
-                    ratios.add(
-                            new Ratio(
-                                    measure.name,
-                                    names.get(0),
-                                    other,
-                                    PairedRatio.of(first, against)));
-                }
-            }
-        }
-        return ratios;
-    }
-
-    private static double[] values(List<FlappingSample> samples, Measure measure) {
-        return samples.stream().mapToDouble(measure.value).toArray();
-    }
-
-    private static boolean positive(double[] values) {
-        for (double value : values) {
-            if (!(value > 0)) {
-                return false;
-            }
-        }
-        return true;
+    /** With what is compared of them. */
+    public static Samples<FlappingSample> compared(List<FlappingSample> samples) {
+        return new Samples<>(samples, MEASURES);
     }
 }

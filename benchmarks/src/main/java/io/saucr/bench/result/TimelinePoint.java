@@ -15,4 +15,5 @@ public record TimelinePoint(
         double seconds,
         double throughput,
         String mode,
-        int servers) {}
+        int servers)
+        implements Sample {}

@@ -24,17 +24,19 @@ class BurstSampleTest {
 
     @Test
     void eachBurstIsComparedForItself() {
-        List<BurstSample.Ratio> rates =
-                BurstSample.ratios(samples).stream().filter(BurstSample::isRate).toList();
-        assertThat(rates).extracting(BurstSample.Ratio::burst).containsExactly("few", "many");
+        List<Samples.Ratio> rates =
+                BurstSample.compared(samples).ratios().stream()
+                        .filter(BurstSample::isRate)
+                        .toList();
+        assertThat(rates).extracting(Samples.Ratio::subject).containsExactly("few", "many");
         assertThat(rates.get(0).ratio().ratio()).isCloseTo(2, within(1e-9));
         assertThat(rates.get(1).ratio().ratio()).isCloseTo(3, within(1e-9));
     }
 
     @Test
     void whatDidNotHappenHasNoRatio() {
-        assertThat(BurstSample.ratios(samples))
-                .extracting(BurstSample.Ratio::measure)
+        assertThat(BurstSample.compared(samples).ratios())
+                .extracting(Samples.Ratio::measure)
                 .contains("CPU us/op", "longest gap s")
                 .doesNotContain("elections");
     }
@@ -43,5 +45,14 @@ class BurstSampleTest {
     void theTableTellsOfEveryBurst() {
         assertThat(Results.bursts(samples).toString())
                 .contains("few: elections", "many: longest gap s", "ratio of ours");
+    }
+
+    @Test
+    void resultsNameTheBurst() {
+        assertThat(BurstSample.compared(samples).ratios().get(0).described("burst"))
+                .containsOnlyKeys("burst", "measure", "configuration", "other", "ratio")
+                .containsEntry("burst", "few");
+        assertThat(BurstSample.compared(samples).ratios().get(0).described(null))
+                .containsOnlyKeys("measure", "configuration", "other", "ratio");
     }
 }
