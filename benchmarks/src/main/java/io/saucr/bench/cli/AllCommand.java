@@ -17,7 +17,7 @@ import picocli.CommandLine.Option;
         name = "all",
         description =
                 "All figures, within an hour on two processors, and one report. Each is the subcommand"
-                        + " of its name with fewer or shorter slices than its own presets; the command"
+                        + " of its name with fewer or shorter slices than its own defaults; the command"
                         + " lines are shown.",
         mixinStandardHelpOptions = true)
 final class AllCommand implements Callable<Integer> {
@@ -111,7 +111,7 @@ final class AllCommand implements Callable<Integer> {
             System.err.println(
                     "saucr-bench: these did not end and are not in the report: "
                             + String.join(", ", failed)
-                            + "; the same command goes on with them");
+                            + "; the same command continues with them");
             return INCOMPLETE;
         }
         return 0;

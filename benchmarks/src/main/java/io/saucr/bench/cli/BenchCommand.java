@@ -20,8 +20,8 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true,
         footer = {
             "",
-            "'saucr-bench services' measures no ensemble, but a durable turn of a service beside its"
-                    + " peers: see 'saucr-bench services --help'."
+            "'saucr-bench services' measures no ensemble, but a durable turn of a service compared with"
+                    + " its peers: see 'saucr-bench services --help'."
         })
 public final class BenchCommand {
     private BenchCommand() {}
@@ -46,8 +46,8 @@ public final class BenchCommand {
                                         + " minute or two."),
                         FigureCommand.of(
                                 Figure.table1(),
-                                "What forced writes cost stock ZooKeeper: one client that updates,"
-                                        + " with forces and without, on hdd and ssd (table 1 of the"
+                                "What fsync costs stock ZooKeeper: one client that updates,"
+                                        + " with fsync and without, on hdd and ssd (table 1 of the"
                                         + " paper)."),
                         FigureCommand.of(
                                 Figure.fig7(),

@@ -34,7 +34,7 @@ final class BurstOptions {
             names = "--busy",
             paramLabel = "N",
             description =
-                    "N processes that only compute run beside the ensemble meanwhile (default:"
+                    "N processes that only compute run alongside the ensemble meanwhile (default:"
                             + " ${DEFAULT-VALUE}).",
             defaultValue = "0")
     private int busy;

@@ -59,7 +59,7 @@ final class FailoverComparison implements Callable<Integer> {
             names = "--device",
             paramLabel = "DEVICE",
             description =
-                    "How long a force takes at least: ${COMPLETION-CANDIDATES} (default:"
+                    "How long an fsync takes at least: ${COMPLETION-CANDIDATES} (default:"
                             + " ${DEFAULT-VALUE}).",
             defaultValue = "SSD")
     private DeviceProfile device;

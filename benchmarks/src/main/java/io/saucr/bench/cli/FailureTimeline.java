@@ -38,8 +38,8 @@ import picocli.CommandLine.Option;
         name = "fig9",
         description =
                 "Throughput over time while servers fail and return, with the leader's mode,"
-                        + " update-only, 8 clients on ssd (figure 9 of the paper). With --connect whoever"
-                        + " runs the ensemble lets servers fail meanwhile.",
+                        + " update-only, 8 clients on ssd (figure 9 of the paper). With --connect the"
+                        + " operator of the ensemble lets servers fail meanwhile.",
         mixinStandardHelpOptions = true)
 final class FailureTimeline implements Callable<Integer> {
     static final String TITLE = "fig9";
@@ -59,8 +59,8 @@ final class FailureTimeline implements Callable<Integer> {
                 split = ",",
                 paramLabel = "SECONDS:WHAT",
                 description =
-                        "What happens when: kill (a follower), kill-leader, return (whoever was"
-                                + " killed first) (default: ${DEFAULT-VALUE}).",
+                        "What happens when: kill (a follower), kill-leader, return (of the server"
+                                + " that was killed first) (default: ${DEFAULT-VALUE}).",
                 defaultValue = "5:kill,10:kill,18:return,26:return")
         List<String> events;
 

@@ -82,7 +82,7 @@ final class FlappingComparison implements Callable<Integer> {
                 names = "--busy",
                 paramLabel = "N",
                 description =
-                        "Kill nobody; N processes that only compute run beside the ensemble.",
+                        "Kill no server; N processes that only compute run alongside the ensemble.",
                 defaultValue = "0")
         int busy;
 

@@ -28,7 +28,7 @@ final class LoadOptions {
             names = "--device",
             paramLabel = "DEVICE",
             description =
-                    "How long a force takes at least: ${COMPLETION-CANDIDATES} (default:"
+                    "How long an fsync takes at least: ${COMPLETION-CANDIDATES} (default:"
                             + " ${DEFAULT-VALUE}).")
     private DeviceProfile device;
 

@@ -21,7 +21,7 @@ final class OutputOptions {
     @Option(
             names = "--resume",
             description =
-                    "Go on with the run in the --out folder that did not end; the other options must be"
+                    "Continue the run in the --out folder that did not end; the other options must be"
                             + " those that it was begun with.")
     private boolean resume;
 
@@ -43,7 +43,7 @@ final class OutputOptions {
             return out;
         }
         if (resume) {
-            throw new IllegalArgumentException("--resume needs --out: which run is to go on?");
+            throw new IllegalArgumentException("--resume needs --out: which run is to continue?");
         }
         String now =
                 LocalDateTime.now(ZoneId.systemDefault())

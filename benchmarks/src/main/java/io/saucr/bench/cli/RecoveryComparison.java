@@ -20,7 +20,7 @@ import picocli.CommandLine.Option;
         name = "recovery",
         description =
                 "How long a server takes that lost entries with its memory, from the start of its"
-                        + " process until it serves, beside a stock follower that was down while as"
+                        + " process until it serves, compared with a stock follower that was down while as"
                         + " many were written.",
         mixinStandardHelpOptions = true)
 final class RecoveryComparison implements Callable<Integer> {

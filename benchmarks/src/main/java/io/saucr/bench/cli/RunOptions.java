@@ -30,7 +30,7 @@ final class RunOptions {
             names = "--clients",
             split = ",",
             paramLabel = "N",
-            description = "Numbers of clients; each figure has its own preset.")
+            description = "Numbers of clients; each figure has its own default.")
     private List<Integer> clients;
 
     @Option(
@@ -38,8 +38,8 @@ final class RunOptions {
             split = ",",
             paramLabel = "DEVICE",
             description =
-                    "How long a force takes at least, one or more of ${COMPLETION-CANDIDATES}, that is"
-                            + " 10, 1, 0.1 ms, no delay; each figure has its own preset.")
+                    "How long an fsync takes at least, one or more of ${COMPLETION-CANDIDATES}, that is"
+                            + " 10, 1, 0.1 ms, no delay; each figure has its own default.")
     private List<DeviceProfile> devices;
 
     @Option(
@@ -78,7 +78,7 @@ final class RunOptions {
             names = "--busy",
             paramLabel = "N",
             description =
-                    "N processes that only compute run beside the ensembles while slices are measured"
+                    "N processes that only compute run alongside the ensembles while slices are measured"
                             + " (default: ${DEFAULT-VALUE}).",
             defaultValue = "0")
     private int busy;
@@ -131,7 +131,7 @@ final class RunOptions {
             names = "--precision",
             paramLabel = "PART",
             description =
-                    "Go on until each ratio's interval is within this part of it, for example 0.02"
+                    "Continue until each ratio's interval is within this part of it, for example 0.02"
                             + " (default: the rounds decide).",
             defaultValue = "0")
     private double precision;

@@ -38,7 +38,7 @@ import picocli.CommandLine.Option;
         name = "slowdisk",
         description = {
             "What one server with a slow disk costs its ensemble: time of 1,000 writes while all is"
-                    + " well, while its forces take seconds, and without that server, and the"
+                    + " well, while its fsyncs take seconds, and without that server, and the"
                     + " longest time without any acknowledged write while they do.",
             "Clients are connected to the others.",
             "Ends with 0, or with 3 if in a situation-aware ensemble throughput was below half of"
@@ -105,7 +105,7 @@ final class SlowDiskComparison implements Callable<Integer> {
                 names = "--force-time",
                 paramLabel = "SECONDS",
                 description =
-                        "How long a force of the slow disk takes (default: ${DEFAULT-VALUE}).",
+                        "How long an fsync of the slow disk takes (default: ${DEFAULT-VALUE}).",
                 defaultValue = "3")
         double forceTime;
 
@@ -305,7 +305,7 @@ final class SlowDiskComparison implements Callable<Integer> {
                                 + victim.id()
                                 + ", whose disk was to be slow, spent "
                                 + forcing.toMillis()
-                                + " ms in forces\n"
+                                + " ms in fsyncs\n"
                                 + victim.logTail(20));
             }
         }

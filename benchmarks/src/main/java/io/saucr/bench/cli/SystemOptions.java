@@ -33,7 +33,7 @@ final class SystemOptions {
             paramLabel = "CONF",
             description = {
                 "Separated by ';', the first is compared with each other one; each figure has its own"
-                        + " preset.",
+                        + " default.",
                 "saucr, memory-durable (stock, forceSync=no), disk-durable (stock), or NAME=FOLDER"
                         + " of a distribution; each may be followed by ,KEY=VALUE for zoo.cfg."
             })
@@ -45,7 +45,7 @@ final class SystemOptions {
             description =
                     "Measure an ensemble that runs elsewhere instead of starting servers; may be given"
                             + " several times to compare ensembles. What its servers use is not known"
-                            + " then, and its disks are as they are.")
+                            + " then, and no delay is added to its disks.")
     private List<String> connect;
 
     @Option(
@@ -96,7 +96,7 @@ final class SystemOptions {
             throw new IOException(
                     "there is no C compiler (cc, gcc, clang, or what CC names), which builds the shim"
                             + " that simulates disks: install gcc, or use --device none, which"
-                            + " measures this machine's own disk (forces are then not counted)");
+                            + " measures this machine's own disk (fsyncs are then not counted)");
         }
     }
 

@@ -148,7 +148,7 @@ public final class BenchEnsemble implements MeasuredEnsemble {
     public void kill(ServerProcess server) {
         if (!server.isAlive()) {
             throw failure(
-                    "server " + server.id() + " has ended by itself\n" + server.logTail(20),
+                    "server " + server.id() + " has exited on its own\n" + server.logTail(20),
                     null);
         }
         forget(server.id());

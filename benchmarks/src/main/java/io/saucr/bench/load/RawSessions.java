@@ -363,7 +363,7 @@ public final class RawSessions implements AutoCloseable {
                     lost
                             + " of "
                             + keys.size()
-                            + " sessions beside the load have lost their connection");
+                            + " sessions besides the load have lost their connection");
         }
     }
 

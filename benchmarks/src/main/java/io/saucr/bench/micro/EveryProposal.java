@@ -103,7 +103,7 @@ public class EveryProposal {
         void turnFast() {
             for (int i = 0; state.mode() == Mode.SLOW; i++) {
                 if (i == MOST_PROPOSALS_TO_TURN) {
-                    throw new IllegalStateException("the leader does not turn to fast mode");
+                    throw new IllegalStateException("the leader does not switch to fast mode");
                 }
                 propose(i == 0);
             }

@@ -22,9 +22,9 @@ final class PaperFigures {
         return switch (title) {
             case "table1" ->
                     List.of(
-                            "HDD: 3050.1 operations/s without forces (327.86 microseconds), 60.0 with"
+                            "HDD: 3050.1 operations/s without fsync (327.86 microseconds), 60.0 with"
                                     + " (16665.18): 50.8 times.",
-                            "SSD: 2168.34 operations/s without forces (461.2 microseconds), 973.4 with"
+                            "SSD: 2168.34 operations/s without fsync (461.2 microseconds), 973.4 with"
                                     + " (1027.3): 2.3 times.");
             case "fig7" ->
                     List.of(
@@ -39,7 +39,7 @@ final class PaperFigures {
                             "C: all the same.");
             case "fig9" ->
                     List.of(
-                            "SAUCR turns to slow mode when only a bare majority is left, and back to"
+                            "SAUCR switches to slow mode when only a bare majority is left, and back to"
                                     + " fast mode when enough servers have returned.");
             case "fig10" ->
                     List.of(

@@ -47,7 +47,7 @@ public final class Results {
                             "ops/s: median [quartiles] over "
                                     + rounds(result.slices())
                                     + "; CPU: seconds per 10,000 operations; KB, segments, calls,"
-                                    + " forces: per operation."));
+                                    + " fsyncs: per operation."));
         }
         if (!result.times().isEmpty()) {
             List<SlowDiskVerdict> verdicts = SlowDiskVerdict.of(result.times());
@@ -125,8 +125,8 @@ public final class Results {
                         "KB",
                         "segments",
                         "calls",
-                        "forces",
-                        "force ms",
+                        "fsyncs",
+                        "fsync ms",
                         "slow/s",
                         "flushes/s",
                         "RSS MB");
@@ -269,7 +269,7 @@ public final class Results {
             lines.add(
                     "WARNING: in "
                             + tooFast
-                            + " slices forces were faster than the device profile");
+                            + " slices fsyncs were faster than the device profile");
         }
         long behind =
                 slices.stream()

@@ -96,7 +96,7 @@ public final class RunFolder {
             throw new IOException(
                     path
                             + " holds the results of another run: choose a new --out folder"
-                            + (complete(path) ? "" : ", or go on with that run by --resume"));
+                            + (complete(path) ? "" : ", or continue that run with --resume"));
         }
         if (complete(path)) {
             throw new IOException(path + " holds a run that is complete: nothing to resume");
@@ -244,7 +244,7 @@ public final class RunFolder {
                         + path
                         + " did not end and is no result; the same command with --out "
                         + path
-                        + " --resume goes on with it.");
+                        + " --resume continues it.");
     }
 
     /** Writes what is written at the end, and shows the tables. */

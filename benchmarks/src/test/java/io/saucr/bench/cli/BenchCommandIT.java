@@ -146,7 +146,7 @@ class BenchCommandIT {
         assertThat(result.at("/timeline")).hasSizeGreaterThan(3);
         assertThat(result.at("/events/1/what").asText()).endsWith("returns");
         assertThat(Files.readString(results.resolve("report.html")))
-                .contains("slow mode", "turns to slow mode when only a bare majority is left");
+                .contains("slow mode", "switches to slow mode when only a bare majority is left");
     }
 
     @Test

@@ -18,7 +18,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Sessions beside the load, with Apache's servers. */
+/** Sessions besides the load, with Apache's servers. */
 class RawSessionsIT {
     private static final int TIMEOUT_MILLIS = 8_000;
 
@@ -67,7 +67,7 @@ class RawSessionsIT {
                                     assertThatThrownBy(idle::requireOpen)
                                             .isInstanceOf(IOException.class)
                                             .hasMessageMatching(
-                                                    "\\d of 5 sessions beside the load have lost"
+                                                    "\\d of 5 sessions besides the load have lost"
                                                             + " their connection"));
             assertThatThrownBy(idle::end).hasMessageContaining("have lost");
             idle.close();

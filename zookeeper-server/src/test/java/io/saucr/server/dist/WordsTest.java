@@ -49,7 +49,8 @@ class WordsTest {
                     "local-ensemble",
                     "crash-framework",
                     "apache-tests",
-                    "ycsb-binding");
+                    "ycsb-binding",
+                    "benchmarks");
 
     /** A word that is not used, and the one to use. */
     private static final Map<String, String> WORDS =
