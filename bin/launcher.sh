@@ -49,12 +49,12 @@ find_maven() {
 closure() {
     case "$1" in
     saucr-model | operator-tool | local-ensemble) echo saucr-core ;;
-    zookeeper-server) printf '%s\n' saucr-core operator-tool local-ensemble crash-framework ;;
-    crash-framework) printf '%s\n' saucr-core local-ensemble ;;
+    zookeeper-server) printf '%s\n' saucr-core operator-tool local-ensemble history crash-framework ;;
+    crash-framework) printf '%s\n' saucr-core local-ensemble history ;;
     benchmarks) printf '%s\n' saucr-core local-ensemble ycsb-binding ;;
     apache-tests) closure zookeeper-server ;;
     services/tool) printf '%s\n' saucr-core services/core services/runtime ;;
-    services/tests) printf '%s\n' saucr-core local-ensemble crash-framework services/core services/runtime ;;
+    services/tests) printf '%s\n' saucr-core local-ensemble history crash-framework services/core services/runtime ;;
     services/benchmarks) printf '%s\n' $(closure benchmarks) services/core services/runtime services/tool ;;
     esac
     echo "$1"

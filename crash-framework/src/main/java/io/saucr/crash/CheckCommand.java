@@ -1,11 +1,11 @@
 package io.saucr.crash;
 
-import io.saucr.crash.history.EdnHistory;
-import io.saucr.crash.history.History;
-import io.saucr.crash.history.LinearizabilityChecker;
-import io.saucr.crash.history.LinearizabilityChecker.Answer;
-import io.saucr.crash.history.LinearizabilityChecker.Judgement;
-import io.saucr.crash.history.LinearizabilityChecker.Result;
+import io.saucr.history.EdnHistory;
+import io.saucr.history.History;
+import io.saucr.history.LinearizabilityChecker;
+import io.saucr.history.LinearizabilityChecker.Answer;
+import io.saucr.history.LinearizabilityChecker.Judgement;
+import io.saucr.history.LinearizabilityChecker.Result;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;

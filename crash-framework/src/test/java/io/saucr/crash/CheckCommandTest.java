@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** {@code saucr-crash check}: what it says, and what it writes. */
 @Tag("trial")
 class CheckCommandTest {
-    private static final Path HISTORIES = Path.of("src/test/resources/io/saucr/crash/history");
+    private static final Path HISTORIES = Path.of("../history/src/test/resources/io/saucr/history");
     private static final Path GOOD = HISTORIES.resolve("good/registers-are-independent.edn");
     private static final Path BAD = HISTORIES.resolve("bad/one-register-of-several.edn");
 

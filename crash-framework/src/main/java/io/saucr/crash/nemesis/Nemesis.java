@@ -1,7 +1,6 @@
 package io.saucr.crash.nemesis;
 
 import io.saucr.crash.fault.FaultBackend;
-import io.saucr.crash.history.HistoryRecorder;
 import io.saucr.crash.nemesis.NemesisOutcome.Injected;
 import io.saucr.crash.nemesis.NemesisOutcome.Refusal;
 import io.saucr.ensemble.Ensemble;
@@ -10,6 +9,7 @@ import io.saucr.ensemble.FsyncShim.WriteError;
 import io.saucr.ensemble.Majority;
 import io.saucr.ensemble.ServerProcess;
 import io.saucr.ensemble.Signal;
+import io.saucr.history.HistoryRecorder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,10 +1,10 @@
 package io.saucr.crash.nemesis;
 
-import io.saucr.crash.history.HistoryRecorder;
-import io.saucr.crash.history.RegisterCall;
-import io.saucr.crash.history.RegisterCall.CompareAndSet;
-import io.saucr.crash.history.RegisterCall.Read;
-import io.saucr.crash.history.RegisterCall.Write;
+import io.saucr.history.HistoryRecorder;
+import io.saucr.history.RegisterCall;
+import io.saucr.history.RegisterCall.CompareAndSet;
+import io.saucr.history.RegisterCall.Read;
+import io.saucr.history.RegisterCall.Write;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package io.saucr.crash.nemesis;
 
-import io.saucr.crash.history.HistoryRecorder;
+import io.saucr.history.HistoryRecorder;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

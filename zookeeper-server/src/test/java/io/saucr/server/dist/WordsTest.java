@@ -47,6 +47,7 @@ class WordsTest {
                     "zookeeper-server",
                     "operator-tool",
                     "local-ensemble",
+                    "history",
                     "crash-framework",
                     "apache-tests",
                     "ycsb-binding",

@@ -1,6 +1,6 @@
 package io.saucr.services.tests.standby;
 
-import io.saucr.crash.history.HistoryRecorder;
+import io.saucr.history.HistoryRecorder;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

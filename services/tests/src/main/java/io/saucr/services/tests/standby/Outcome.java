@@ -1,10 +1,10 @@
 package io.saucr.services.tests.standby;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.saucr.crash.history.EdnHistory;
-import io.saucr.crash.history.History;
-import io.saucr.crash.history.HistoryEvent;
-import io.saucr.crash.history.LinearizabilityChecker;
+import io.saucr.history.EdnHistory;
+import io.saucr.history.History;
+import io.saucr.history.HistoryEvent;
+import io.saucr.history.LinearizabilityChecker;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 package io.saucr.services.tests.standby;
 
-import io.saucr.crash.history.HistoryRecorder;
-import io.saucr.crash.history.RegisterCall;
+import io.saucr.history.HistoryRecorder;
+import io.saucr.history.RegisterCall;
 import io.saucr.services.Client;
 import io.saucr.services.Services;
 import java.io.IOException;

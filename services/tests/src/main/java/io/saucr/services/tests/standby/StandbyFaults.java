@@ -1,7 +1,7 @@
 package io.saucr.services.tests.standby;
 
 import io.saucr.crash.fault.Enclosure;
-import io.saucr.crash.history.HistoryRecorder;
+import io.saucr.history.HistoryRecorder;
 import io.saucr.services.tests.crash.Member;
 import io.saucr.services.tests.crash.PointDisk;
 import io.saucr.services.tests.crash.Points;

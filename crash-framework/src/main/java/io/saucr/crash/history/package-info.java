@@ -1,2 +1,0 @@
-/** What concurrent clients did and saw, in Jepsen's format, and whether it is linearizable. */
-package io.saucr.crash.history;
