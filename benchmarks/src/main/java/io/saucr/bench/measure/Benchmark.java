@@ -132,6 +132,10 @@ public final class Benchmark {
             for (Configuration configuration : plan.configurations()) {
                 prepare(configuration);
             }
+            // Those that were prepared first have had a busy machine since.
+            for (MeasuredEnsemble ensemble : ensembles) {
+                ensemble.awaitMode();
+            }
             try (BusyProcesses busy = BusyProcesses.start(plan.busy())) {
                 int round = roundsDone;
                 do {
