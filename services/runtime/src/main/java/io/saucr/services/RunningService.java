@@ -87,6 +87,13 @@ public interface RunningService extends AutoCloseable {
     @Override
     void close();
 
-    /** Waits until it is closed. */
+    /**
+     * Waits until it is closed.
+     *
+     * @throws ServiceException where it halted: says why
+     */
     void join() throws InterruptedException;
+
+    /** Why it halted, as {@link Services#onHalt} hears; empty while it did not. */
+    Optional<String> halted();
 }

@@ -3,9 +3,16 @@ package io.saucr.services;
 import io.saucr.services.core.Limits;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.local.Place;
-import io.saucr.services.local.Runs;
+import io.saucr.services.local.BirthClient;
+import io.saucr.services.local.BirthOrder;
+import io.saucr.services.local.LocalService;
+import io.saucr.services.local.PlainClient;
 import io.saucr.services.net.NetOptions;
 import io.saucr.services.net.TlsOptions;
+import io.saucr.services.standby.FolderRestore;
+import io.saucr.services.standby.MemberLoss;
+import io.saucr.services.standby.ProtectionMove;
+import io.saucr.services.standby.StandbyService;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -29,9 +36,19 @@ import java.util.function.Function;
 public final class Services {
 
     private final Place place;
+    private final Halt halt;
 
-    private Services(Place place) {
+    private Services(Place place, Halt halt) {
         this.place = place;
+        this.halt = halt;
+    }
+
+    private static Services of(Place place) {
+        return new Services(place, (reason, cause) -> {});
+    }
+
+    private Services with(Place other) {
+        return new Services(other, halt);
     }
 
     /**
@@ -43,12 +60,12 @@ public final class Services {
      * @throws IllegalArgumentException where a part is missing or not allowed
      */
     public static Services at(String ensemble) {
-        return new Services(Place.at(ensemble, Optional.empty()));
+        return of(Place.at(ensemble, Optional.empty()));
     }
 
     /** The same, for an ensemble that asks who one is; the service's znodes are its own. */
     public static Services at(String ensemble, Credentials credentials) {
-        return new Services(Place.at(ensemble, Optional.of(credentials)));
+        return of(Place.at(ensemble, Optional.of(credentials)));
     }
 
     /**
@@ -60,7 +77,7 @@ public final class Services {
      * @param addresses of services by name; for a client also that of this one
      */
     public static Services without(String name, Map<String, Address> addresses) {
-        return new Services(Place.without(name, addresses));
+        return of(Place.without(name, addresses));
     }
 
     /**
@@ -68,7 +85,7 @@ public final class Services {
      * Preset: one of its name in {@code services} of the current folder.
      */
     public Services folder(Path folder) {
-        return new Services(place.withFolder(folder));
+        return with(place.withFolder(folder));
     }
 
     /**
@@ -76,12 +93,12 @@ public final class Services {
      * number that they reach. Preset: {@code localhost}, at a port that the system chooses.
      */
     public Services listen(Address address) {
-        return new Services(place.withListen(address));
+        return with(place.withListen(address));
     }
 
     /** How connections are made, and how much they hold. */
     public Services net(NetOptions options) {
-        return new Services(place.withNet(options));
+        return with(place.withNet(options));
     }
 
     /** Encrypts all connections; who is on the other side is proven by its certificate. */
@@ -91,7 +108,7 @@ public final class Services {
 
     /** How many messages are held, how often they are tried, and the like. */
     public Services limits(Limits limits) {
-        return new Services(place.withOptions(place.options().with(limits)));
+        return with(place.withOptions(place.options().with(limits)));
     }
 
     /**
@@ -101,12 +118,12 @@ public final class Services {
      * one fails and names collection and key. It multiplies the time of a turn.
      */
     public Services checkingValues() {
-        return new Services(place.withOptions(place.options().checkingValues()));
+        return with(place.withOptions(place.options().checkingValues()));
     }
 
     /** How many bytes of turns may lie above the base before the next one is written (K10). */
     public Services foldBytes(long bytes) {
-        return new Services(place.withOptions(place.options().foldBytes(bytes)));
+        return with(place.withOptions(place.options().foldBytes(bytes)));
     }
 
     /**
@@ -114,7 +131,7 @@ public final class Services {
      * preset 8 GiB (K13). Other services' messages are still taken.
      */
     public Services outboxBytes(long bytes) {
-        return new Services(place.withOptions(place.options().outboxBytes(bytes)));
+        return with(place.withOptions(place.options().outboxBytes(bytes)));
     }
 
     /**
@@ -122,7 +139,7 @@ public final class Services {
      * kept in reserve on the disk, so that acks and folding go on when it is full (K13).
      */
     public Services segmentBytes(int bytes) {
-        return new Services(place.withSegmentBytes(bytes));
+        return with(place.withSegmentBytes(bytes));
     }
 
     /**
@@ -137,7 +154,7 @@ public final class Services {
 
     /** The same at any address. Nobody is asked who he is: whoever reaches it may give orders. */
     public Services statusPage(Address address) {
-        return new Services(place.withPage(address));
+        return with(place.withPage(address));
     }
 
     /**
@@ -148,12 +165,12 @@ public final class Services {
      *     he is: whoever reaches it is a client without a name
      */
     public Services http(Address address) {
-        return new Services(place.withDoor(address));
+        return with(place.withDoor(address));
     }
 
     /** The timeout of sessions with the ensemble; preset 15 s. */
     public Services sessionTimeout(Duration timeout) {
-        return new Services(place.withSessionTimeout(timeout));
+        return with(place.withSessionTimeout(timeout));
     }
 
     /**
@@ -161,7 +178,17 @@ public final class Services {
      * Who else sends one has it returned (K12). Without TLS a name is what a peer says it is.
      */
     public Services allow(Class<? extends Record> type, String... senders) {
-        return new Services(place.withOptions(place.options().allow(type, senders)));
+        return with(place.withOptions(place.options().allow(type, senders)));
+    }
+
+    /**
+     * Who hears that the service must not go on: its disk failed, its head is another's, or a turn
+     * does not end (K8, K14). The service is over then; the process goes on, and {@link
+     * RunningService#join} throws. A program that is nothing but the service gives {@link
+     * Halt#process} here, and is started again. Preset: nobody but the log.
+     */
+    public Services onHalt(Halt owner) {
+        return new Services(place, owner);
     }
 
     /**
@@ -171,7 +198,7 @@ public final class Services {
      * @param constructor makes the service from its state, such as {@code Bank::new}
      * @param protection what it is to survive
      * @return runs until it is closed. When it must not go on, as its disk fails or its head is
-     *     another's, the process ends at once with status 70 (K8, K14)
+     *     another's, it halts: {@link #onHalt} (K8, K14)
      * @throws IllegalArgumentException where the service or one of its types is not allowed
      * @throws IOException where folder, port or keys cannot be used; says what to do
      * @throws ServiceException where the ensemble refuses the start; says why, and what to do
@@ -180,7 +207,7 @@ public final class Services {
     public RunningService run(
             Function<State, ? extends Service> constructor, Protection.Local protection)
             throws IOException, InterruptedException {
-        return Runs.start(place, constructor, protection);
+        return LocalService.start(Disk.local(), place, constructor, protection, halt);
     }
 
     /**
@@ -192,8 +219,8 @@ public final class Services {
      *     follow: what it holds beside its state is new then
      * @param protection how many members have a turn before it is final
      * @return runs until it is closed, which hands the office over where another member is ready.
-     *     When it must not go on, as its disk fails or the head is of another birth, the process
-     *     ends at once with status 70 (K8, C5)
+     *     When it must not go on, as its disk fails or the head is of another generation, it halts:
+     *     {@link #onHalt} (K8, C5)
      * @throws IllegalArgumentException where the service or one of its types is not allowed
      * @throws IOException where folder, port or keys cannot be used; says what to do
      * @throws ServiceException where the head is not for this folder; says why, and what to do
@@ -202,7 +229,7 @@ public final class Services {
     public RunningService run(
             Function<State, ? extends Service> constructor, Protection.Standby protection)
             throws IOException, InterruptedException {
-        return Runs.start(Disk.local(), place, constructor, protection);
+        return StandbyService.start(Disk.local(), place, constructor, protection, halt);
     }
 
     /**
@@ -213,7 +240,7 @@ public final class Services {
      * @throws IOException where keys cannot be used
      */
     public Client client() throws IOException {
-        return Runs.client(place);
+        return new PlainClient(place);
     }
 
     /**
@@ -228,7 +255,8 @@ public final class Services {
      * @throws IOException where keys cannot be used
      */
     public Client client(String name) throws IOException {
-        return Runs.client(place, name);
+        Place.checkName(name);
+        return BirthClient.open(place, name, Optional.empty());
     }
 
     /**
@@ -240,7 +268,8 @@ public final class Services {
      * @throws IOException where folder or keys cannot be used; says what to do
      */
     public Client client(String name, Path folder) throws IOException {
-        return Runs.client(place, name, folder);
+        Place.checkName(name);
+        return BirthClient.open(place, name, Optional.of(folder));
     }
 
     /**
@@ -252,7 +281,7 @@ public final class Services {
      *     not answer within half a minute
      */
     public NewGeneration newGeneration() throws IOException, InterruptedException {
-        return Runs.newGeneration(place);
+        return BirthOrder.ofService(Disk.local(), place);
     }
 
     /**
@@ -265,7 +294,7 @@ public final class Services {
      * @throws ServiceException where there is no head
      */
     public DataLoss dataLoss() throws IOException, InterruptedException {
-        return Runs.dataLoss(place);
+        return MemberLoss.of(Disk.local(), place);
     }
 
     /**
@@ -283,7 +312,7 @@ public final class Services {
      * @throws ServiceException where there is no head, or nothing in the store to begin with
      */
     public List<String> restore(Protection.Store store) throws IOException, InterruptedException {
-        return Runs.restore(place, store);
+        return FolderRestore.from(Disk.local(), place, store);
     }
 
     /**
@@ -300,7 +329,7 @@ public final class Services {
      *     the ensemble are open; says what to do
      */
     public List<String> moveToStandby(Path member) throws IOException, InterruptedException {
-        return Runs.moveToStandby(place, member);
+        return ProtectionMove.toStandby(Disk.local(), place, member);
     }
 
     /**
@@ -317,7 +346,7 @@ public final class Services {
      *     to the ensemble are open; says what to do
      */
     public List<String> moveToLocal(Path folder) throws IOException, InterruptedException {
-        return Runs.moveToLocal(place, folder);
+        return ProtectionMove.toLocal(Disk.local(), place, folder);
     }
 
     /**
@@ -328,6 +357,7 @@ public final class Services {
      */
     public NewGeneration newGeneration(String client, Path folder)
             throws IOException, InterruptedException {
-        return Runs.newGeneration(client, folder);
+        Place.checkName(client);
+        return BirthOrder.ofClient(Disk.local(), folder, client);
     }
 }

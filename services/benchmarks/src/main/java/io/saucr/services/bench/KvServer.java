@@ -9,7 +9,7 @@ import io.saucr.services.Bytes;
 import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
 import io.saucr.services.Services;
-import io.saucr.services.local.Halt;
+import io.saucr.services.Halt;
 import io.saucr.services.local.Place;
 import io.saucr.services.local.Term;
 import java.io.BufferedReader;
@@ -92,7 +92,7 @@ final class KvServer {
                         Services.without(KvService.NAME, Map.of())
                                 .folder(folder)
                                 .listen(ANY_PORT)
-                                .run(KvService::in, Protection.local());
+                                .onHalt(Halt.process()) .run(KvService::in, Protection.local());
                 serve(running.address(), () -> new Mark(0, 0));
             }
             default -> {
@@ -100,7 +100,7 @@ final class KvServer {
                         Services.at(arguments[2])
                                 .folder(folder)
                                 .listen(ANY_PORT)
-                                .run(KvService::in, protection(role));
+                                .onHalt(Halt.process()) .run(KvService::in, protection(role));
                 awaitRole(running);
                 serve(running.address(), () -> new Mark(running.status().member().segment(), 0));
             }

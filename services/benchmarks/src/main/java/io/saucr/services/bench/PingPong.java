@@ -1,5 +1,6 @@
 package io.saucr.services.bench;
 
+import io.saucr.services.Halt;
 import io.saucr.services.Address;
 import io.saucr.services.Client;
 import io.saucr.services.Handlers;
@@ -98,7 +99,7 @@ final class PingPong implements Contestant {
             return place.folder(folder)
                     .segmentBytes(SEGMENT_BYTES)
                     .listen(new Address("127.0.0.1", 0))
-                    .run(state -> new Player(state, partner, progress), Protection.local());
+                    .onHalt(Halt.process()) .run(state -> new Player(state, partner, progress), Protection.local());
         }
 
         void begin() throws IOException, InterruptedException, ExecutionException {

@@ -1,5 +1,7 @@
 package io.saucr.services.local;
 
+import io.saucr.services.Halt;
+import io.saucr.services.net.Transport;
 import io.saucr.services.Address;
 import io.saucr.services.Client;
 import io.saucr.services.ServiceException;
@@ -31,7 +33,7 @@ import org.slf4j.LoggerFactory;
  * exactly once, across this client's crashes or for as long as its process lives. A disk that
  * fails, or a folder that is an old copy, ends the client, not the process. Any thread.
  */
-final class BirthClient implements Client {
+public final class BirthClient implements Client {
 
     private static final Logger LOG = LoggerFactory.getLogger(BirthClient.class);
 
@@ -73,7 +75,7 @@ final class BirthClient implements Client {
      * @param folder its own; empty for one that lives in memory
      * @throws IOException where folder or keys cannot be used; says what to do
      */
-    static BirthClient open(Place place, String name, Optional<Path> folder) throws IOException {
+    public static BirthClient open(Place place, String name, Optional<Path> folder) throws IOException {
         BirthClient client = new BirthClient(place, name, folder);
         boolean done = false;
         try {
@@ -109,13 +111,13 @@ final class BirthClient implements Client {
                         options(),
                         losses,
                         new Turns.Surroundings(
-                                Runs::moment, random, folding, event -> loop.post(event)));
+                                Turns.Surroundings::moment, random, folding, event -> loop.post(event)));
         Halt halt = (reason, cause) -> end(reason);
         loop = new TurnLoop(name, turns, halt);
         Links links = new Links(place, turns, Optional.empty());
         Peers peers =
                 Peers.openClient(
-                        Runs.transport(),
+                        Transport.shared(),
                         name,
                         place.net(),
                         links,

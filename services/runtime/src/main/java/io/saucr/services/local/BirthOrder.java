@@ -24,7 +24,7 @@ import java.util.Optional;
  * replaced on the version that was seen. A crash behind the step leaves the head to the next start,
  * which may replace the one that was seen, and no other (K14).
  */
-final class BirthOrder implements NewGeneration {
+public final class BirthOrder implements NewGeneration {
 
     private final Disk disk;
     private final Path folder;
@@ -42,7 +42,7 @@ final class BirthOrder implements NewGeneration {
     }
 
     /** Looks at a service's folder, and at its head where the place has an ensemble. */
-    static NewGeneration ofService(Disk disk, Place place)
+    public static NewGeneration ofService(Disk disk, Place place)
             throws IOException, InterruptedException {
         return new BirthOrder(
                         disk,
@@ -53,7 +53,7 @@ final class BirthOrder implements NewGeneration {
     }
 
     /** Looks at a client's folder. */
-    static NewGeneration ofClient(Disk disk, Path folder, String name)
+    public static NewGeneration ofClient(Disk disk, Path folder, String name)
             throws IOException, InterruptedException {
         return new BirthOrder(disk, folder, name, Optional.empty()).look();
     }

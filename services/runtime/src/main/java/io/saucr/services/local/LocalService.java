@@ -1,7 +1,9 @@
 package io.saucr.services.local;
 
+import io.saucr.services.Halt;
 import io.saucr.services.Address;
 import io.saucr.services.Measures;
+import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
 import io.saucr.services.Service;
 import io.saucr.services.ServiceException;
@@ -14,6 +16,7 @@ import io.saucr.services.journal.JournalOptions;
 import io.saucr.services.status.StatusPage;
 import java.io.IOException;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
@@ -26,36 +29,52 @@ import org.slf4j.LoggerFactory;
  * A service of this process whose turns are final once they are on its own disk: its folder, its
  * place in the ensemble, and its one {@link Term}, which lasts as long as it runs.
  */
-final class LocalService implements RunningService {
+public final class LocalService implements RunningService {
 
     private static final Logger LOG = LoggerFactory.getLogger(LocalService.class);
+
+    /** So long a turn may take before connections are closed all the same. */
+    private static final Duration SOON = Duration.ofSeconds(1);
+
+    /** So long who closes a service that halted waits for the turn that runs. */
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     /** Closed in reverse, whatever the start came to. */
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 
     private final Place place;
     private final CountDownLatch ended = new CountDownLatch(1);
+    private final CountDownLatch decided = new CountDownLatch(1);
+    private final Halting halting;
     private Finality finality;
     private Term term;
     private StatusPage page;
     private Office office;
     private boolean confirming;
 
-    private LocalService(Place place) {
+    private LocalService(Place place, Halt halt) {
         this.place = place;
+        halting = new Halting(place.name(), halt, this::closeHalted);
     }
 
-    static LocalService start(
+    /**
+     * Starts a service; see {@link io.saucr.services.Services#run}.
+     *
+     * @param disk of this machine, or one of a test that holds up or kills at a step
+     * @param halt hears that the service must not go on
+     */
+    public static RunningService start(
             Disk disk,
             Place place,
             Function<State, ? extends Service> constructor,
-            ForceMode force,
+            Protection.Local protection,
             Halt halt)
             throws IOException, InterruptedException {
-        LocalService service = new LocalService(place);
+        LocalService service = new LocalService(place, halt);
         boolean started = false;
         try {
-            service.begin(disk, constructor, force, halt);
+            service.begin(disk, constructor, protection.force());
+            service.halting.throwIfHalted();
             started = true;
             return service;
         } finally {
@@ -63,6 +82,7 @@ final class LocalService implements RunningService {
                 service.withdraw();
                 service.closeOpened();
             }
+            service.decided.countDown();
         }
     }
 
@@ -79,7 +99,7 @@ final class LocalService implements RunningService {
     }
 
     private void begin(
-            Disk disk, Function<State, ? extends Service> constructor, ForceMode force, Halt halt)
+            Disk disk, Function<State, ? extends Service> constructor, ForceMode force)
             throws IOException, InterruptedException {
         long begun = System.nanoTime();
         SecureRandom random = new SecureRandom();
@@ -91,8 +111,8 @@ final class LocalService implements RunningService {
                         new JournalOptions(force, place.segmentBytes()),
                         random);
         opened.push(finality);
-        term = Term.open(place, constructor, finality, random, halt);
-        opened.push(() -> term.end(TurnLoop.AS_LONG_AS_IT_TAKES));
+        term = Term.open(place, constructor, finality, random, halting);
+        opened.push(this::endTerm);
         Address address = term.listen();
         if (place.page().isPresent()) {
             page = new StatusPage(this, place.page().get());
@@ -189,6 +209,10 @@ final class LocalService implements RunningService {
     @Override
     public void close() {
         TurnGuard.refuse("close", "a service cannot wait in a turn for its own end");
+        if (halting.reason().isPresent()) {
+            boolean unused = halting.awaitClosed(PATIENCE);
+            return;
+        }
         boolean unused = term.stop(TurnLoop.AS_LONG_AS_IT_TAKES);
         closeOpened();
         ended.countDown();
@@ -197,9 +221,33 @@ final class LocalService implements RunningService {
     @Override
     public void join() throws InterruptedException {
         ended.await();
+        halting.throwIfHalted();
     }
 
-    private void closeOpened() {
+    @Override
+    public Optional<String> halted() {
+        return halting.reason();
+    }
+
+    /** Connections end soon, though a turn hangs; the folder is in use until that has ended. */
+    private void endTerm() {
+        if (!term.end(SOON)) {
+            boolean unused = term.end(TurnLoop.AS_LONG_AS_IT_TAKES);
+        }
+    }
+
+    /** On a thread of its own. */
+    private void closeHalted() {
+        ended.countDown();
+        try {
+            decided.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        closeOpened();
+    }
+
+    private synchronized void closeOpened() {
         while (!opened.isEmpty()) {
             try {
                 opened.pop().close();

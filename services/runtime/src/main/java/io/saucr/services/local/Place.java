@@ -64,7 +64,7 @@ public record Place(
      *
      * @throws IllegalArgumentException where it is not one; the message says what is allowed
      */
-    static void checkName(String name) {
+    public static void checkName(String name) {
         boolean allowed =
                 !name.isBlank()
                         && name.indexOf(ServiceCore.RESERVED) < 0

@@ -1,5 +1,6 @@
 package io.saucr.services.local;
 
+import io.saucr.services.net.Transport;
 import io.saucr.services.Address;
 import io.saucr.services.Client;
 import io.saucr.services.Lost;
@@ -23,7 +24,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A client without a birth: what it sends is consumed at most once. Any thread. */
-final class PlainClient implements Client {
+public final class PlainClient implements Client {
 
     private static final Logger LOG = LoggerFactory.getLogger(PlainClient.class);
 
@@ -45,7 +46,7 @@ final class PlainClient implements Client {
     private final AskingClient asking;
     private final Optional<Names> names;
 
-    PlainClient(Place place) throws IOException {
+    public PlainClient(Place place) throws IOException {
         this.place = place;
         losses = new Losses(place.name());
         executor =
@@ -59,7 +60,7 @@ final class PlainClient implements Client {
         try {
             asking =
                     AskingClient.open(
-                            Runs.transport(),
+                            Transport.shared(),
                             "client of " + place.name(),
                             place.name(),
                             place.net(),

@@ -1,5 +1,6 @@
 package io.saucr.services.local;
 
+import io.saucr.services.Halt;
 import io.saucr.services.core.Action;
 import io.saucr.services.core.Change;
 import io.saucr.services.core.Delta;

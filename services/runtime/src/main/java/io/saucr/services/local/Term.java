@@ -1,5 +1,7 @@
 package io.saucr.services.local;
 
+import io.saucr.services.Halt;
+import io.saucr.services.net.Transport;
 import io.saucr.services.Address;
 import io.saucr.services.Measures;
 import io.saucr.services.MemberStatus;
@@ -115,7 +117,7 @@ public final class Term {
                             constructor,
                             finality,
                             place.options().noEnsemble(OwnWrites.refusal(place)),
-                            new Turns.Surroundings(Runs::moment, random, folding, this::post));
+                            new Turns.Surroundings(Turns.Surroundings::moment, random, folding, this::post));
             recovered = true;
         } finally {
             if (!recovered) {
@@ -187,7 +189,7 @@ public final class Term {
         post(() -> turns.begin(new ProcessBorder(links, calls, writes, loop)));
         peers =
                 Peers.open(
-                        Runs.transport(),
+                        Transport.shared(),
                         name,
                         place.net(),
                         links,
@@ -242,7 +244,7 @@ public final class Term {
     }
 
     /** Ends turns at once, as what holds the office says that it is lost. Any thread. */
-    void lost(String reason) {
+    public void lost(String reason) {
         loop.end(reason, null);
     }
 

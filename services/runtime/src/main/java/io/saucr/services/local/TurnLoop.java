@@ -1,5 +1,6 @@
 package io.saucr.services.local;
 
+import io.saucr.services.Halt;
 import io.saucr.services.journal.DeadJournalException;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentLinkedQueue;

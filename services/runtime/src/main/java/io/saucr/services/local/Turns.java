@@ -110,7 +110,13 @@ public final class Turns implements Endpoint {
             Supplier<Moment> clock,
             RandomGenerator random,
             Executor folding,
-            Consumer<Runnable> between) {}
+            Consumer<Runnable> between) {
+
+        /** What the clocks of this machine say. */
+        public static Moment moment() {
+            return new Moment(System.currentTimeMillis(), System.nanoTime() / 1_000_000);
+        }
+    }
 
     private record Begun(long turn, long nanos) {}
 

@@ -17,6 +17,12 @@ public final class Transport implements AutoCloseable {
 
     private static final int RESOLVING_THREADS = 4;
 
+    /** Made when first needed, and as daemons never ended. */
+    private static final class Shared {
+        static final Transport TRANSPORT =
+                new Transport(Runtime.getRuntime().availableProcessors());
+    }
+
     private final EventLoopGroup loops;
     private final ThreadPoolExecutor resolving;
 
@@ -40,6 +46,11 @@ public final class Transport implements AutoCloseable {
                         new LinkedBlockingQueue<>(),
                         new DefaultThreadFactory("host names", true));
         resolving.allowCoreThreadTimeOut(true);
+    }
+
+    /** That of this process; never closed. */
+    public static Transport shared() {
+        return Shared.TRANSPORT;
     }
 
     /** All threads of connections. */

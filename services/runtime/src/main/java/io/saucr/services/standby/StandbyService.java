@@ -1,5 +1,6 @@
 package io.saucr.services.standby;
 
+import io.saucr.services.net.Transport;
 import io.saucr.services.Address;
 import io.saucr.services.Measures;
 import io.saucr.services.Protection;
@@ -20,9 +21,9 @@ import io.saucr.services.ensemble.HeadNode;
 import io.saucr.services.ensemble.Office;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.OutboxFiles;
-import io.saucr.services.local.Halt;
+import io.saucr.services.Halt;
+import io.saucr.services.local.Halting;
 import io.saucr.services.local.Place;
-import io.saucr.services.local.Runs;
 import io.saucr.services.local.Term;
 import io.saucr.services.local.Turns;
 import io.saucr.services.members.MemberFrame;
@@ -73,6 +74,8 @@ public final class StandbyService implements RunningService {
     /** So long a turn may take to end, once its term is over; then the process ends (C7). */
     private static final Duration TURN_PATIENCE = Duration.ofSeconds(10);
 
+    private static final Duration FOR_EVER = Duration.ofDays(365);
+
     /** So long a standby may say nothing and still counts, and so long it may take to force. */
     private static final long SILENT_MILLIS = 300;
 
@@ -92,12 +95,13 @@ public final class StandbyService implements RunningService {
     private final Place place;
     private final Function<State, ? extends Service> constructor;
     private final Protection.Standby protection;
-    private final Halt halt;
+    private final Halting halting;
     private final SecureRandom random = new SecureRandom();
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
     private final BlockingQueue<Replicated> lives = new LinkedBlockingQueue<>();
     private final CompletableFuture<Void> started = new CompletableFuture<>();
     private final CountDownLatch ended = new CountDownLatch(1);
+    private final CountDownLatch decided = new CountDownLatch(1);
     private volatile Term term;
     private volatile boolean closing;
     private volatile CompletableFuture<Void> handing;
@@ -116,7 +120,7 @@ public final class StandbyService implements RunningService {
         this.place = inEnsemble(protection) ? foldingSoon(place) : place;
         this.constructor = constructor;
         this.protection = protection;
-        this.halt = halt;
+        halting = new Halting(place.name(), halt, this::closeHalted);
     }
 
     private static boolean inEnsemble(Protection.Standby protection) {
@@ -147,12 +151,14 @@ public final class StandbyService implements RunningService {
         boolean done = false;
         try {
             service.begin(disk);
+            service.halting.throwIfHalted();
             done = true;
             return service;
         } finally {
             if (!done) {
-                service.closeAll();
+                service.shutDown();
             }
+            service.decided.countDown();
         }
     }
 
@@ -182,7 +188,7 @@ public final class StandbyService implements RunningService {
                         folder,
                         protection.inMemory(),
                         cause ->
-                                halt.halt(
+                                halt(
                                         "the folder "
                                                 + place.folder()
                                                 + " failed; mend the disk, then start again",
@@ -225,7 +231,7 @@ public final class StandbyService implements RunningService {
                         new OfMember());
         MemberLinks links =
                 MemberLinks.open(
-                        Runs.transport(),
+                        Transport.shared(),
                         place.net(),
                         new MemberFrame.Hello(
                                 name, folder.birth(), folder.member(), nonce, MemberLinks.FORMAT),
@@ -390,7 +396,7 @@ public final class StandbyService implements RunningService {
             LOG.debug("{}: a life ended: {}", place.name(), e.getMessage());
         } catch (IOException | RuntimeException e) {
             if (!closing) {
-                halt.halt(place.name() + " can't serve: " + e.getMessage(), e);
+                halt(place.name() + " can't serve: " + e.getMessage(), e);
             }
         } finally {
             term = null;
@@ -403,11 +409,13 @@ public final class StandbyService implements RunningService {
 
     private void endTerm(Term made) {
         if (!made.end(TURN_PATIENCE)) {
-            halt.halt(
+            halt(
                     "a turn of "
                             + place.name()
                             + " does not end, and its term is over: nothing of it counts",
                     null);
+            // It may touch files of this life until it ends: they stay open, the folder in use.
+            boolean unused = made.end(FOR_EVER);
         }
     }
 
@@ -421,8 +429,30 @@ public final class StandbyService implements RunningService {
 
     private void failed(String reason, Throwable cause) {
         if (!closing) {
-            halt.halt(reason, cause);
+            halt(reason, cause);
         }
+    }
+
+    /** Ends the service: no step of its term begins after this. Any thread. */
+    private void halt(String reason, Throwable cause) {
+        halting.halt(reason, cause);
+        if (!started.completeExceptionally(new ServiceException(reason, cause))) {
+            Term now = term;
+            if (now != null) {
+                now.lost(reason);
+            }
+        }
+    }
+
+    /** On a thread of its own. */
+    private void closeHalted() {
+        ended.countDown();
+        try {
+            decided.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        shutDown();
     }
 
     /** On the member's thread. */
@@ -467,7 +497,7 @@ public final class StandbyService implements RunningService {
         public void refused(String reason) {
             if (!started.completeExceptionally(new ServiceException(reason))) {
                 LOG.error("{}: {}", place.name(), reason);
-                halt.halt(place.name() + " must not go on: " + reason, null);
+                halt(place.name() + " must not go on: " + reason, null);
             }
         }
     }
@@ -583,6 +613,10 @@ public final class StandbyService implements RunningService {
     /** Hands over where a standby is ready, then ends. */
     @Override
     public void close() {
+        if (halting.reason().isPresent()) {
+            boolean unused = halting.awaitClosed(TURN_PATIENCE.multipliedBy(2));
+            return;
+        }
         if (term != null) {
             try {
                 handOver(Optional.empty());
@@ -591,15 +625,7 @@ public final class StandbyService implements RunningService {
                 awaitNamed();
             }
         }
-        closing = true;
-        member.close();
-        terms.interrupt();
-        try {
-            terms.join(TURN_PATIENCE.toMillis());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        closeAll();
+        shutDown();
         ended.countDown();
     }
 
@@ -626,19 +652,58 @@ public final class StandbyService implements RunningService {
     @Override
     public void join() throws InterruptedException {
         ended.await();
+        halting.throwIfHalted();
     }
 
-    private void closeAll() {
+    @Override
+    public Optional<String> halted() {
+        return halting.reason();
+    }
+
+    /** Ends all; the folder, which was opened first, once no turn can touch it. */
+    private void shutDown() {
         closing = true;
+        if (member != null) {
+            member.close();
+        }
         if (terms != null) {
             terms.interrupt();
+            await(terms, TURN_PATIENCE.plusSeconds(1));
         }
-        while (!opened.isEmpty()) {
-            try {
-                opened.pop().close();
-            } catch (Exception e) {
-                LOG.warn("{}: not everything of it could be closed", place.name(), e);
+        synchronized (opened) {
+            while (opened.size() > 1) {
+                closeNext();
             }
+            if (terms != null) {
+                await(terms, FOR_EVER);
+            }
+            while (!opened.isEmpty()) {
+                closeNext();
+            }
+        }
+    }
+
+    private static void await(Thread thread, Duration patience) {
+        boolean interrupted = false;
+        long until = System.nanoTime() + patience.toNanos();
+        for (long left = patience.toMillis(); left > 0 && thread.isAlive(); ) {
+            try {
+                thread.join(left);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+            left = TimeUnit.NANOSECONDS.toMillis(until - System.nanoTime());
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void closeNext() {
+        try {
+            opened.pop().close();
+        } catch (Exception e) {
+            LOG.warn("{}: not everything of it could be closed", place.name(), e);
         }
     }
 }

@@ -1,5 +1,6 @@
 package io.saucr.services.local;
 
+import io.saucr.services.Halt;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 

@@ -143,7 +143,7 @@ class FailingDiskTest {
                             TurnOptions.standard(),
                             new Losses("adder"),
                             new Turns.Surroundings(
-                                    Runs::moment, random, Runnable::run, Runnable::run));
+                                    Turns.Surroundings::moment, random, Runnable::run, Runnable::run));
             clientLoop =
                     new TurnLoop(
                             "ann",
@@ -185,7 +185,7 @@ class FailingDiskTest {
                                             .with(tells ? SMALL : Limits.standard())
                                             .foldBytes(2_000),
                                     new Turns.Surroundings(
-                                            Runs::moment, random, Runnable::run, Runnable::run));
+                                            Turns.Surroundings::moment, random, Runnable::run, Runnable::run));
                     loop = new TurnLoop("adder", turns, (reason, cause) -> halted.complete(reason));
                     loop.post(() -> turns.begin(new Border(this)));
                     finality.confirm();

@@ -20,7 +20,7 @@ import io.saucr.services.ensemble.TestServer;
 import io.saucr.services.journal.RefusedFolderException;
 import io.saucr.services.journal.SimulatedDisk;
 import io.saucr.services.local.Place;
-import io.saucr.services.local.Runs;
+import io.saucr.services.local.LocalService;
 import io.saucr.services.standby.StandbyServiceTest.Get;
 import io.saucr.services.standby.StandbyServiceTest.Now;
 import io.saucr.services.standby.StandbyServiceTest.Numbers;
@@ -458,7 +458,7 @@ class ProtectionMoveTest {
         SimulatedDisk disk = new SimulatedDisk(call);
         String name = "n" + call;
         try (RunningService own =
-                        Runs.start(disk, at(name, "own"), Numbers::new, Protection.local());
+                        LocalService.start(disk, at(name, "own"), Numbers::new, Protection.local(), (reason, cause) -> {});
                 Client client = place(name, "client").client()) {
             assertThat(put(client, 1)).isZero();
             assertThat(put(client, 2)).isEqualTo(1);
@@ -483,7 +483,7 @@ class ProtectionMoveTest {
         }
         String folder = standby ? "one" : "two";
         try (RunningService one =
-                        Runs.start(disk, at(name, folder), Numbers::new, Protection.standby());
+                        StandbyService.start(disk, at(name, folder), Numbers::new, Protection.standby(), (reason, cause) -> {});
                 Client client = place(name, "client").client()) {
             assertThat(put(client, 3)).isEqualTo(2);
             assertThat(one.status().member().role()).isEqualTo("primary");
@@ -505,7 +505,7 @@ class ProtectionMoveTest {
         Path back = Path.of("/simulated/back2");
         String last = disk.exists(back.resolve("identity")) ? "back2" : "back";
         try (RunningService own =
-                        Runs.start(disk, at(name, last), Numbers::new, Protection.local());
+                        LocalService.start(disk, at(name, last), Numbers::new, Protection.local(), (reason, cause) -> {});
                 Client client = place(name, "client").client()) {
             assertThat(put(client, 4)).isEqualTo(3);
             assertThat(own.status().turn()).isPositive();

@@ -1,5 +1,6 @@
 package io.saucr.services.examples;
 
+import io.saucr.services.Halt;
 import io.saucr.services.Address;
 import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
@@ -18,7 +19,7 @@ public enum Survives {
         @Override
         RunningService run(Services at, Function<State, ? extends Service> constructor)
                 throws IOException, InterruptedException {
-            return at.run(constructor, Protection.local());
+            return at.onHalt(Halt.process()).run(constructor, Protection.local());
         }
     },
     /** {@link Protection#standby}: the same line on each machine. */
@@ -26,7 +27,7 @@ public enum Survives {
         @Override
         RunningService run(Services at, Function<State, ? extends Service> constructor)
                 throws IOException, InterruptedException {
-            return at.run(constructor, Protection.standby());
+            return at.onHalt(Halt.process()).run(constructor, Protection.standby());
         }
     };
 

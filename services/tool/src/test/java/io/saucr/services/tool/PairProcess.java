@@ -1,5 +1,6 @@
 package io.saucr.services.tool;
 
+import io.saucr.services.Halt;
 import io.saucr.services.Address;
 import io.saucr.services.Handlers;
 import io.saucr.services.Protection;
@@ -53,7 +54,7 @@ final class PairProcess {
                         .sessionTimeout(Duration.ofSeconds(2))
                         .segmentBytes(1 << 16)
                         .statusPage(0)
-                        .run(
+                        .onHalt(Halt.process()) .run(
                                 Counter::new,
                                 arguments.length < 3
                                         ? Protection.standby()

@@ -1,5 +1,6 @@
 package io.saucr.services.tests.crash;
 
+import io.saucr.services.Halt;
 import io.saucr.services.Address;
 import io.saucr.services.Client;
 import io.saucr.services.Protection;
@@ -9,7 +10,7 @@ import io.saucr.services.ServiceStatus;
 import io.saucr.services.Services;
 import io.saucr.services.State;
 import io.saucr.services.local.Place;
-import io.saucr.services.local.Runs;
+import io.saucr.services.local.LocalService;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
@@ -55,14 +56,15 @@ final class ServiceProgram {
                         .withSegmentBytes(Settings.SEGMENT_BYTES)
                         .withSessionTimeout(Settings.SESSION);
         RunningService running =
-                Runs.start(
+                LocalService.start(
                         new PointDisk(folder, points),
                         place.withOptions(
                                 place.options()
                                         .with(Settings.LIMITS)
                                         .foldBytes(Settings.FOLD_BYTES)),
                         constructor,
-                        Protection.local());
+                        Protection.local(),
+                        Halt.process());
         Client own = Services.without(name, Map.of(name, address)).net(Settings.NET).client();
         Lines.say("started " + running.status().incarnation());
         Lines.take(

@@ -1,5 +1,6 @@
 package io.saucr.services.tests.standby;
 
+import io.saucr.services.Halt;
 import io.saucr.services.Address;
 import io.saucr.services.MemberStatus;
 import io.saucr.services.Protection;
@@ -7,7 +8,7 @@ import io.saucr.services.RunningService;
 import io.saucr.services.ServiceException;
 import io.saucr.services.ServiceStatus;
 import io.saucr.services.local.Place;
-import io.saucr.services.local.Runs;
+import io.saucr.services.standby.StandbyService;
 import io.saucr.services.net.NetOptions;
 import io.saucr.services.tests.crash.Lines;
 import io.saucr.services.tests.crash.PointDisk;
@@ -73,7 +74,7 @@ public final class StandbyProgram {
                         .withSessionTimeout(SESSION)
                         .withNet(NET);
         RunningService running =
-                Runs.start(
+                StandbyService.start(
                         new PointDisk(folder, points),
                         place.withOptions(place.options().foldBytes(FOLD_BYTES)),
                         Registers::new,
@@ -81,7 +82,8 @@ public final class StandbyProgram {
                                 Integer.parseInt(args[2]),
                                 Boolean.parseBoolean(args[3]),
                                 Long.parseLong(args[4]),
-                                machine ? Optional.of(new Address(args[6], 0)) : Optional.empty()));
+                                machine ? Optional.of(new Address(args[6], 0)) : Optional.empty()),
+                        Halt.process());
         Lines.say("started " + running.status().member().member());
         Lines.take(
                 order -> {

@@ -1,5 +1,6 @@
 package io.saucr.services.examples.auction;
 
+import io.saucr.services.Halt;
 import io.saucr.services.Address;
 import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
@@ -32,7 +33,7 @@ public final class AuctionProcess {
                         .listen(new Address("127.0.0.1", 0))
                         .segmentBytes(4 << 20)
                         .foldBytes(1 << 20)
-                        .run(constructor(name), Protection.local().force(ForceMode.always()));
+                        .onHalt(Halt.process()) .run(constructor(name), Protection.local().force(ForceMode.always()));
         running.join();
     }
 
