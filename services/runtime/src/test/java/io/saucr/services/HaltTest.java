@@ -8,7 +8,7 @@ import io.saucr.services.ensemble.TestServer;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.ForwardingDisk;
 import io.saucr.services.local.LocalService;
-import io.saucr.services.local.Place;
+import io.saucr.services.turns.Place;
 import io.saucr.services.standby.StandbyService;
 import java.io.IOException;
 import java.io.UncheckedIOException;

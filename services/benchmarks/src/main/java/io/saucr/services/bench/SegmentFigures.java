@@ -3,7 +3,7 @@ package io.saucr.services.bench;
 import io.saucr.services.checkpoint.MemberFolder;
 import io.saucr.services.checkpoint.Segment;
 import io.saucr.services.journal.Disk;
-import io.saucr.services.local.DeltaFormat;
+import io.saucr.services.turns.DeltaFormat;
 import io.saucr.services.state.Changes;
 import java.io.IOException;
 import java.nio.file.Path;

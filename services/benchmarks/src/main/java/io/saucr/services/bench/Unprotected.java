@@ -6,7 +6,7 @@ import io.saucr.services.core.Incarnation;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.journal.Recovered;
-import io.saucr.services.local.Finality;
+import io.saucr.services.turns.Finality;
 import io.saucr.services.state.Changes;
 import java.security.SecureRandom;
 import java.util.List;

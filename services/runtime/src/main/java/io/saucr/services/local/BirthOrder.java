@@ -1,5 +1,6 @@
 package io.saucr.services.local;
 
+import io.saucr.services.turns.Place;
 import io.saucr.services.NewGeneration;
 import io.saucr.services.ServiceException;
 import io.saucr.services.core.Birth;

@@ -1,5 +1,11 @@
 package io.saucr.services.local;
 
+import io.saucr.services.turns.Halting;
+import io.saucr.services.turns.Place;
+import io.saucr.services.turns.Finality;
+import io.saucr.services.turns.Term;
+import io.saucr.services.once.TurnGuard;
+import io.saucr.services.turns.TurnLoop;
 import io.saucr.services.Halt;
 import io.saucr.services.Address;
 import io.saucr.services.Measures;

@@ -1,5 +1,7 @@
 package io.saucr.services.local;
 
+import io.saucr.services.turns.DeltaFormat;
+import io.saucr.services.turns.ClientFinality;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Delta;
 import io.saucr.services.core.Incarnation;

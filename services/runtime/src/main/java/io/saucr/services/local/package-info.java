@@ -1,6 +1,2 @@
-/**
- * Runs a service's turns, on its own disk: what happens between a message and the moment at which
- * what it caused may leave. The decisions are the core's; handlers, state, journal and connections
- * are brought together here.
- */
+/** {@code Protection.local()}: turns are final once they are on the service's own disk (Ken). */
 package io.saucr.services.local;

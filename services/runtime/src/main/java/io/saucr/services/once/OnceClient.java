@@ -11,7 +11,6 @@ import io.saucr.services.core.once.Step;
 import io.saucr.services.journal.DeadJournalException;
 import io.saucr.services.journal.JournalListener;
 import io.saucr.services.journal.RefusedFolderException;
-import io.saucr.services.local.TurnGuard;
 import io.saucr.services.once.OnceRecords.Accepted;
 import io.saucr.services.once.OnceRecords.Decided;
 import io.saucr.services.once.OnceRecords.Declared;

@@ -16,7 +16,7 @@ import io.saucr.services.ensemble.Office;
 import io.saucr.services.ensemble.StandbyOrder;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.RefusedFolderException;
-import io.saucr.services.local.Place;
+import io.saucr.services.turns.Place;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Path;

@@ -13,7 +13,7 @@ import io.saucr.services.core.standby.StandbyHead;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.journal.Recovered;
-import io.saucr.services.local.Finality;
+import io.saucr.services.turns.Finality;
 import io.saucr.services.state.Changes;
 import java.io.FilterOutputStream;
 import java.io.IOException;

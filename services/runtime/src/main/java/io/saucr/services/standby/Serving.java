@@ -9,7 +9,7 @@ import io.saucr.services.core.standby.Primary;
 import io.saucr.services.core.standby.SegmentId;
 import io.saucr.services.core.standby.StandbyHead;
 import io.saucr.services.ensemble.HeadNode;
-import io.saucr.services.local.DeltaFormat;
+import io.saucr.services.turns.DeltaFormat;
 import io.saucr.services.members.MemberFrame;
 import io.saucr.services.members.MemberLink;
 import java.io.IOException;

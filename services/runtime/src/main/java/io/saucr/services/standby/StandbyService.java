@@ -22,10 +22,10 @@ import io.saucr.services.ensemble.Office;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.Halt;
-import io.saucr.services.local.Halting;
-import io.saucr.services.local.Place;
-import io.saucr.services.local.Term;
-import io.saucr.services.local.Turns;
+import io.saucr.services.turns.Halting;
+import io.saucr.services.turns.Place;
+import io.saucr.services.turns.Term;
+import io.saucr.services.turns.Turns;
 import io.saucr.services.members.MemberFrame;
 import io.saucr.services.members.MemberLinks;
 import io.saucr.services.status.StatusPage;
@@ -167,7 +167,7 @@ public final class StandbyService implements RunningService {
      *
      * @throws IllegalArgumentException where the place has no ensemble
      */
-    static Office.Place office(Place place) {
+    public static Office.Place office(Place place) {
         if (place.ensemble().isEmpty()) {
             throw new IllegalArgumentException(
                     place.name() + " has standbys, and needs an ensemble: Services.at(...)");

@@ -1,6 +1,6 @@
 package io.saucr.services.testkit;
 
-import io.saucr.services.local.TurnOptions;
+import io.saucr.services.turns.TurnOptions;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;

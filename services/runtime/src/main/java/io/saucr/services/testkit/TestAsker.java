@@ -4,7 +4,7 @@ import io.saucr.services.ServiceException;
 import io.saucr.services.core.Body;
 import io.saucr.services.core.Frame;
 import io.saucr.services.core.Link;
-import io.saucr.services.local.ClientMessages;
+import io.saucr.services.client.ClientMessages;
 import java.util.concurrent.CompletableFuture;
 
 /** A client without a birth that asks a query, again where its link broke. */

@@ -1,5 +1,12 @@
 package io.saucr.services.local;
 
+import io.saucr.services.turns.Turns;
+import io.saucr.services.turns.Finality;
+import io.saucr.services.client.Losses;
+import io.saucr.services.turns.Endpoint;
+import io.saucr.services.client.InMemory;
+import io.saucr.services.client.ClientTurns;
+import io.saucr.services.turns.TurnOptions;
 import io.saucr.services.Halt;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;

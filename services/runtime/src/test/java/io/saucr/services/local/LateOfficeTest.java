@@ -1,5 +1,10 @@
 package io.saucr.services.local;
 
+import io.saucr.services.turns.Turns;
+import io.saucr.services.turns.Finality;
+import io.saucr.services.turns.Endpoint;
+import io.saucr.services.turns.DeltaFormat;
+import io.saucr.services.turns.TurnOptions;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.services.Handlers;

@@ -1,5 +1,8 @@
 package io.saucr.services.local;
 
+import io.saucr.services.turns.Turns;
+import io.saucr.services.turns.DeltaFormat;
+import io.saucr.services.turns.Finality;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,5 +1,9 @@
 package io.saucr.services.local;
 
+import io.saucr.services.turns.Finality;
+import io.saucr.services.turns.Place;
+import io.saucr.services.turns.Term;
+import io.saucr.services.client.PlainClient;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;

@@ -18,7 +18,7 @@ import io.saucr.services.State;
 import io.saucr.services.ensemble.TestServer;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.RefusedFolderException;
-import io.saucr.services.local.Place;
+import io.saucr.services.turns.Place;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;

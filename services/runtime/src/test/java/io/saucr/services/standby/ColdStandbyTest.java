@@ -16,7 +16,7 @@ import io.saucr.services.State;
 import io.saucr.services.ensemble.TestServer;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.ForwardingDisk;
-import io.saucr.services.local.Place;
+import io.saucr.services.turns.Place;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.file.Files;

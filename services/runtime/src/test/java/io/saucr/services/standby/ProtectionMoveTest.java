@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.saucr.services.move.ProtectionMove;
 import io.saucr.services.Address;
 import io.saucr.services.Client;
 import io.saucr.services.Handlers;
@@ -19,7 +20,7 @@ import io.saucr.services.core.Limits;
 import io.saucr.services.ensemble.TestServer;
 import io.saucr.services.journal.RefusedFolderException;
 import io.saucr.services.journal.SimulatedDisk;
-import io.saucr.services.local.Place;
+import io.saucr.services.turns.Place;
 import io.saucr.services.local.LocalService;
 import io.saucr.services.standby.StandbyServiceTest.Get;
 import io.saucr.services.standby.StandbyServiceTest.Now;

@@ -40,15 +40,15 @@ import org.junit.jupiter.api.io.TempDir;
 
 class StandbyServiceTest {
 
-    record Put(String key, long value) {}
+    public record Put(String key, long value) {}
 
-    record Was(long value) {}
+    public record Was(long value) {}
 
-    record Get(String key) {}
+    public record Get(String key) {}
 
-    record Now(long value) {}
+    public record Now(long value) {}
 
-    static final class Numbers implements Service {
+    public static final class Numbers implements Service {
 
         private final MapState<String, Long> numbers;
 

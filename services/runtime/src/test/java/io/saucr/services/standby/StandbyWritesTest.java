@@ -35,18 +35,18 @@ import org.junit.jupiter.api.io.TempDir;
 class StandbyWritesTest {
 
     /** Writes to the ensemble, so often in one turn. */
-    record Write(int times) {}
+    public record Write(int times) {}
 
-    record Written() {}
+    public record Written() {}
 
     /** Asks for what the ensemble refuses. */
     record WriteInVain() {}
 
-    record Ask() {}
+    public record Ask() {}
 
-    record Told(long happened, long refused, long unknown) {}
+    public record Told(long happened, long refused, long unknown) {}
 
-    static final class Writer implements Service {
+    public static final class Writer implements Service {
 
         private final MapState<String, Long> told;
 

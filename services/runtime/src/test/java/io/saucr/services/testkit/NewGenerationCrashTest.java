@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.saucr.services.Client;
 import io.saucr.services.Notes;
 import io.saucr.services.core.Limits;
-import io.saucr.services.local.TurnOptions;
+import io.saucr.services.turns.TurnOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;

@@ -9,7 +9,7 @@ import io.saucr.services.ListState;
 import io.saucr.services.Service;
 import io.saucr.services.State;
 import io.saucr.services.core.Limits;
-import io.saucr.services.local.TurnOptions;
+import io.saucr.services.turns.TurnOptions;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -7,7 +7,7 @@ import io.saucr.services.core.Limits;
 import io.saucr.services.http.DoorRequest;
 import io.saucr.services.http.DoorRequest.Answer;
 import io.saucr.services.http.DoorRequest.Outcome;
-import io.saucr.services.local.TurnOptions;
+import io.saucr.services.turns.TurnOptions;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -9,7 +9,7 @@ import io.saucr.services.Service;
 import io.saucr.services.ServiceException;
 import io.saucr.services.State;
 import io.saucr.services.core.Limits;
-import io.saucr.services.local.TurnOptions;
+import io.saucr.services.turns.TurnOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;

@@ -4,7 +4,7 @@ import io.saucr.services.checkpoint.MemberFolder;
 import io.saucr.services.checkpoint.SharedReport;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.RefusedFolderException;
-import io.saucr.services.local.FolderContents;
+import io.saucr.services.turns.FolderContents;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -9,7 +9,7 @@ import io.saucr.services.core.Change;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.ServiceCore;
 import io.saucr.services.journal.FolderReader;
-import io.saucr.services.local.FolderContents;
+import io.saucr.services.turns.FolderContents;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -9,7 +9,7 @@ import io.saucr.services.Service;
 import io.saucr.services.ServiceStatus;
 import io.saucr.services.Services;
 import io.saucr.services.State;
-import io.saucr.services.local.Place;
+import io.saucr.services.turns.Place;
 import io.saucr.services.local.LocalService;
 import java.nio.file.Path;
 import java.util.Map;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.saucr.services.Client;
 import io.saucr.services.core.Limits;
-import io.saucr.services.local.TurnOptions;
+import io.saucr.services.turns.TurnOptions;
 import io.saucr.services.testkit.CrashPoints;
 import io.saucr.services.testkit.TestService;
 import io.saucr.services.testkit.TestWorld;

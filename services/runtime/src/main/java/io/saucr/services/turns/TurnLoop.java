@@ -1,0 +1,230 @@
+package io.saucr.services.turns;
+
+import io.saucr.services.Halt;
+import io.saucr.services.journal.DeadJournalException;
+import java.time.Duration;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The one thread on which all of a service happens: its turns, one at a time (K1), what arrives,
+ * and what may leave since it is final (K4). Turns run ahead of the force: the thread never waits
+ * for a disk or a peer (K8). Whatever goes wrong on it halts the service, as a core that failed
+ * half way cannot be trusted.
+ *
+ * <p>Other threads hand it events; they are run in the order in which one thread handed them.
+ */
+public final class TurnLoop implements Finality.Listener {
+
+    /** So many events at most come before the next turn, so that a flood does not stop turns. */
+    private static final int EVENTS_BETWEEN_TURNS = 64;
+
+    private static final long LONGEST_PARK_MILLIS = 1000;
+
+    /** Who ends a service waits for its turn. */
+    public static final Duration AS_LONG_AS_IT_TAKES = Duration.ofDays(365);
+
+    /** What happens on the thread. */
+    interface Steps {
+
+        /**
+         * Runs the next turn, if one may run.
+         *
+         * @return whether one ran
+         */
+        boolean turn();
+
+        /** Lets out what these turns wanted (K4). */
+        void finalUpTo(long turn);
+
+        /** Lets out what these reads saw (C8). */
+        default void proven(long read) {
+            throw new IllegalStateException("read " + read + " is none of this end");
+        }
+
+        /**
+         * In how many milliseconds something is to happen though nothing arrives; {@link
+         * Long#MAX_VALUE} for never. Asked when there was no turn.
+         */
+        long waitMillis();
+    }
+
+    private final Thread thread;
+    private final Steps steps;
+    private final Halt halt;
+    private final ConcurrentLinkedQueue<Runnable> events = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger backlog = new AtomicInteger();
+    private volatile long newestFinal;
+    private volatile long newestProven;
+    private volatile long stepSinceNanos;
+    private volatile boolean parked;
+    private volatile boolean over;
+
+    /**
+     * Makes the thread; {@link #begin} starts it.
+     *
+     * @param service its name
+     * @param steps of this thread alone from now on
+     * @param halt what to do when the service must not go on
+     */
+    public TurnLoop(String service, Steps steps, Halt halt) {
+        this.steps = steps;
+        this.halt = halt;
+        thread = new Thread(this::run, "turns " + service);
+    }
+
+    public void begin() {
+        thread.start();
+    }
+
+    /** Runs something between two turns. Any thread; dropped once the loop is over. */
+    public void post(Runnable event) {
+        backlog.incrementAndGet();
+        events.add(event);
+        wake();
+    }
+
+    /** How many events wait: who reads from connections stops when these are many. Any thread. */
+    int backlog() {
+        return backlog.get();
+    }
+
+    @Override
+    public void finalUpTo(long turn) {
+        newestFinal = turn;
+        wake();
+    }
+
+    @Override
+    public void proven(long read) {
+        newestProven = read;
+        wake();
+    }
+
+    /** The disk failed (K8): nothing that is not final yet may leave, and no turn runs. */
+    @Override
+    public void failed(Throwable cause) {
+        end("turns can no longer be made final; mend the disk, then start again", cause);
+    }
+
+    /** Ends the service at once: no step begins after this one. Any thread. */
+    public void end(String reason, Throwable cause) {
+        over = true;
+        wake();
+        halt.halt(reason, cause);
+    }
+
+    /**
+     * Lets the turn that runs come to its end, and runs no other. What was handed to the loop
+     * before is dropped, as in a crash. Not on the loop's thread.
+     */
+    public void stop() {
+        boolean stopped = stop(AS_LONG_AS_IT_TAKES);
+        if (!stopped) {
+            throw new IllegalStateException("a turn lasted for " + AS_LONG_AS_IT_TAKES);
+        }
+    }
+
+    /**
+     * The same, for a time.
+     *
+     * @return whether the turn has come to its end; else the step that it is in is the last one
+     */
+    public boolean stop(Duration patience) {
+        if (Thread.currentThread() == thread) {
+            throw new IllegalStateException("a service cannot wait in a turn for its own end");
+        }
+        over = true;
+        long until = System.nanoTime() + patience.toNanos();
+        boolean interrupted = false;
+        while (thread.isAlive() && System.nanoTime() - until < 0) {
+            wake();
+            try {
+                thread.join(Math.min(100, 1 + patience.toMillis()));
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return !thread.isAlive();
+    }
+
+    private void wake() {
+        if (parked) {
+            LockSupport.unpark(thread);
+        }
+    }
+
+    private void run() {
+        try {
+            long told = 0;
+            long toldProven = 0;
+            while (!over) {
+                runEvents();
+                stepSinceNanos = System.nanoTime();
+                long moved = newestFinal;
+                if (moved > told && !over) {
+                    told = moved;
+                    steps.finalUpTo(moved);
+                }
+                long proven = newestProven;
+                if (proven > toldProven && !over) {
+                    toldProven = proven;
+                    steps.proven(proven);
+                }
+                if (!over && !turn()) {
+                    park(told, toldProven);
+                }
+            }
+        } catch (DeadJournalException e) {
+            // The turn met the failure before the thread that found it came to tell of it.
+            if (!over) {
+                failed(e.getCause());
+            }
+        } catch (Throwable e) {
+            if (!over) {
+            end("the service failed outside of its handlers; report this", e);
+            }
+        } finally {
+            stepSinceNanos = 0;
+        }
+    }
+
+    private boolean turn() {
+        stepSinceNanos = System.nanoTime();
+        return steps.turn();
+    }
+
+    /** When the step began that runs, of {@link System#nanoTime}; 0 where none runs. Any thread. */
+    long stepSinceNanos() {
+        return stepSinceNanos;
+    }
+
+    private void runEvents() {
+        for (int count = 0; count < EVENTS_BETWEEN_TURNS && !over; count++) {
+            Runnable event = events.poll();
+            if (event == null) {
+                return;
+            }
+            backlog.decrementAndGet();
+            stepSinceNanos = System.nanoTime();
+            event.run();
+        }
+    }
+
+    private void park(long told, long toldProven) {
+        long wait = steps.waitMillis();
+        stepSinceNanos = 0;
+        parked = true;
+        // Whoever comes after this look sees that the thread is parked, and wakes it.
+        if (events.isEmpty() && newestFinal == told && newestProven == toldProven && !over) {
+            long millis = Math.min(wait, LONGEST_PARK_MILLIS);
+            // At least one, so that a step which is due but may not run yet keeps no core busy.
+            LockSupport.parkNanos(this, Math.max(millis, 1) * 1_000_000);
+        }
+        parked = false;
+    }
+}

@@ -1,0 +1,894 @@
+package io.saucr.services.turns;
+
+import io.saucr.services.once.TurnGuard;
+import io.saucr.services.Caller;
+import io.saucr.services.EnsembleOutcome;
+import io.saucr.services.Handlers.MessageHandler;
+import io.saucr.services.Handlers.QueryHandler;
+import io.saucr.services.Measures;
+import io.saucr.services.Returned;
+import io.saucr.services.Sent;
+import io.saucr.services.Service;
+import io.saucr.services.State;
+import io.saucr.services.core.Birth;
+import io.saucr.services.core.Body;
+import io.saucr.services.core.Delta;
+import io.saucr.services.core.Effects;
+import io.saucr.services.core.Frame;
+import io.saucr.services.core.Input;
+import io.saucr.services.core.Link;
+import io.saucr.services.core.Moment;
+import io.saucr.services.core.Repeat;
+import io.saucr.services.core.ServiceCore;
+import io.saucr.services.core.ServiceCore.Intake;
+import io.saucr.services.http.DoorRequest;
+import io.saucr.services.once.OnceNotes;
+import io.saucr.services.once.Operation;
+import io.saucr.services.state.Changes;
+import io.saucr.services.state.StateStore;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs the turns of one service: the core says which input comes next and what may leave, the state
+ * holds what handlers remember, {@link Finality} says which turns are final, and {@link
+ * Endpoint.Border} takes what leaves.
+ *
+ * <p>{@link #open} recovers on the thread that starts the service. From {@link #begin} on all
+ * methods but {@link #name} belong to the turn thread. Whatever they throw must end the process, as
+ * core and state may then disagree.
+ */
+public final class Turns implements Endpoint {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Turns.class);
+
+    private static final int LONGEST_REASON = 500;
+
+    private final String name;
+    private final StateStore state;
+    private final Finality finality;
+    private final TurnOptions options;
+    private final ServiceCore core;
+    private final Supplier<Moment> clock;
+    private final RandomGenerator random;
+    private final Recording recording;
+    private final MessageTypes types;
+    private final HandlerTable handlers;
+    private final RequestKeys keys;
+    private final Optional<OnceNotes> onceNotes;
+    private final DoorRequests requests;
+    private final long recovered;
+    private final TreeMap<Long, List<Runnable>> whenFinal = new TreeMap<>();
+    private final Consumer<Runnable> between;
+
+    /** What the next turn is to change in the state before any input runs. */
+    private final List<Note> notes = new ArrayList<>();
+
+    /** Whether replies to clients may leave before their turn is final (C7). */
+    private final boolean early;
+
+    private volatile boolean noRoom;
+    private volatile boolean scarce;
+    private volatile boolean held;
+    private volatile Measures measures = Measures.NONE;
+
+    /** When the handler began that runs; 0 where none does. */
+    private volatile long handlerSinceNanos;
+
+    /** When the last one ended. */
+    private volatile long handlerEndedNanos;
+
+    /** When turns began that are not final, where somebody measures. */
+    private final ArrayDeque<Begun> begun = new ArrayDeque<>();
+
+    private final OpenTurn.Past past = new PastOfCore();
+
+    /**
+     * What a service or client runs with.
+     *
+     * @param clock of the machine
+     * @param random for handlers
+     * @param folding writes one base at a time, and reads what waits in files
+     * @param between runs something on the endpoint's thread, between turns
+     */
+    public record Surroundings(
+            Supplier<Moment> clock,
+            RandomGenerator random,
+            Executor folding,
+            Consumer<Runnable> between) {
+
+        /** What the clocks of this machine say. */
+        public static Moment moment() {
+            return new Moment(System.currentTimeMillis(), System.nanoTime() / 1_000_000);
+        }
+    }
+
+    private record Begun(long turn, long nanos) {}
+
+    private record Note(Consumer<Predicate<String>> change, Runnable isFinal) {}
+
+    private Turns(
+            String name,
+            Function<State, ? extends Service> constructor,
+            Finality finality,
+            TurnOptions options,
+            Surroundings surroundings)
+            throws IOException {
+        this.name = name;
+        this.finality = finality;
+        this.options = options;
+        this.clock = surroundings.clock();
+        this.random = surroundings.random();
+        this.between = surroundings.between();
+        this.core = new ServiceCore(name, options.limits());
+        if (finality.provesReads()) {
+            core.proveReads();
+        }
+        if (finality.keepsEpochs()) {
+            core.keepEpochs();
+        }
+        early = finality.leaseMillis() > 0;
+        if (early) {
+            // Who asks by HTTP could not be told of a loss.
+            core.answerEarly(finality.leaseMillis(), link -> !DoorRequests.isRequest(link));
+        }
+        // Half of the first birth: who chooses keys does not know it, and it stays the same.
+        state = new StateStore(name, finality.first().low(), options.checksValues());
+        keys = state.reserve(it -> RequestKeys.of(it, options.limits().outsideSilenceMillis()));
+        onceNotes =
+                finality.notesWritesInState()
+                        ? Optional.of(state.reserve(OnceNotes::of))
+                        : Optional.empty();
+        Service service = constructor.apply(state);
+        FieldCheck.check(service);
+        types = new RecordMessages(state.codec());
+        handlers = HandlerTable.of(service, types);
+        recording =
+                new Recording(
+                        name,
+                        core,
+                        finality,
+                        () -> state.snapshot()::writeTo,
+                        options.foldBytes(),
+                        surroundings);
+        requests = new DoorRequests(core, keys, clock, recording::perform);
+        recovered = finality.recover(this::load, this::apply, recording::soFar);
+        core.under(finality.formers(), finality.incarnations());
+        recording.recovered();
+    }
+
+    /**
+     * Constructs a service and recovers what survived.
+     *
+     * @param constructor makes the service from its state
+     * @throws IllegalArgumentException where the service or one of its types is not allowed; the
+     *     message says which and why
+     * @throws IOException where what survived cannot be read; says what to do
+     */
+    public static Turns open(
+            String name,
+            Function<State, ? extends Service> constructor,
+            Finality finality,
+            TurnOptions options,
+            Surroundings surroundings)
+            throws IOException {
+        return new Turns(name, constructor, finality, options, surroundings);
+    }
+
+    /**
+     * Constructs a service for nothing but to see that it and its types are allowed.
+     *
+     * @throws IllegalArgumentException where they are not; the message says which and why
+     */
+    public static void check(String name, Function<State, ? extends Service> constructor) {
+        StateStore store = new StateStore(name, 0, false);
+        Service service = constructor.apply(store);
+        FieldCheck.check(service);
+        HandlerTable unused = HandlerTable.of(service, new RecordMessages(store.codec()));
+    }
+
+    private void load(String section, InputStream content) throws IOException {
+        if (StateStore.isSection(section)) {
+            state.load(section, content);
+        } else if (Recording.isSection(section)) {
+            recording.load(content);
+        } else {
+            throw new IOException(
+                    "the base of "
+                            + name
+                            + " has a section "
+                            + section
+                            + ", which this release does not know: start the release that wrote"
+                            + " it");
+        }
+    }
+
+    private void apply(long turn, ByteBuffer bytes) throws IOException {
+        Delta delta = recording.apply(turn, bytes);
+        state.apply(Changes.decode(delta.state()));
+    }
+
+    /** The newest turn that survived; 0 where none did. Any thread. */
+    public long recovered() {
+        return recovered;
+    }
+
+    public String name() {
+        return name;
+    }
+
+    /** How messages become bytes, and what takes them. Any thread. */
+    OutputCalls outputCalls(ScheduledExecutorService executor, OutputCalls.Answers answers) {
+        return new OutputCalls(name, handlers, types, executor, answers);
+    }
+
+    @Override
+    public void begin(Border border) {
+        recording.begin(requests.before(border));
+        List<Repeat> repeats =
+                handlers.repeated().stream()
+                        .map(it -> new Repeat(it.period().toMillis(), body(it.message())))
+                        .toList();
+        recording.perform(core.begin(repeats, clock.get()));
+    }
+
+    private Body body(Object message) {
+        return new Body(types.name(message.getClass()), types.encode(message));
+    }
+
+    @Override
+    public void linkUp(Link link) {
+        recording.perform(core.linkUp(link));
+    }
+
+    @Override
+    public void frame(Link link, Frame frame) {
+        recording.perform(core.frame(link, frame, clock.get()));
+    }
+
+    @Override
+    public void linkDown(Link link) {
+        recording.perform(core.linkDown(link));
+    }
+
+    /** A request came by HTTP. */
+    public void request(DoorRequest request) {
+        requests.request(request, handlers.message(request.body().type()).isPresent());
+    }
+
+    /** Nobody waits any longer for the outcome of a request that came by HTTP. */
+    public void giveUp(long request) {
+        requests.giveUp(request);
+    }
+
+    /** How many keys of requests that came by HTTP are remembered. */
+    public int requestKeys() {
+        state.beginQuery();
+        int size = keys.size();
+        state.rollback();
+        return size;
+    }
+
+    /** The class of the messages or queries of this type that clients may send. Any thread. */
+    public Optional<Class<?>> asked(String type) {
+        return handlers.message(type).isPresent() || handlers.query(type).isPresent()
+                ? handlers.type(type)
+                : Optional.empty();
+    }
+
+    /** A message or query as it travels; throws as a client's call does. Any thread. */
+    public Body encoded(Object message) {
+        return body(message);
+    }
+
+    /** A call to the world returned (K17). */
+    public void result(long output, Optional<Body> answer) {
+        recording.perform(core.result(output, answer));
+    }
+
+    /**
+     * Makes one call to the world (K17). Any thread.
+     *
+     * @return the answer, where there is one
+     * @throws Exception what the handler threw: to be called again
+     */
+    public Optional<Body> callOnce(String id, Body call) throws Exception {
+        return OutputCalls.once(
+                handlers, types, id, call, handlers.output(call.type()).orElseThrow());
+    }
+
+    /** A write to the ensemble, where a call is one. Any thread. */
+    public static Optional<Operation> ensembleWrite(Body call) {
+        return call.type().equals(OpenTurn.ENSEMBLE_WRITE)
+                ? Optional.of(Operation.decode(call.bytes()))
+                : Optional.empty();
+    }
+
+    /** What is noted of writes to the ensemble, where that is a part of the state. Any thread. */
+    Optional<OnceNotes> onceNotes() {
+        return onceNotes;
+    }
+
+    /** How a once client notes that. Any thread. */
+    OnceNotes.Turns noting() {
+        return new ByOwnTurns();
+    }
+
+    /** What the service is told of a write to the ensemble, where it wants to know. Any thread. */
+    public Optional<Body> told(EnsembleOutcome outcome) {
+        if (handlers.message(types.name(EnsembleOutcome.class)).isPresent()) {
+            return Optional.of(body(outcome));
+        }
+        if (!outcome.happened()) {
+            LOG.warn(
+                    "{}: a write to the ensemble did not happen, or nobody knows, and nobody hears"
+                            + " it: {}",
+                    name,
+                    outcome);
+        }
+        return Optional.empty();
+    }
+
+    /** Whether there is a handler for calls of this type; else they wait for another start. */
+    public boolean makes(String callType) {
+        return handlers.output(callType).isPresent();
+    }
+
+    /** Whether the disk has so little room that clients' inputs wait (K13). Any thread. */
+    public void scarce(boolean little) {
+        scarce = little;
+    }
+
+    /** Whether no inputs are taken, whatever room there is. Any thread. */
+    public void hold(boolean now) {
+        held = now;
+    }
+
+    /** Whether the disk has room for more than acks and folding (K13). Any thread. */
+    public void room(boolean enough) {
+        noRoom = !enough;
+    }
+
+    /**
+     * A person removes what was put aside (K12).
+     *
+     * @throws IllegalArgumentException where nothing has that id
+     */
+    public void discardParked(long id) {
+        recording.perform(core.discardParked(id));
+    }
+
+    /**
+     * A person has what was put aside tried again, as {@link ServiceCore#retryParked} says (K12).
+     *
+     * @throws IllegalArgumentException where nothing has that id, or no handler takes it
+     */
+    public void retryParked(long id) {
+        core.parked().stream()
+                .filter(it -> it.id() == id)
+                .map(it -> it.body().type())
+                .forEach(type -> expectHandler(type, core.cameBack(id)));
+        recording.perform(core.retryParked(id));
+    }
+
+    private void expectHandler(String type, boolean back) {
+        if (back ? handlers.returned(type).isEmpty() : handlers.message(type).isEmpty()) {
+            throw new IllegalArgumentException(
+                    name
+                            + (back
+                                    ? " has no handler for a returned "
+                                    : " has no message handler for ")
+                            + type
+                            + ", so it can only be discarded");
+        }
+    }
+
+    /**
+     * An operator says that a peer's birth never comes back (K15).
+     *
+     * @throws IllegalArgumentException where no such service or birth is known; says which are
+     */
+    public void declareLost(String service, Birth birth) {
+        recording.perform(
+                core.declareLost(
+                        service, birth, "an operator declared generation " + birth + " gone"));
+    }
+
+    /**
+     * An operator gives up what waits for a service that has no birth.
+     *
+     * @throws IllegalArgumentException where no such service is known, or it has a birth
+     */
+    public void giveUp(String service) {
+        recording.perform(
+                core.giveUp(
+                        service,
+                        "an operator gave up what waited for "
+                                + service
+                                + ", which was not there: it was not consumed"));
+    }
+
+    /**
+     * A person lets a channel go on that waits (K12).
+     *
+     * @throws IllegalArgumentException where no channel of that name waits
+     */
+    public void resume(String channel) {
+        if (!core.stopped().contains(channel)) {
+            throw new IllegalArgumentException(
+                    "no channel " + channel + " waits; there are " + core.stopped());
+        }
+        core.resume(channel);
+    }
+
+    /** Whether this type of message is a query. */
+    public boolean isQuery(String type) {
+        return handlers.query(type).isPresent();
+    }
+
+    /** Writes a base of the newest turn once that is final, whether or not one is due. */
+    public void fold() {
+        recording.fold();
+    }
+
+    /** What the core knows, for questions between two turns. */
+    public ServiceCore core() {
+        return core;
+    }
+
+    @Override
+    public void finalUpTo(long turn) {
+        recording.finalUpTo(turn);
+        if (!begun.isEmpty()) {
+            tellFinal(turn);
+        }
+        while (!whenFinal.isEmpty() && whenFinal.firstKey() <= turn) {
+            whenFinal.pollFirstEntry().getValue().forEach(Runnable::run);
+        }
+    }
+
+    @Override
+    public void proven(long read) {
+        recording.perform(core.proven(read));
+    }
+
+    private void tellFinal(long turn) {
+        long now = System.nanoTime();
+        while (!begun.isEmpty() && begun.element().turn() <= turn) {
+            measures.becameFinal(now - begun.remove().nanos());
+        }
+    }
+
+    /** Says how long things take from now on. Any thread. */
+    public void measure(Measures by) {
+        measures = by;
+    }
+
+    /** Runs something once a turn is final; at once where it is. */
+    public void whenFinal(long turn, Runnable what) {
+        if (turn <= core.finalTurn()) {
+            what.run();
+        } else {
+            whenFinal.computeIfAbsent(turn, it -> new ArrayList<>()).add(what);
+        }
+    }
+
+    @Override
+    public boolean turn() {
+        Moment at = clock.get();
+        requests.tidy();
+        recording.perform(core.tick(at));
+        boolean noted = note();
+        long notFinal = finality.bytesNotFinal();
+        core.take(
+                noRoom || held
+                        ? Intake.NOTHING
+                        : notFinal < options.unforcedBytes()
+                                        && !scarce
+                                        && finality.outbox().bytes() < options.outboxBytes()
+                                ? Intake.ALL
+                                : notFinal < 4 * options.unforcedBytes()
+                                        ? Intake.SERVICES
+                                        : Intake.NOTHING);
+        Optional<Input> next = core.next(at);
+        if (next.isPresent()) {
+            measured(next.get());
+        }
+        return next.isPresent() || noted;
+    }
+
+    /** All that is to be noted, by one turn; while turns are held it waits as inputs do. */
+    private boolean note() {
+        if (held || notes.isEmpty()) {
+            return false;
+        }
+        List<Note> all = List.copyOf(notes);
+        notes.clear();
+        state.begin();
+        all.forEach(it -> it.change().accept(this::isOpenWrite));
+        Changes changes = state.seal();
+        Optional<Delta> delta = core.note();
+        delta.ifPresent(
+                it -> {
+                    recording.append(it, changes);
+                    all.forEach(each -> whenFinal(it.turn(), each.isFinal()));
+                });
+        return delta.isPresent();
+    }
+
+    /** Whether the write with this id may be made again (K17). */
+    private boolean isOpenWrite(String id) {
+        return core.isOpen(Long.parseLong(id.substring(id.lastIndexOf('-') + 1)));
+    }
+
+    @Override
+    public long waitMillis() {
+        return core.waitMillis(clock.get());
+    }
+
+    private void measured(Input input) {
+        Measures by = measures;
+        if (by == Measures.NONE) {
+            run(input);
+            return;
+        }
+        long before = core.newestTurn();
+        long from = System.nanoTime();
+        run(input);
+        by.ran(System.nanoTime() - from);
+        if (core.newestTurn() > before) {
+            begun.add(new Begun(core.newestTurn(), from));
+        }
+    }
+
+    private void run(Input input) {
+        String type = input.body().type();
+        if (input instanceof Input.Message && type.equals(ServiceCore.NOTHING.type())) {
+            recording.append(core.commit(Effects.none(core.newestTimer())), Changes.NONE);
+            return;
+        }
+        if (!isAllowed(input)) {
+            LOG.warn("{}: {} came from somebody who may not send it: {}", name, type, input);
+            recording.perform(core.forbidden("you may not send " + type + " to " + name));
+            return;
+        }
+        if (isAgain(input)) {
+            return;
+        }
+        Optional<QueryHandler<Object>> query = handlers.query(type);
+        if (query.isPresent()
+                && (input instanceof Input.Outside || input instanceof Input.Message)) {
+            query(input, query.get());
+            return;
+        }
+        Optional<Taking> taking =
+                input instanceof Input.Returned returned
+                        ? handlers.returned(type).map(it -> returned(it, returned))
+                        : handlers.message(type).map(it -> it::take);
+        if (taking.isEmpty()) {
+            boolean cameBack = input instanceof Input.Returned;
+            LOG.warn("{} has no handler for {}{}", name, type, cameBack ? " that came back" : "");
+            recording.perform(cameBack ? core.unclaimed() : core.unknownType());
+            return;
+        }
+        take(input, taking.get());
+    }
+
+    /** Whether it is a request whose key says what became of it; then that is told. */
+    private boolean isAgain(Input input) {
+        Optional<DoorRequest.Key> key = requests.begins(input);
+        if (key.isEmpty()) {
+            return false;
+        }
+        state.beginQuery();
+        Optional<DoorRequest.Outcome> outcome = keys.look(key.get(), core.nowMillis());
+        state.rollback();
+        outcome.ifPresent(
+                it -> {
+                    requests.decide(input, it);
+                    recording.perform(core.answered(DoorRequests.NOTHING));
+                });
+        return outcome.isPresent();
+    }
+
+    private boolean isAllowed(Input input) {
+        String type = input.body().type();
+        if (input instanceof Input.Message it) {
+            boolean outside = it.peer().indexOf(ServiceCore.RESERVED) >= 0;
+            return it.peer().equals(name) || options.allows(type, it.name(), outside);
+        }
+        return !(input instanceof Input.Outside) || options.allows(type, "", true);
+    }
+
+    /** Decodes a message and gives it to its handler. */
+    private interface Taking {
+        void take(Object message, OpenTurn turn) throws Exception;
+    }
+
+    private static Taking returned(MessageHandler<Returned<Object>> handler, Input.Returned input) {
+        Sent sent = new Sent(input.service(), input.number());
+        return (message, turn) ->
+                handler.take(
+                        new Returned<>(sent, message, input.perhapsConsumed(), input.reason()),
+                        turn);
+    }
+
+    /** Null where the bytes are not of that type; the input is put aside then (K12). */
+    private Object decoded(Input input) {
+        Class<?> type = handlers.type(input.body().type()).orElseThrow();
+        try {
+            return types.decode(type, input.body().bytes());
+        } catch (IllegalArgumentException e) {
+            LOG.warn("{} cannot read a message of type {}", name, input.body().type(), e);
+            recording.perform(core.forbidden("it cannot be read: " + e.getMessage()));
+            return null;
+        }
+    }
+
+    private OpenTurn open(Input input, boolean query) {
+        Optional<String> sender = Optional.empty();
+        Optional<Caller> caller = Optional.empty();
+        if (input instanceof Input.Message it) {
+            sender = Optional.of(it.name());
+            caller = Optional.of(new Caller(it.peer(), it.number()));
+        } else if (input instanceof Input.Outside it) {
+            sender = it.name();
+            caller =
+                    requests.caller(input)
+                            .or(() -> Optional.of(new Caller(it.caller(), it.request())));
+        }
+        return new OpenTurn(
+                name,
+                handlers,
+                types,
+                past,
+                Instant.ofEpochMilli(core.nowMillis()),
+                random,
+                sender,
+                caller,
+                query,
+                options.largestMessageBytes(),
+                options.noEnsemble());
+    }
+
+    private void take(Input input, Taking taking) {
+        Object message = decoded(input);
+        if (message == null) {
+            return;
+        }
+        if (finality.beginsCheckpoint()) {
+            try {
+                state.check();
+            } catch (IllegalStateException e) {
+                failed(input, e);
+                return;
+            }
+        }
+        OpenTurn turn = open(input, false);
+        state.begin();
+        Throwable thrown =
+                call(
+                        turn,
+                        () -> {
+                            taking.take(message, turn);
+                            requests.remember(input, turn);
+                        });
+        Changes changes;
+        try {
+            if (thrown != null) {
+                state.rollback();
+                failed(input, thrown);
+                return;
+            }
+            changes = state.seal();
+        } catch (IllegalStateException e) {
+            // A value was changed in place; the turn is rolled back already (C12).
+            failed(input, e);
+            return;
+        }
+        Effects effects = requests.known(turn.effects(), input, turn);
+        Delta delta = core.commit(effects);
+        requests.committed(input, turn, delta.turn());
+        recording.append(delta, changes);
+        leaveEarly();
+    }
+
+    /** The replies of the turn that was just given away may leave at once (C7, C9). */
+    private void leaveEarly() {
+        if (early) {
+            lookAtOffice();
+            recording.perform(core.early(clock.get()));
+        }
+    }
+
+    private void lookAtOffice() {
+        finality.officeSince().ifPresent(core::provenSince);
+    }
+
+    private void query(Input input, QueryHandler<Object> handler) {
+        Object message = decoded(input);
+        if (message == null) {
+            return;
+        }
+        OpenTurn turn = open(input, true);
+        Body[] answer = new Body[1];
+        state.beginQuery();
+        Throwable thrown =
+                call(
+                        turn,
+                        () -> {
+                            Object given = handler.answer(message, turn);
+                            answer[0] = answer(input, given);
+                            requests.queried(input, given);
+                        });
+        try {
+            state.rollback();
+        } catch (IllegalStateException e) {
+            // A value was changed in place; the query is ended all the same (C12).
+            thrown = thrown == null ? e : thrown;
+        }
+        if (thrown != null) {
+            failed(input, thrown);
+        } else if (input instanceof Input.Message it) {
+            // It has a number, so that it is consumed by a turn.
+            recording.append(core.commit(replyOnly(it, answer[0])), Changes.NONE);
+            leaveEarly();
+        } else if (early) {
+            lookAtOffice();
+            recording.perform(core.answered(answer[0], clock.get()));
+        } else {
+            recording.perform(core.answered(answer[0]));
+        }
+    }
+
+    private Body answer(Input input, Object given) {
+        if (given == null) {
+            throw new IllegalArgumentException(
+                    "the query handler of " + input.body().type() + " answered null");
+        }
+        Body answer = body(given);
+        if (answer.bytes().length > options.largestMessageBytes()) {
+            throw new IllegalArgumentException(
+                    "the answer has "
+                            + answer.bytes().length
+                            + " bytes, and at most "
+                            + options.largestMessageBytes()
+                            + " are allowed: ask for a part");
+        }
+        return answer;
+    }
+
+    private Effects replyOnly(Input.Message to, Body answer) {
+        return new Effects(
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(new Effects.Reply(to.peer(), to.number(), answer)),
+                core.newestTimer(),
+                false);
+    }
+
+    /** Runs a handler; says what it threw. Exhausted memory ends the process. */
+    private Throwable call(OpenTurn turn, Callable handler) {
+        TurnGuard.enter(name);
+        handlerSinceNanos = System.nanoTime();
+        try {
+            handler.call();
+            return null;
+        } catch (Throwable e) {
+            if (e instanceof VirtualMachineError error && !(e instanceof StackOverflowError)) {
+                throw error;
+            }
+            return e;
+        } finally {
+            handlerEndedNanos = System.nanoTime();
+            handlerSinceNanos = 0;
+            TurnGuard.leave();
+            turn.end();
+            // A handler that was interrupted, or says so, must not wake the thread for ever.
+            boolean unused = Thread.interrupted();
+        }
+    }
+
+    /** How long the handler that runs has taken so far, in ms; 0 where none runs. Any thread. */
+    long handlerMillis() {
+        long since = handlerSinceNanos;
+        return since == 0 ? 0 : (System.nanoTime() - since) / 1_000_000;
+    }
+
+    /**
+     * How long the thread has been in one step, and in no handler, in ms: it waits for something,
+     * though it must not (K8). Any thread.
+     *
+     * @param stepSinceNanos when the step began; 0 where none runs
+     */
+    long blockedMillis(long stepSinceNanos) {
+        if (stepSinceNanos == 0 || handlerSinceNanos != 0) {
+            return 0;
+        }
+        // A handler may be the first part of the step.
+        long ended = handlerEndedNanos;
+        long since = ended - stepSinceNanos > 0 ? ended : stepSinceNanos;
+        return (System.nanoTime() - since) / 1_000_000;
+    }
+
+    private interface Callable {
+        void call() throws Exception;
+    }
+
+    private void failed(Input input, Throwable e) {
+        measures.failed();
+        LOG.warn("{}: a handler of {} failed", name, input.body().type(), e);
+        String whole = e.getClass().getSimpleName() + ": " + e.getMessage();
+        // It is kept and sent: whoever wants all of it looks into the log.
+        String reason = whole.substring(0, Math.min(whole.length(), LONGEST_REASON));
+        recording.perform(core.failed(reason, clock.get()));
+    }
+
+    /** Notes come by turns that no input led to. */
+    private final class ByOwnTurns implements OnceNotes.Turns {
+
+        @Override
+        public void look(Runnable look) {
+            state.beginQuery();
+            try {
+                look.run();
+            } finally {
+                state.rollback();
+            }
+        }
+
+        @Override
+        public void note(Consumer<Predicate<String>> change, Runnable isFinal) {
+            between.accept(() -> notes.add(new Note(change, isFinal)));
+        }
+    }
+
+    /** What turns ask of those before. */
+    private final class PastOfCore implements OpenTurn.Past {
+
+        @Override
+        public long sentTo(String service) {
+            return core.sentTo(service);
+        }
+
+        @Override
+        public boolean acked(String service, long number) {
+            return core.acked(service, number);
+        }
+
+        @Override
+        public long newestTimer() {
+            return core.newestTimer();
+        }
+
+        @Override
+        public boolean isSet(long timer) {
+            return core.isSet(timer);
+        }
+
+        @Override
+        public boolean waits(Caller caller) {
+            return RequestKeys.isCaller(caller)
+                    ? keys.waits(caller.number())
+                    : core.waits(caller.peer(), caller.number());
+        }
+    }
+}
