@@ -9,7 +9,6 @@ import io.saucr.services.core.Limits;
 import io.saucr.services.ensemble.TestServer;
 import io.saucr.services.net.NetOptions;
 import io.saucr.services.status.StatusPage;
-import io.saucr.services.testkit.Bank;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

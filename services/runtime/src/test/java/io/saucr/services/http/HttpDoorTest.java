@@ -9,7 +9,7 @@ import io.saucr.services.Client;
 import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
 import io.saucr.services.Services;
-import io.saucr.services.testkit.Bank;
+import io.saucr.services.Bank;
 import java.io.IOException;
 import java.net.Socket;
 import java.net.URI;

@@ -11,7 +11,7 @@ import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
 import io.saucr.services.Services;
 import io.saucr.services.core.Limits;
-import io.saucr.services.testkit.Bank;
+import io.saucr.services.Bank;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -79,7 +79,7 @@ class PairCommandsIT {
                                 "-XX:+UseSerialGC",
                                 "-Xshare:auto",
                                 "-Xmx128m",
-                                "-Dlogback.configurationFile=io/saucr/services/tool/logback.xml",
+                                "-Dlogback.configurationFile=io/saucr/services/examples/logback.xml",
                                 "-cp",
                                 System.getProperty("java.class.path"),
                                 PairProcess.class.getName(),

@@ -131,7 +131,7 @@ class ServicesGuideIT {
                                 "-XX:+UseSerialGC",
                                 "-Xshare:auto",
                                 "-Xmx128m",
-                                "-Dlogback.configurationFile=io/saucr/services/tool/logback.xml",
+                                "-Dlogback.configurationFile=io/saucr/services/examples/logback.xml",
                                 "-cp",
                                 classes
                                         + File.pathSeparator

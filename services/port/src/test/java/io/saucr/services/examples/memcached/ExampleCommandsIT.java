@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class ExampleCommandsIT extends ReadmeCommands {
 
     private static final Path EXAMPLES =
-            SERVICES.resolve("tool/src/main/java/io/saucr/services/examples");
+            SERVICES.resolve("examples/src/main/java/io/saucr/services/examples");
 
     /** With a tenth of the work. */
     private static String smaller(String commands, String number) {

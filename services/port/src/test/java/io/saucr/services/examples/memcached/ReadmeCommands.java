@@ -79,7 +79,7 @@ abstract class ReadmeCommands {
                 .put(
                         "JAVA_TOOL_OPTIONS",
                         "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto -Xmx128m"
-                                + " -Dlogback.configurationFile=io/saucr/services/tool/logback.xml");
+                                + " -Dlogback.configurationFile=io/saucr/services/examples/logback.xml");
         Process process = builder.start();
         boolean ended = process.waitFor(LONGEST_MINUTES, TimeUnit.MINUTES);
         if (!ended) {
