@@ -617,6 +617,9 @@ public final class StandbyService implements RunningService {
             boolean unused = halting.awaitClosed(TURN_PATIENCE.multipliedBy(2));
             return;
         }
+        if (ended.getCount() == 0) {
+            return;
+        }
         if (term != null) {
             try {
                 handOver(Optional.empty());
@@ -663,6 +666,11 @@ public final class StandbyService implements RunningService {
     /** Ends all; the folder, which was opened first, once no turn can touch it. */
     private void shutDown() {
         closing = true;
+        synchronized (opened) {
+            if (opened.isEmpty()) {
+                return;
+            }
+        }
         if (member != null) {
             member.close();
         }

@@ -9,7 +9,6 @@ import io.saucr.services.core.Limits;
 import io.saucr.services.core.ServiceCore;
 import io.saucr.services.journal.Base;
 import io.saucr.services.journal.OutboxFiles;
-import io.saucr.services.once.OnceNotes;
 import io.saucr.services.state.Changes;
 import io.saucr.services.state.StateStore;
 import java.io.IOException;

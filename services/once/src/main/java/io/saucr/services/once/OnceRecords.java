@@ -18,7 +18,7 @@ import java.util.TreeMap;
  * not decided, which keys are remembered with what outcome, and how far everything is decided. Used
  * by one thread.
  */
-final class OnceRecords {
+public final class OnceRecords {
 
     private static final byte OPERATION = 1;
     private static final byte DECIDED = 2;
@@ -30,14 +30,14 @@ final class OnceRecords {
     private static final int REMEMBERED = 100_000;
 
     /** What is written, one after the other. */
-    sealed interface Entry {}
+    public sealed interface Entry {}
 
     /**
      * An operation that was accepted.
      *
      * @param key that its user gave, or empty
      */
-    record Accepted(long number, String key, Operation operation) implements Entry {}
+    public record Accepted(long number, String key, Operation operation) implements Entry {}
 
     /**
      * What became of an operation.
@@ -45,30 +45,30 @@ final class OnceRecords {
      * @param code 0 where it happened, else of the error
      * @param created path of the child of a sequential create, or empty
      */
-    record Decided(long number, int code, String created) implements Entry {}
+    public record Decided(long number, int code, String created) implements Entry {}
 
     /** There is a marker, which may be missed from now on (E9). */
-    record MarkerMade() implements Entry {}
+    public record MarkerMade() implements Entry {}
 
     /** An ephemeral was declared (E7). */
-    record Declared(Ephemeral ephemeral) implements Entry {}
+    public record Declared(Ephemeral ephemeral) implements Entry {}
 
     /** The ephemeral of that path is none any more (E7). */
-    record Withdrawn(String path) implements Entry {}
+    public record Withdrawn(String path) implements Entry {}
 
     /** Not decided yet, by number. */
-    final Map<Long, Accepted> open = new TreeMap<>();
+    public final Map<Long, Accepted> open = new TreeMap<>();
 
     /** By key, the oldest first. */
-    final Map<String, Decided> remembered = new LinkedHashMap<>();
+    public final Map<String, Decided> remembered = new LinkedHashMap<>();
 
     /** By path, those that were declared and not withdrawn (E7). */
-    final Map<String, Ephemeral> ephemerals = new TreeMap<>();
+    public final Map<String, Ephemeral> ephemerals = new TreeMap<>();
 
-    boolean markerMade;
+    public boolean markerMade;
 
-    long lastNumber;
-    long highestDecided;
+    public long lastNumber;
+    public long highestDecided;
 
     static ByteBuffer encode(Entry entry) {
         if (entry instanceof Accepted it) {
@@ -145,7 +145,7 @@ final class OnceRecords {
         }
     }
 
-    void take(Accepted accepted) {
+    public void take(Accepted accepted) {
         open.put(accepted.number, accepted);
         lastNumber = accepted.number;
     }
@@ -154,7 +154,7 @@ final class OnceRecords {
         ephemerals.put(declared.path(), declared);
     }
 
-    void take(Decided decided) {
+    public void take(Decided decided) {
         Accepted accepted = open.remove(decided.number);
         highestDecided = Math.max(highestDecided, decided.number);
         if (accepted != null && !accepted.key.isEmpty()) {

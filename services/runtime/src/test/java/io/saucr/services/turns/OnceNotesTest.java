@@ -1,5 +1,7 @@
-package io.saucr.services.once;
+package io.saucr.services.turns;
 
+import io.saucr.services.once.Operation;
+import io.saucr.services.once.OnceRecords;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

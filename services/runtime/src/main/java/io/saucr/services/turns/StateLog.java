@@ -1,5 +1,7 @@
-package io.saucr.services.once;
+package io.saucr.services.turns;
 
+import io.saucr.services.once.OnceLog;
+import io.saucr.services.once.OnceRecords;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.journal.JournalListener;

@@ -8,7 +8,7 @@ import java.util.List;
  * Where a once client writes what a later start has to know (E1, E4, E9). The client's thread,
  * apart from what is called before that begins.
  */
-interface OnceLog {
+public interface OnceLog {
 
     /** The starts that are known, in order, this one the last (E5). Before {@link #begin}. */
     List<Incarnation> starts();

@@ -133,8 +133,8 @@ public final class OnceClient implements AutoCloseable {
         this.mostBytes = Integer.getInteger("jute.maxbuffer", 0xfffff) - SHARE_BYTES;
         SecureRandom random = new SecureRandom();
         List<Incarnation> known;
-        if (settings.state != null) {
-            log = settings.state;
+        if (settings.log != null) {
+            log = settings.log;
         } else if (settings.folder != null) {
             log = FolderLog.open(settings.folder, settings.name, random);
         } else {
@@ -197,7 +197,7 @@ public final class OnceClient implements AutoCloseable {
         private final String chroot;
         private String name;
         private Path folder;
-        private StateLog state;
+        private OnceLog log;
         private Duration sessionTimeout = Duration.ofSeconds(15);
         private Optional<Credentials> credentials = Optional.empty();
         private final Set<Birth> instead = new HashSet<>();
@@ -248,17 +248,12 @@ public final class OnceClient implements AutoCloseable {
         }
 
         /**
-         * Operations are noted in a service's state by its turns, before they are sent, instead of
-         * in a folder: so that they survive wherever the service goes on. To be opened on the
-         * thread of turns, between two of them, as the first client of this start. It declares no
-         * ephemerals; {@link #close} does not wait for its end.
-         *
-         * @param notes what is noted
-         * @param turns of the service
-         * @param starts of the service that are known, in order, this one the last (E5)
+         * Operations are written there before they are sent, instead of in a folder: by a service
+         * into its state, so that they survive wherever it goes on. The client declares no
+         * ephemerals then; {@link #close} does not wait for its end.
          */
-        public Builder notes(OnceNotes notes, OnceNotes.Turns turns, List<Incarnation> starts) {
-            this.state = new StateLog(notes, turns, starts);
+        public Builder log(OnceLog log) {
+            this.log = log;
             return this;
         }
 
@@ -344,7 +339,7 @@ public final class OnceClient implements AutoCloseable {
          */
         public OnceClient open() throws IOException {
             if (name == null) {
-                if (folder != null || state != null) {
+                if (folder != null || log != null) {
                     throw new IllegalArgumentException(
                             "a client that survives has a name, always the same");
                 }
@@ -588,7 +583,7 @@ public final class OnceClient implements AutoCloseable {
                 events.add(() -> end("the client was closed", false));
             }
         }
-        if (Thread.currentThread() == thread || settings.state != null) {
+        if (Thread.currentThread() == thread || settings.log != null) {
             // Called by what a future told: the thread ends when that has returned. Or nothing of
             // this machine has to be left to another start.
             return;

@@ -1,5 +1,7 @@
-package io.saucr.services.once;
+package io.saucr.services.turns;
 
+import io.saucr.services.once.Operation;
+import io.saucr.services.once.OnceRecords;
 import io.saucr.services.Bytes;
 import io.saucr.services.MapState;
 import io.saucr.services.State;
