@@ -53,7 +53,7 @@ closure() {
     crash-framework) printf '%s\n' saucr-core local-ensemble history ;;
     benchmarks) printf '%s\n' saucr-core local-ensemble ycsb-binding ;;
     apache-tests) closure zookeeper-server ;;
-    services/tool) printf '%s\n' saucr-core services/core services/once services/runtime services/examples ;;
+    services/tool) printf '%s\n' saucr-core services/core services/once services/runtime services/http services/examples ;;
     services/tests) printf '%s\n' saucr-core local-ensemble history crash-framework services/core services/once services/runtime ;;
     services/benchmarks) printf '%s\n' $(closure benchmarks) services/core services/once services/runtime services/examples ;;
     esac

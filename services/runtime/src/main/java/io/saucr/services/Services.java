@@ -2,6 +2,7 @@ package io.saucr.services;
 
 import io.saucr.services.core.Limits;
 import io.saucr.services.journal.Disk;
+import io.saucr.services.turns.Http;
 import io.saucr.services.turns.Place;
 import io.saucr.services.client.BirthClient;
 import io.saucr.services.local.BirthOrder;
@@ -143,8 +144,8 @@ public final class Services {
     }
 
     /**
-     * Answers with a status page and JSON on this machine, for its own people; see {@link
-     * io.saucr.services.status.StatusPage}. Preset: none.
+     * Answers with a status page and JSON on this machine, for its own people; in the artifact {@code
+     * saucr-services-http}. Preset: none.
      *
      * @param port of localhost; 0 lets the system choose, and the log says it
      */
@@ -154,17 +155,19 @@ public final class Services {
 
     /** The same at any address. Nobody is asked who he is: whoever reaches it may give orders. */
     public Services statusPage(Address address) {
+        Http unused = Http.found();
         return with(place.withPage(address));
     }
 
     /**
      * Takes messages and queries by HTTP, too, as JSON; with an {@code Idempotency-Key} each
-     * message happens once. See {@link io.saucr.services.http.HttpDoor}. Preset: not.
+     * message happens once. It is in the artifact {@code saucr-services-http}. Preset: not.
      *
      * @param address where; port 0 lets the system choose, and the log says it. Nobody is asked who
      *     he is: whoever reaches it is a client without a name
      */
     public Services http(Address address) {
+        Http unused = Http.found();
         return with(place.withDoor(address));
     }
 

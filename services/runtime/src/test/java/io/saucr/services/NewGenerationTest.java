@@ -6,12 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.saucr.services.ensemble.TestServer;
-import io.saucr.services.status.StatusPage;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -265,30 +260,19 @@ class NewGenerationTest {
         await().until(() -> seen(atBank).contains("four"));
     }
 
-    /** What waits for a name that nobody has comes back by an order of the status page, too. */
+    /** What waits for a name that nobody has comes back by an admin command. */
     @Test
     void whatWaitsForNobodyIsGivenUpByOrder() throws Exception {
-        RunningService shop = run(at("shop").statusPage(0));
+        RunningService shop = run(at("shop"));
         Client atShop = client("a", "shop");
         get(atShop.send(new Notes.Pass("bnak", "lost")));
         assertThatThrownBy(() -> shop.declareLost("bank", "0".repeat(32)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("[bnak]");
-        assertThat(post(shop, "/return-undelivered?service=bank")).isEqualTo(400);
-        assertThat(post(shop, "/return-undelivered?service=bnak")).isEqualTo(200);
+        assertThatThrownBy(() -> shop.returnUndelivered("bank"))
+                .isInstanceOf(IllegalArgumentException.class);
+        shop.returnUndelivered("bnak");
         await().until(() -> seen(atShop).equals(List.of("not lost")));
-    }
-
-    private static int post(RunningService service, String order) throws Exception {
-        HttpRequest request =
-                HttpRequest.newBuilder(
-                                URI.create("http://" + service.statusPage().orElseThrow() + order))
-                        .header(StatusPage.ORDER_HEADER, "test")
-                        .POST(HttpRequest.BodyPublishers.noBody())
-                        .build();
-        return HttpClient.newHttpClient()
-                .send(request, HttpResponse.BodyHandlers.ofString())
-                .statusCode();
     }
 
     /** A client's folder belongs to one service: it is neither lost nor sent to another. */

@@ -5,15 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.saucr.services.core.Limits;
 import io.saucr.services.ensemble.TestServer;
 import io.saucr.services.net.NetOptions;
-import io.saucr.services.status.StatusPage;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -354,56 +348,15 @@ class ServicesTest {
         await().until(() -> balance(reader, "bob") == 30);
     }
 
-    private static HttpResponse<String> http(
-            RunningService of, String method, String path, String... headers) throws Exception {
-        HttpRequest.Builder request =
-                HttpRequest.newBuilder(
-                        URI.create("http://" + of.statusPage().orElseThrow() + path));
-        if (headers.length > 0) {
-            request.headers(headers);
-        }
-        return HttpClient.newHttpClient()
-                .send(
-                        request.method(method, HttpRequest.BodyPublishers.noBody()).build(),
-                        HttpResponse.BodyHandlers.ofString());
-    }
-
+    /** It is in an artifact that is not on this class path. */
     @Test
-    void peopleSeeAndOrderOnTheStatusPage() throws Exception {
-        Limits once = new Limits(256, 1, true, 0, 0, 1_024, 3_600_000);
-        RunningService bank = bank(at("north").limits(once).statusPage(0));
-        Client teller = client("teller", "north");
-        assertThatThrownBy(() -> get(teller.send(new Bank.Poison("too hot, secret 4711"))))
-                .hasMessageContaining("too hot");
-        get(teller.send(new Bank.Transfer("t1", "ann", "south", "bob", 0)));
-        String json = http(bank, "GET", "/status.json").body();
-        assertThat(json)
-                .contains("\"service\" : \"north\"", "\"type\" : \"Poison\"", "\"unacked\" : 1")
-                .contains("\"peer\" : \"south\"");
-        HttpResponse<String> page = http(bank, "GET", "/");
-        assertThat(page.statusCode()).isEqualTo(200);
-        assertThat(page.body()).contains("<title>service</title>").doesNotContain("4711");
-
-        assertThat(http(bank, "POST", "/retry?message=1").statusCode()).isEqualTo(403);
-        String[] order = {StatusPage.ORDER_HEADER, "1"};
-        assertThat(http(bank, "POST", "/retry?message=7", order).body())
-                .contains("has the id 7; there are [1]");
-        assertThat(http(bank, "POST", "/retry?message=x", order).statusCode()).isEqualTo(400);
-        assertThat(http(bank, "POST", "/retry?message=1", order).body()).isEqualTo("done\n");
-        await().until(
-                        () ->
-                                bank.status().deadLetters().stream()
-                                        .anyMatch(
-                                                it ->
-                                                        it.id() == 2
-                                                                && it.channel().equals("north")));
-        assertThat(http(bank, "POST", "/discard?message=2", order).body()).isEqualTo("done\n");
-        assertThat(bank.status().deadLetters()).isEmpty();
-        assertThat(http(bank, "POST", "/resume?channel=x", order).body())
-                .contains("no channel x waits");
-        assertThat(http(bank, "POST", "/declare-lost?service=south&generation=1", order).body())
-                .contains("32 hexadecimal digits");
-        assertThat(http(bank, "GET", "/else").statusCode()).isEqualTo(404);
+    void httpNeedsItsArtifact() {
+        assertThatThrownBy(() -> at("north").statusPage(0))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("saucr-services-http");
+        assertThatThrownBy(() -> at("north").http(new Address("localhost", 0)))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("saucr-services-http");
     }
 
     @Test

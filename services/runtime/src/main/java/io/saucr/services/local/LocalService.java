@@ -19,7 +19,7 @@ import io.saucr.services.ensemble.Office;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.ForceMode;
 import io.saucr.services.journal.JournalOptions;
-import io.saucr.services.status.StatusPage;
+import io.saucr.services.turns.Http;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -54,7 +54,7 @@ public final class LocalService implements RunningService {
     private final Halting halting;
     private Finality finality;
     private Term term;
-    private StatusPage page;
+    private Http.Served page;
     private Office office;
     private boolean confirming;
 
@@ -121,7 +121,7 @@ public final class LocalService implements RunningService {
         opened.push(this::endTerm);
         Address address = term.listen();
         if (place.page().isPresent()) {
-            page = new StatusPage(this, place.page().get());
+            page = Http.found().page(this, place.page().get());
             opened.push(page);
         }
         takeOffice(address);
@@ -169,7 +169,7 @@ public final class LocalService implements RunningService {
 
     @Override
     public Optional<Address> statusPage() {
-        return Optional.ofNullable(page).map(StatusPage::address);
+        return Optional.ofNullable(page).map(Http.Served::address);
     }
 
     @Override

@@ -28,7 +28,7 @@ import io.saucr.services.turns.Term;
 import io.saucr.services.turns.Turns;
 import io.saucr.services.members.MemberFrame;
 import io.saucr.services.members.MemberLinks;
-import io.saucr.services.status.StatusPage;
+import io.saucr.services.turns.Http;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -110,7 +110,7 @@ public final class StandbyService implements RunningService {
     private Member member;
     private HeadNode node;
     private Thread terms;
-    private StatusPage page;
+    private Http.Served page;
 
     private StandbyService(
             Place place,
@@ -244,7 +244,7 @@ public final class StandbyService implements RunningService {
         node = new HeadNode(office, folder.member(), at.toString(), thread, member);
         opened.push(node);
         if (place.page().isPresent()) {
-            page = new StatusPage(this, place.page().get());
+            page = Http.found().page(this, place.page().get());
             opened.push(page);
         }
         terms = new Thread(this::runTerms, "terms " + name);
@@ -517,7 +517,7 @@ public final class StandbyService implements RunningService {
 
     @Override
     public Optional<Address> statusPage() {
-        return Optional.ofNullable(page).map(StatusPage::address);
+        return Optional.ofNullable(page).map(Http.Served::address);
     }
 
     @Override

@@ -5,9 +5,8 @@ import io.saucr.services.Caller;
 import io.saucr.services.ListState;
 import io.saucr.services.MapState;
 import io.saucr.services.State;
-import io.saucr.services.http.DoorRequest;
-import io.saucr.services.http.DoorRequest.Answer;
-import io.saucr.services.http.DoorRequest.Outcome;
+import io.saucr.services.turns.DoorRequest.Answer;
+import io.saucr.services.turns.DoorRequest.Outcome;
 import java.time.Duration;
 import java.util.Optional;
 

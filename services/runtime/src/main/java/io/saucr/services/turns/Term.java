@@ -17,8 +17,6 @@ import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.Link;
 import io.saucr.services.core.ServiceCore;
 import io.saucr.services.ensemble.Names;
-import io.saucr.services.http.DoorRequest;
-import io.saucr.services.http.HttpDoor;
 import io.saucr.services.net.Peers;
 import io.saucr.services.once.Operation;
 import java.io.IOException;
@@ -91,7 +89,7 @@ public final class Term {
     private volatile Address address;
 
     private volatile Peers peers;
-    private volatile HttpDoor door;
+    private volatile Http.Served door;
     private volatile Measures measures = Measures.NONE;
 
     /** Of the thread that tends. */
@@ -201,8 +199,7 @@ public final class Term {
         Address at = peers.listen(place.listen());
         if (place.door().isPresent()) {
             door =
-                    new HttpDoor(
-                            name,
+                    Http.found().endpoint(name,
                             place.door().get(),
                             place.options().largestMessageBytes(),
                             PATIENCE,
@@ -321,7 +318,7 @@ public final class Term {
 
     /** Where it answers by HTTP, where it does. */
     public Optional<Address> http() {
-        return Optional.ofNullable(door).map(HttpDoor::address);
+        return Optional.ofNullable(door).map(Http.Served::address);
     }
 
     /** The newest turn that survived; 0 where none did. */
@@ -558,7 +555,7 @@ public final class Term {
     }
 
     /** What comes by HTTP goes to the thread of turns. */
-    private final class ByHttp implements HttpDoor.Requests {
+    private final class ByHttp implements Http.Requests {
 
         @Override
         public Optional<Class<?>> type(String type) {

@@ -21,7 +21,6 @@ import io.saucr.services.core.Moment;
 import io.saucr.services.core.Repeat;
 import io.saucr.services.core.ServiceCore;
 import io.saucr.services.core.ServiceCore.Intake;
-import io.saucr.services.http.DoorRequest;
 import io.saucr.services.once.Operation;
 import io.saucr.services.state.Changes;
 import io.saucr.services.state.StateStore;

@@ -17,12 +17,7 @@ import io.saucr.services.Services;
 import io.saucr.services.State;
 import io.saucr.services.ensemble.TestServer;
 import io.saucr.services.metrics.ServiceMetrics;
-import io.saucr.services.status.StatusPage;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -202,42 +197,6 @@ class StandbyServiceTest {
                     .hasMessageContaining("00000000000000aa is not ready");
             try (Client client = place("client").client()) {
                 assertThat(client.ask(new Put("a", 1), Was.class).get()).isEqualTo(new Was(0));
-            }
-        }
-    }
-
-    private static int handOver(RunningService member, String query) throws Exception {
-        return HttpClient.newHttpClient()
-                .send(
-                        HttpRequest.newBuilder(
-                                        URI.create(
-                                                "http://"
-                                                        + member.statusPage().orElseThrow()
-                                                        + "/handover"
-                                                        + query))
-                                .header(StatusPage.ORDER_HEADER, "test")
-                                .POST(HttpRequest.BodyPublishers.noBody())
-                                .build(),
-                        HttpResponse.BodyHandlers.discarding())
-                .statusCode();
-    }
-
-    @Test
-    void officeIsHandedOverByTheStatusPage() throws Exception {
-        try (RunningService one =
-                        place("one").statusPage(0).run(Numbers::new, Protection.standby());
-                Client client = place("client").client("asker")) {
-            assertThat(client.ask(new Put("a", 1), Was.class).get()).isEqualTo(new Was(0));
-            assertThat(handOver(one, "?member=00000000000000aa")).isEqualTo(400);
-            try (RunningService two =
-                    place("two").statusPage(0).run(Numbers::new, Protection.standby())) {
-                await().until(() -> one.status().member().followers().size() == 1);
-                assertThat(handOver(two, "")).isEqualTo(503);
-                String member = two.status().member().member();
-                await().until(() -> handOver(one, "?member=" + member) == 200);
-                assertThat(client.ask(new Put("a", 2), Was.class).get()).isEqualTo(new Was(1));
-                await().until(() -> one.status().member().primary().equals(member));
-                assertThat(two.status().member().role()).isEqualTo("primary");
             }
         }
     }

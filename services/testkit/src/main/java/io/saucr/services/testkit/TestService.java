@@ -5,7 +5,7 @@ import io.saucr.services.Service;
 import io.saucr.services.State;
 import io.saucr.services.core.Body;
 import io.saucr.services.core.Change;
-import io.saucr.services.http.DoorRequest;
+import io.saucr.services.turns.DoorRequest;
 import io.saucr.services.turns.Endpoint;
 import io.saucr.services.turns.Finality;
 import io.saucr.services.turns.Turns;

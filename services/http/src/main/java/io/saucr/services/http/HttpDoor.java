@@ -1,11 +1,14 @@
 package io.saucr.services.http;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import io.saucr.services.turns.Http;
+import io.saucr.services.turns.RecordJson;
+import io.saucr.services.turns.DoorRequest;
 import io.saucr.services.Address;
 import io.saucr.services.Bytes;
 import io.saucr.services.core.Body;
-import io.saucr.services.http.DoorRequest.Answer;
-import io.saucr.services.http.DoorRequest.Outcome;
+import io.saucr.services.turns.DoorRequest.Answer;
+import io.saucr.services.turns.DoorRequest.Outcome;
 import io.saucr.services.http.HttpListener.Asker;
 import io.saucr.services.http.HttpListener.Head;
 import io.saucr.services.http.HttpListener.Response;
@@ -63,36 +66,13 @@ import org.slf4j.LoggerFactory;
  * something before it that is, where others than this machine reach it. What it holds is bounded:
  * the requests under way, their bodies, and the time that a body may take to come. Any thread.
  */
-public final class HttpDoor implements AutoCloseable {
+public final class HttpDoor implements Http.Served {
 
     /** The header that makes a request happen once. */
     public static final String KEY_HEADER = "Idempotency-Key";
 
     /** The header that says of which type a reply is. */
     public static final String TYPE_HEADER = "X-Type";
-
-    /** Where requests go. Any thread. */
-    public interface Requests {
-
-        /** The class of messages and queries of a type; empty where no handler takes it. */
-        Optional<Class<?>> type(String name);
-
-        /** Whether clients may send this type. */
-        boolean allows(String type);
-
-        /**
-         * A message as it travels.
-         *
-         * @throws IllegalArgumentException where it cannot
-         */
-        Body encode(Object message);
-
-        /** Takes a request to its turn; where that is not possible any more, nothing happens. */
-        void request(DoorRequest request);
-
-        /** Nobody waits for that request any longer; it is told an outcome, if it has none. */
-        void giveUp(long id);
-    }
 
     private static final Logger LOG = LoggerFactory.getLogger(HttpDoor.class);
 
@@ -103,7 +83,7 @@ public final class HttpDoor implements AutoCloseable {
     private static final int LONGEST_KEY = 200;
 
     private final String service;
-    private final Requests requests;
+    private final Http.Requests requests;
     private final int largestBytes;
     private final Duration patience;
     private final HttpListener listener;
@@ -124,7 +104,7 @@ public final class HttpDoor implements AutoCloseable {
      * @throws IOException where that is not possible, as the port is taken; says what to do
      */
     public HttpDoor(
-            String service, Address at, int largestBytes, Duration patience, Requests requests)
+            String service, Address at, int largestBytes, Duration patience, Http.Requests requests)
             throws IOException {
         this.service = service;
         this.requests = requests;
@@ -148,6 +128,7 @@ public final class HttpDoor implements AutoCloseable {
     }
 
     /** Where it listens. */
+    @Override
     public Address address() {
         return listener.address();
     }

@@ -1,4 +1,4 @@
-package io.saucr.services.http;
+package io.saucr.services.turns;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;

@@ -1,4 +1,4 @@
-package io.saucr.services.http;
+package io.saucr.services.turns;
 
 import io.saucr.services.Bytes;
 import io.saucr.services.core.Body;

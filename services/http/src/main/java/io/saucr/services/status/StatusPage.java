@@ -2,6 +2,7 @@ package io.saucr.services.status;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.saucr.services.turns.Http;
 import io.saucr.services.Address;
 import io.saucr.services.RunningService;
 import io.saucr.services.ServiceException;
@@ -38,7 +39,7 @@ import org.slf4j.LoggerFactory;
  * {@value #ORDER_HEADER}, which no page of another site can send. No message's content is shown.
  * Any thread.
  */
-public final class StatusPage implements AutoCloseable {
+public final class StatusPage implements Http.Served {
 
     /** What an order has to carry, with any value. */
     public static final String ORDER_HEADER = "X-Saucr-Services";
@@ -88,6 +89,7 @@ public final class StatusPage implements AutoCloseable {
     }
 
     /** Where it listens. */
+    @Override
     public Address address() {
         return listener.address();
     }

@@ -1,4 +1,4 @@
-package io.saucr.services.http;
+package io.saucr.services.turns;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadFeature;
@@ -11,7 +11,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.saucr.services.Bytes;
-import io.saucr.services.http.DoorRequest.Answer;
+import io.saucr.services.turns.DoorRequest.Answer;
 import io.saucr.services.state.Codec;
 import java.io.IOException;
 import java.io.UncheckedIOException;
