@@ -6,12 +6,9 @@ import io.saucr.services.core.once.MarkerContent;
 import io.saucr.services.core.standby.StandbyHead;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import org.apache.zookeeper.KeeperException;
-import org.apache.zookeeper.Op;
-import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
@@ -135,23 +132,8 @@ public final class HeadOrder implements AutoCloseable {
      * @throws IOException where the ensemble does not answer or refuses: it may be written or not
      */
     public boolean handTo(Seen seen, StandbyHead with) throws IOException, InterruptedException {
-        return session.until(
-                zk -> {
-                    String path = place.path() + "/head";
-                    List<Op> ops = new ArrayList<>();
-                    ops.add(Op.setData(path, with.encode(), seen.version()));
-                    OrderSession.markerPaths(zk, onceClient)
-                            .forEach(it -> ops.add(Op.delete(it, -1)));
-                    try {
-                        List<OpResult> unused = zk.multi(ops);
-                        return true;
-                    } catch (KeeperException.BadVersionException
-                            | KeeperException.NoNodeException e) {
-                        // An earlier try may have been the one that changed it.
-                        Optional<byte[]> now = OrderSession.data(zk, path, new Stat());
-                        return now.filter(it -> Arrays.equals(it, with.encode())).isPresent();
-                    }
-                });
+        String path = place.path() + "/head";
+        return session.handTo(path, with.encode(), seen.version(), onceClient, List.of());
     }
 
     @Override

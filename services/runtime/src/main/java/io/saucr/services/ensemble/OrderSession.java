@@ -1,5 +1,8 @@
 package io.saucr.services.ensemble;
 
+import org.apache.zookeeper.OpResult;
+import java.util.Arrays;
+import java.util.ArrayList;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -72,6 +75,39 @@ final class OrderSession implements AutoCloseable {
         } catch (KeeperException.NoNodeException e) {
             return List.of();
         }
+    }
+
+    /**
+     * Writes a head of another kind, and deletes the once client's markers, all or nothing.
+     *
+     * @param version of the head that was seen
+     * @param before what is done together with it
+     * @return false where something was changed meanwhile, and not by this write
+     * @throws IOException where the ensemble does not answer or refuses: it may be written or not
+     */
+    boolean handTo(
+            String head,
+            byte[] content,
+            int version,
+            Optional<String> onceClient,
+            List<Op> before)
+            throws IOException, InterruptedException {
+        return until(
+                zk -> {
+                    List<Op> ops = new ArrayList<>(before);
+                    ops.add(Op.setData(head, content, version));
+                    markerPaths(zk, onceClient).forEach(it -> ops.add(Op.delete(it, -1)));
+                    try {
+                        List<OpResult> unused = zk.multi(ops);
+                        return true;
+                    } catch (KeeperException.BadVersionException
+                            | KeeperException.NoNodeException e) {
+                        // An earlier try may have been the one that changed it.
+                        return data(zk, head, new Stat())
+                                .filter(it -> Arrays.equals(it, content))
+                                .isPresent();
+                    }
+                });
     }
 
     /**

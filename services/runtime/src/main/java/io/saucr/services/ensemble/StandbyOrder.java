@@ -2,12 +2,11 @@ package io.saucr.services.ensemble;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.saucr.services.ServiceException;
 import io.saucr.services.core.head.Head;
 import io.saucr.services.core.standby.AcceptedLoss.Found;
 import io.saucr.services.core.standby.StandbyHead;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
@@ -15,7 +14,6 @@ import java.util.TreeMap;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Op;
-import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
@@ -78,6 +76,22 @@ public final class StandbyOrder implements AutoCloseable {
                                     node,
                                     stat.getMtime()));
                 });
+    }
+
+    /**
+     * The same where there has to be a head.
+     *
+     * @throws ServiceException where there is none
+     */
+    public Seen seen() throws IOException, InterruptedException {
+        return look().orElseThrow(
+                        () ->
+                                new ServiceException(
+                                        "there is no head at "
+                                                + place.path()
+                                                + ": it was deleted, or the ensemble was restored"
+                                                + " from before, or no member ever ran. Nothing was"
+                                                + " changed"));
     }
 
     private StandbyHead head(byte[] content) throws IOException {
@@ -167,27 +181,14 @@ public final class StandbyOrder implements AutoCloseable {
      */
     public boolean handTo(Seen seen, Head with, Optional<String> onceClient)
             throws IOException, InterruptedException {
-        return session.until(
-                zk -> {
-                    boolean moved = !seen.node().equals(path("head"));
-                    List<Op> ops = new ArrayList<>();
-                    if (moved) {
-                        ops.add(Op.delete(seen.node(), seen.found().version()));
-                    }
-                    int version = moved ? -1 : seen.found().version();
-                    ops.add(Op.setData(path("head"), with.encode(), version));
-                    OrderSession.markerPaths(zk, onceClient)
-                            .forEach(it -> ops.add(Op.delete(it, -1)));
-                    try {
-                        List<OpResult> unused = zk.multi(ops);
-                        return true;
-                    } catch (KeeperException.BadVersionException
-                            | KeeperException.NoNodeException e) {
-                        // An earlier try may have been the one that changed it.
-                        Optional<byte[]> now = OrderSession.data(zk, path("head"), new Stat());
-                        return now.filter(it -> Arrays.equals(it, with.encode())).isPresent();
-                    }
-                });
+        boolean moved = !seen.node().equals(path("head"));
+        int version = seen.found().version();
+        return session.handTo(
+                path("head"),
+                with.encode(),
+                moved ? -1 : version,
+                onceClient,
+                moved ? List.of(Op.delete(seen.node(), version)) : List.of());
     }
 
     @Override

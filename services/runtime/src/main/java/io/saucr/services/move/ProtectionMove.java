@@ -305,14 +305,14 @@ public final class ProtectionMove {
     /** The head, where nobody is there who could change it. */
     private StandbyOrder.Seen stopped(StandbyOrder order) throws IOException, InterruptedException {
         long end = patience();
-        StandbyOrder.Seen before = look(order);
+        StandbyOrder.Seen before = order.seen();
         while (isAnnounced(before) && System.nanoTime() < end) {
             Thread.sleep(LOOK.toMillis());
-            before = look(order);
+            before = order.seen();
         }
         order.challenge("a command that moves the service asks");
         Thread.sleep(ANSWER.toMillis());
-        StandbyOrder.Seen seen = look(order);
+        StandbyOrder.Seen seen = order.seen();
         Map<String, String> members = seen.found().announced();
         if (isAnnounced(seen) || seen.found().version() != before.found().version()) {
             throw new ServiceException(
@@ -334,17 +334,6 @@ public final class ProtectionMove {
     /** What a process said of itself goes with its session, after a kill only once that expires. */
     private long patience() {
         return System.nanoTime() + place.sessionTimeout().plus(ANSWER).toNanos();
-    }
-
-    private StandbyOrder.Seen look(StandbyOrder order) throws IOException, InterruptedException {
-        return order.look()
-                .orElseThrow(
-                        () ->
-                                new ServiceException(
-                                        "there is no head at "
-                                                + place.path(place.name())
-                                                + ": it was deleted, or no member ever ran. Nothing"
-                                                + " was changed"));
     }
 
     private void throwUnlessHas(MemberFolder member, StandbyHead head) {

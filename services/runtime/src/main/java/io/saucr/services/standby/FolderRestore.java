@@ -153,16 +153,7 @@ public final class FolderRestore {
 
     private static StandbyHead head(Office.Place office) throws IOException, InterruptedException {
         try (StandbyOrder order = new StandbyOrder(office)) {
-            return order.look()
-                    .orElseThrow(
-                            () ->
-                                    new ServiceException(
-                                            "there is no head at "
-                                                    + office.path()
-                                                    + ": it was deleted, or no member ever ran."
-                                                    + " Nothing was changed"))
-                    .found()
-                    .head();
+            return order.seen().found().head();
         }
     }
 

@@ -77,10 +77,10 @@ public final class MemberLoss implements DataLoss {
     /** What was seen, which nobody in office has changed for a while. */
     private Seen look(MemberFolder folder, StandbyOrder order)
             throws IOException, InterruptedException {
-        Seen before = there(order);
+        Seen before = order.seen();
         order.challenge("an order to accept a loss asks");
         Thread.sleep(ANSWER.toMillis());
-        Seen seen = there(order);
+        Seen seen = order.seen();
         report.clear();
         decision =
                 seen.found().version() == before.found().version()
@@ -98,18 +98,6 @@ public final class MemberLoss implements DataLoss {
                                         + ". Nothing was changed");
         report(folder, seen);
         return seen;
-    }
-
-    private Seen there(StandbyOrder order) throws IOException, InterruptedException {
-        return order.look()
-                .orElseThrow(
-                        () ->
-                                new ServiceException(
-                                        "there is no head at "
-                                                + place.path(place.name())
-                                                + ": it was deleted, or the ensemble was restored"
-                                                + " from before, or no member ever ran. Nothing was"
-                                                + " changed"));
     }
 
     private void report(MemberFolder folder, Seen seen) throws IOException {
