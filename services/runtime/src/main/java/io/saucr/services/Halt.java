@@ -15,9 +15,9 @@ public interface Halt {
     int STATUS = 70;
 
     /**
-     * The service is over: nothing leaves it any more. Called once, on a thread of its own. When it
-     * returns, connections, session and folder are closed; {@link RunningService#close} waits for
-     * that, and then the service may be started again in this process.
+     * The service is over: nothing leaves it any more. Called once, on a thread of its own.
+     * Meanwhile its connections, session and folder are closed; {@link RunningService#close} waits
+     * for that, here, too, and then the service may be started again in this process.
      *
      * @param reason what happened and what to do
      * @param cause or null

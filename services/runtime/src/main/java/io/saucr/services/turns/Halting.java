@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The end of a service that must not go on, while its process does (K8, K14): its owner hears of
- * it, then what belongs to it is closed. Any thread.
+ * it, and what belongs to it is closed. Any thread.
  */
 public final class Halting implements Halt {
 
@@ -23,12 +23,11 @@ public final class Halting implements Halt {
     private final Runnable close;
     private final AtomicReference<String> reason = new AtomicReference<>();
     private final CountDownLatch closed = new CountDownLatch(1);
-    private volatile Thread thread;
 
     /**
      * Of a service that goes on.
      *
-     * @param owner hears of the end first
+     * @param owner hears of the end, on a thread of its own
      * @param close closes what belongs to the service; may take long, as a turn that hangs does
      */
     public Halting(String service, Halt owner, Runnable close) {
@@ -46,21 +45,25 @@ public final class Halting implements Halt {
         }
         LOG.error("{}", said, cause);
         // Not a daemon: a process whose last threads those of this service are hears of it, too.
-        thread = new Thread(() -> end(said, cause), "halt of " + service);
-        thread.start();
+        new Thread(() -> tell(said, cause), "halt of " + service).start();
+        Thread closing = new Thread(this::closeAll, "end of " + service);
+        closing.setDaemon(true);
+        closing.start();
     }
 
-    private void end(String said, Throwable cause) {
+    private void tell(String said, Throwable cause) {
         try {
             owner.halt(said, cause);
         } catch (RuntimeException e) {
             LOG.error("{}: who was to hear that it halts failed", service, e);
+        }
+    }
+
+    private void closeAll() {
+        try {
+            close.run();
         } finally {
-            try {
-                close.run();
-            } finally {
-                closed.countDown();
-            }
+            closed.countDown();
         }
     }
 
@@ -70,14 +73,11 @@ public final class Halting implements Halt {
     }
 
     /**
-     * Waits until all that belongs to it is closed; not on the thread that tells the owner.
+     * Waits until all that belongs to it is closed.
      *
      * @return whether it is
      */
     public boolean awaitClosed(Duration patience) {
-        if (Thread.currentThread() == thread) {
-            return false;
-        }
         try {
             if (closed.await(patience.toMillis(), TimeUnit.MILLISECONDS)) {
                 return true;
