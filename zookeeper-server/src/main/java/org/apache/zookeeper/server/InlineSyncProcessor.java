@@ -4,14 +4,10 @@ import java.io.Flushable;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.common.Time;
 import org.apache.zookeeper.server.RequestProcessor.RequestProcessorException;
 import org.apache.zookeeper.server.persistence.SaucrTxnLog;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The stage that logs: entries that are acked from memory are appended by the thread that brings
@@ -23,20 +19,14 @@ import org.slf4j.LoggerFactory;
  * <p>Entries and flushes by one thread at a time.
  */
 public final class InlineSyncProcessor extends SyncRequestProcessor {
-    private static final Logger LOG = LoggerFactory.getLogger(InlineSyncProcessor.class);
-
     private final ZooKeeperServer server;
     private final SaucrTxnLog log;
     private final Acks acks;
+    private final SnapshotSchedule snapshots;
     private final LogWindow window = new LogWindow(super::processRequest);
 
     /** Appended here and not acked. */
     private List<Request> batch = new ArrayList<>();
-
-    private int snapshotAt;
-    private boolean snapshotsBySize;
-    private long snapshotAtBytes;
-    private final AtomicBoolean snapshotting = new AtomicBoolean();
 
     /** Held while something is appended or acked here, which must not happen after the end. */
     private final Object lock = new Object();
@@ -61,7 +51,7 @@ public final class InlineSyncProcessor extends SyncRequestProcessor {
         this.log = log;
         this.acks = acks;
         acks.window = window;
-        chooseSnapshot();
+        snapshots = new SnapshotSchedule(server);
     }
 
     @Override
@@ -97,7 +87,7 @@ public final class InlineSyncProcessor extends SyncRequestProcessor {
         try {
             server.getZKDatabase().append(request);
             batch.add(request);
-            snapshotIfDue();
+            snapshots.snapshotIfDue();
         } catch (IOException e) {
             handleException(getName(), e);
         }
@@ -148,44 +138,6 @@ public final class InlineSyncProcessor extends SyncRequestProcessor {
     private void giveToThread(Request request, long bytes) {
         acks.inThread.incrementAndGet();
         window.add(request, bytes);
-    }
-
-    // ---- Snapshots, as often as ZooKeeper's thread takes them ----
-
-    private void chooseSnapshot() {
-        int half = Math.max(1, getSnapCount() / 2);
-        snapshotAt = half + ThreadLocalRandom.current().nextInt(half);
-        // Reads the system's properties, so not for each entry.
-        long bytes = ZooKeeperServer.getSnapSizeInBytes();
-        snapshotsBySize = bytes > 0;
-        long halfBytes = Math.max(1, bytes / 2);
-        snapshotAtBytes = halfBytes + ThreadLocalRandom.current().nextLong(halfBytes);
-    }
-
-    private void snapshotIfDue() throws IOException {
-        ZKDatabase database = server.getZKDatabase();
-        boolean tooLarge = snapshotsBySize && database.getTxnSize() > snapshotAtBytes;
-        if (database.getTxnCount() <= snapshotAt && !tooLarge) {
-            return;
-        }
-        chooseSnapshot();
-        database.rollLog();
-        if (snapshotting.getAndSet(true)) {
-            LOG.warn("The last snapshot is still being written, no other one begins");
-            return;
-        }
-        new ZooKeeperThread("Snapshot Thread") {
-            @Override
-            public void run() {
-                try {
-                    server.takeSnapshot();
-                } catch (Exception e) {
-                    LOG.warn("No snapshot could be taken", e);
-                } finally {
-                    snapshotting.set(false);
-                }
-            }
-        }.start();
     }
 
     /**

@@ -1,113 +1,29 @@
 package org.apache.zookeeper.server.quorum;
 
-import java.io.IOException;
-import org.apache.zookeeper.KeeperException;
-import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.server.Request;
-import org.apache.zookeeper.server.ServerMetrics;
-import org.apache.zookeeper.txn.ErrorTxn;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * A follower's first stage without a thread: whoever brings a request hands it to the next stage,
- * and a write to the leader. The thread of ZooKeeper's class, which this one extends because it is
- * looked for by its type, is never started.
- *
- * <p>Any thread; requests of one session by one thread at a time. Writes reach the next stage and
- * the leader in the same order, by which commits find their requests again.
+ * {@link InlineLearnerProcessor} of a follower. ZooKeeper looks for its own class, whose thread is
+ * never started.
  */
 final class InlineFollowerProcessor extends FollowerRequestProcessor {
-    private static final Logger LOG = LoggerFactory.getLogger(InlineFollowerProcessor.class);
-
-    private final FollowerZooKeeperServer server;
-    private final CommitProcessor next;
-    private final boolean skipsOthers = Boolean.getBoolean(SKIP_LEARNER_REQUEST_TO_NEXT_PROCESSOR);
-    private volatile boolean stopped;
+    private final InlineLearnerProcessor inline;
 
     /**
      * @param next made so that a sync waits for a commit, as a write does
      */
     InlineFollowerProcessor(FollowerZooKeeperServer server, CommitProcessor next) {
         super(server, next);
-        this.server = server;
-        this.next = next;
+        inline = new InlineLearnerProcessor(getName(), server, server.pendingSyncs, next);
     }
 
     @Override
     void processRequest(Request request, boolean checkForUpgrade) {
-        if (stopped) {
-            return;
-        }
-        try {
-            if (checkForUpgrade) {
-                upgrade(request);
-            }
-            forward(request);
-        } catch (Exception | Error e) {
-            stopped = true;
-            handleException(getName(), e);
-        }
-    }
-
-    /** A session of this server alone becomes one of the ensemble with its first ephemeral node. */
-    private void upgrade(Request request) throws Exception {
-        Request first = null;
-        try {
-            first = server.checkUpgradeSession(request);
-        } catch (KeeperException e) {
-            if (request.getHdr() != null) {
-                request.getHdr().setType(OpCode.error);
-                request.setTxn(new ErrorTxn(e.code().intValue()));
-            }
-            request.setException(e);
-            LOG.warn("The session of {} cannot become one of the ensemble", request, e);
-        } catch (IOException e) {
-            LOG.error("The session of {} cannot become one of the ensemble", request, e);
-        }
-        if (first != null) {
-            forward(first);
-        }
-    }
-
-    private void forward(Request request) throws Exception {
-        if (!server.authWriteRequest(request)) {
-            return;
-        }
-        if (!next.needCommit(request)) {
-            toNext(request);
-            return;
-        }
-        synchronized (this) {
-            if (stopped) {
-                return;
-            }
-            try {
-                toNext(request);
-                if (request.type == OpCode.sync) {
-                    server.pendingSyncs.add(request);
-                }
-                server.getFollower().request(request);
-            } catch (Exception | Error e) {
-                // The next stage waits for a write that was not sent: no later one would be
-                // matched. Set before another thread has its turn.
-                stopped = true;
-                throw e;
-            }
-        }
-    }
-
-    private void toNext(Request request) {
-        if (skipsOthers && request.isFromLearner()) {
-            ServerMetrics.getMetrics().SKIP_LEARNER_REQUEST_TO_NEXT_PROCESSOR_COUNT.add(1);
-        } else {
-            next.processRequest(request);
-        }
+        inline.processRequest(request, checkForUpgrade);
     }
 
     @Override
     public void shutdown() {
-        stopped = true;
-        next.shutdown();
+        inline.shutdown();
     }
 }
