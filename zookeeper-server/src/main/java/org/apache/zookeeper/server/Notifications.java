@@ -63,11 +63,8 @@ public final class Notifications {
             encoder.clear();
             encoder.add(new ReplyHeader(ClientCnxn.NOTIFICATION_XID, event.getZxid(), 0), "header");
             encoder.add(event.getWrapper(), "notification");
-            encoded =
-                    ByteBuffer.allocate(Integer.BYTES + encoder.size())
-                            .putInt(encoder.size())
-                            .put(encoder.bytes(), 0, encoder.size())
-                            .array();
+            encoded = encoder.copyBehind(Integer.BYTES);
+            ByteBuffer.wrap(encoded).putInt(encoder.size());
             encodedEvent = event;
         }
         return encoded;

@@ -83,6 +83,9 @@ public final class TxnCodec {
         if (digest != null) {
             encoder.add(digest, "digest");
         }
-        return encoder.copy();
+        byte[] bytes = encoder.copyBehind(0);
+        // It must not hold the value.
+        encoder.clear();
+        return bytes;
     }
 }

@@ -14,11 +14,14 @@ import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.server.BufferInput;
+import org.apache.zookeeper.server.Encoder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -116,8 +119,13 @@ final class PeerSocket extends Socket {
     }
 
     /** Adds to what {@link #flush} writes. Never waits, and writes nothing. */
-    void collect(byte[] from, int length) {
-        output.collect(from, 0, length);
+    void collect(Encoder encoded) {
+        output.collect(encoded);
+    }
+
+    /** As a write to its output stream, whose large values must not change any more. */
+    void write(Encoder encoded) throws IOException {
+        output.write(encoded);
     }
 
     /** Writes what was collected, as far as the socket takes it at once. Never waits. */
@@ -236,7 +244,7 @@ final class PeerSocket extends Socket {
      * One thread at a time writes: while {@code lagging} is false whoever raised {@code flushing}
      * from 0, and the sender while it is true.
      */
-    private final class Output extends OutputStream {
+    private final class Output extends OutputStream implements Encoder.Sink {
         private final AtomicInteger flushing = new AtomicInteger();
 
         /** Bytes may be lost, and nothing may follow them: every later call reports it again. */
@@ -245,11 +253,15 @@ final class PeerSocket extends Socket {
         // Guarded by this.
         private byte[] collected = {};
         private int size;
+        private final List<Shared> shared = new ArrayList<>();
+        private long sharedBytes;
         private volatile boolean lagging;
         private Thread sender;
 
-        // The thread that writes.
-        private ByteBuffer writing = ByteBuffer.allocate(0);
+        // The thread that writes; taken under the lock.
+        private byte[] taken = {};
+        private ByteBuffer writing = ByteBuffer.wrap(taken);
+        private final Deque<ByteBuffer> following = new ArrayDeque<>();
 
         @Override
         public void write(int value) throws IOException {
@@ -264,12 +276,34 @@ final class PeerSocket extends Socket {
             }
         }
 
+        void write(Encoder encoded) throws IOException {
+            ensureUsable();
+            if (collect(encoded) >= OUTPUT_BYTES && mayWait) {
+                flush();
+            }
+        }
+
         /** Returns how much is collected now. */
-        private synchronized int collect(byte[] from, int offset, int length) {
+        private synchronized long collect(byte[] from, int offset, int length) {
             if (closed || broken != null) {
                 // Nobody will read it, and it must not pile up.
                 return 0;
             }
+            copy(from, offset, length);
+            return size + sharedBytes;
+        }
+
+        private synchronized long collect(Encoder encoded) {
+            if (closed || broken != null) {
+                return 0;
+            }
+            encoded.giveTo(this);
+            return size + sharedBytes;
+        }
+
+        /** The caller holds the lock. */
+        @Override
+        public void copy(byte[] from, int offset, int length) {
             if (size + length > collected.length) {
                 int capacity = Math.max(size + length, 2 * collected.length);
                 byte[] larger = new byte[capacity];
@@ -278,7 +312,13 @@ final class PeerSocket extends Socket {
             }
             System.arraycopy(from, offset, collected, size, length);
             size += length;
-            return size;
+        }
+
+        /** The caller holds the lock. */
+        @Override
+        public void share(byte[] value) {
+            shared.add(new Shared(size, value));
+            sharedBytes += value.length;
         }
 
         @Override
@@ -312,7 +352,7 @@ final class PeerSocket extends Socket {
 
         private synchronized void awaitSender() throws IOException {
             boolean interrupted = false;
-            while (mayWait && lagging && size > MOST_LEFT_BYTES && !closed) {
+            while (mayWait && lagging && size + sharedBytes > MOST_LEFT_BYTES && !closed) {
                 try {
                     wait();
                 } catch (InterruptedException e) {
@@ -350,7 +390,7 @@ final class PeerSocket extends Socket {
         private void writeCollected() throws IOException {
             while (!lagging && next()) {
                 writePart();
-                if (writing.hasRemaining()) {
+                if (isLeft()) {
                     lag();
                 }
             }
@@ -361,29 +401,68 @@ final class PeerSocket extends Socket {
             if (lagging) {
                 notifyAll();
             }
-            if (size == 0) {
+            if (size == 0 && shared.isEmpty()) {
                 lagging = false;
                 return false;
             }
-            byte[] taken = collected;
-            byte[] old = writing.array();
+            byte[] old = taken;
+            taken = collected;
             collected = old.length > MOST_LEFT_BYTES ? new byte[0] : old;
-            writing = ByteBuffer.wrap(taken, 0, size);
+            int done = 0;
+            for (int i = 0; i < shared.size(); i++) {
+                Shared each = shared.get(i);
+                following.add(ByteBuffer.wrap(taken, done, each.behind - done));
+                following.add(ByteBuffer.wrap(each.value));
+                done = each.behind;
+            }
+            shared.clear();
+            sharedBytes = 0;
+            following.add(ByteBuffer.wrap(taken, done, size - done));
+            writing = following.remove();
             size = 0;
             return true;
         }
 
+        /** Whether something of what was taken is not written yet. */
+        private boolean isLeft() {
+            while (!writing.hasRemaining() && !following.isEmpty()) {
+                writing = following.remove();
+            }
+            return writing.hasRemaining();
+        }
+
         private void writePart() throws IOException {
-            int end = writing.limit();
-            int taken;
-            do {
-                writing.limit(Math.min(end, writing.position() + WRITE_BYTES));
-                try {
-                    taken = connected().write(writing);
-                } finally {
-                    writing.limit(end);
+            while (isLeft()) {
+                long count =
+                        following.isEmpty() || writing.remaining() >= WRITE_BYTES
+                                ? writeOne()
+                                : writeSeveral();
+                if (count == 0) {
+                    return;
                 }
-            } while (taken > 0 && writing.hasRemaining());
+            }
+        }
+
+        private int writeOne() throws IOException {
+            int end = writing.limit();
+            writing.limit(Math.min(end, writing.position() + WRITE_BYTES));
+            try {
+                return connected().write(writing);
+            } finally {
+                writing.limit(end);
+            }
+        }
+
+        /** What stands before a large value leaves together with its beginning. */
+        private long writeSeveral() throws IOException {
+            ByteBuffer next = following.element();
+            int end = next.limit();
+            next.limit(Math.min(end, next.position() + WRITE_BYTES - writing.remaining()));
+            try {
+                return connected().write(new ByteBuffer[] {writing, next});
+            } finally {
+                next.limit(end);
+            }
         }
 
         private synchronized void lag() {
@@ -401,7 +480,7 @@ final class PeerSocket extends Socket {
                 Selector selector = selectorFor(SelectionKey.OP_WRITE);
                 while (awaitLag()) {
                     do {
-                        while (writing.hasRemaining()) {
+                        while (isLeft()) {
                             await(selector, 0);
                             writePart();
                         }
@@ -433,6 +512,17 @@ final class PeerSocket extends Socket {
             } catch (IOException e) {
                 LOG.debug("Cannot close {}", PeerSocket.this, e);
             }
+        }
+    }
+
+    /** A value that is not copied, and what is collected before it. */
+    private static final class Shared {
+        final int behind;
+        final byte[] value;
+
+        Shared(int behind, byte[] value) {
+            this.behind = behind;
+            this.value = value;
         }
     }
 

@@ -40,8 +40,7 @@ final class SaucrFollower extends Follower {
     private static final long LEADER_GETS_READY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final int VERSION_OFFSET = Long.BYTES;
-    private static final int REQUEST_BYTES = Long.BYTES + Integer.BYTES + Integer.BYTES;
-    private static final byte[] NO_PAYLOAD = {};
+    private static final int NOTICE_BYTES = Long.BYTES + Integer.BYTES + Integer.BYTES;
 
     /**
      * The most servers in the map. What is in it once stays on disk for ever, and goes into the
@@ -59,6 +58,9 @@ final class SaucrFollower extends Follower {
     private final Thread watch;
 
     private final Runnable flush = this::flushToLeader;
+
+    /** Null for TLS, and before there is one. */
+    private volatile LeaderConnection connection;
 
     // The reading thread.
     private String announced;
@@ -161,6 +163,7 @@ final class SaucrFollower extends Follower {
                 if (sock instanceof PeerSocket socket) {
                     // Nothing was read yet.
                     leaderIs = new ServerArchive(socket.getInputStream());
+                    connection = new LeaderConnection(socket);
                 }
                 return;
             } catch (IOException e) {
@@ -197,28 +200,34 @@ final class SaucrFollower extends Follower {
         return socket;
     }
 
-    /** In the form that every leader reads; made at its size, for most of it is the payload. */
     @Override
     void request(Request request) throws IOException {
-        if (request.isThrottled()) {
+        LeaderConnection to = connection;
+        if (to == null || getAsyncSending() || request.isThrottled()) {
             super.request(request);
             return;
         }
-        byte[] payload = request.readRequestBytes();
-        writePacket(
-                request(
-                        request.sessionId,
-                        request.cxid,
-                        request.type,
-                        payload == null ? NO_PAYLOAD : payload,
-                        request.authInfo),
-                true);
+        messageTracker.trackSent(Leader.REQUEST);
+        to.write(request);
+        writePacketNow(null, true);
     }
 
     /** What a selecting thread has to send goes out with the rest of its round. */
     @Override
     void writePacketNow(QuorumPacket packet, boolean flushes) throws IOException {
-        super.writePacketNow(packet, flushes && !SelectorBatch.putOff(flush));
+        boolean now = flushes && !SelectorBatch.putOff(flush);
+        LeaderConnection to = connection;
+        if (to == null) {
+            super.writePacketNow(packet, now);
+            return;
+        }
+        if (packet != null) {
+            messageTracker.trackSent(packet.getType());
+            to.write(packet);
+        }
+        if (now) {
+            to.flush();
+        }
     }
 
     private void endOfBatch() {
@@ -237,8 +246,13 @@ final class SaucrFollower extends Follower {
     }
 
     private void flushToLeader() {
+        LeaderConnection to = connection;
         try {
-            super.writePacketNow(null, true);
+            if (to == null) {
+                super.writePacketNow(null, true);
+            } else {
+                to.flush();
+            }
         } catch (IOException e) {
             LOG.warn("Cannot send to the leader, closing the connection", e);
             closeSocket();
@@ -287,7 +301,7 @@ final class SaucrFollower extends Follower {
      */
     private void agreeOnViews() throws IOException {
         if (leaderSealsViews) {
-            writePacket(request(0, 0, SaucrLeader.KEEPS_VIEWS), true);
+            writePacket(notice(0, 0, SaucrLeader.KEEPS_VIEWS), true);
         } else if (leaderSendsHeartbeats) {
             LOG.warn(
                     "Server {} leads with a version that seals no views: as long as it leads, this"
@@ -335,7 +349,7 @@ final class SaucrFollower extends Follower {
         }
         try {
             long number = Long.parseLong(question);
-            writePacket(request(number, 0, SaucrLeader.STILL_FOLLOWING), true);
+            writePacket(notice(number, 0, SaucrLeader.STILL_FOLLOWING), true);
         } catch (NumberFormatException e) {
             LOG.debug("The leader asks \"{}\", which is no number", question, e);
         }
@@ -392,20 +406,16 @@ final class SaucrFollower extends Follower {
             return false;
         }
         if (leaderSendsHeartbeats) {
-            writePacket(request(restarted, (int) nonce, SaucrLeader.RESTART_NOTICE), true);
+            writePacket(notice(restarted, (int) nonce, SaucrLeader.RESTART_NOTICE), true);
         }
         return true;
     }
 
-    private static QuorumPacket request(long sessionId, int cxid, int type) {
-        return request(sessionId, cxid, type, NO_PAYLOAD, null);
-    }
-
-    private static QuorumPacket request(
-            long sessionId, int cxid, int type, byte[] payload, List<Id> authInfo) {
-        byte[] data = new byte[REQUEST_BYTES + payload.length];
-        ByteBuffer.wrap(data).putLong(sessionId).putInt(cxid).putInt(type).put(payload);
-        return new QuorumPacket(Leader.REQUEST, -1, data, authInfo);
+    /** A REQUEST that no client can send. */
+    private static QuorumPacket notice(long sessionId, int cxid, int type) {
+        byte[] data = new byte[NOTICE_BYTES];
+        ByteBuffer.wrap(data).putLong(sessionId).putInt(cxid).putInt(type);
+        return new QuorumPacket(Leader.REQUEST, -1, data, null);
     }
 
     /** What the entry at this place says, null if it is not there or not of this scheme. */

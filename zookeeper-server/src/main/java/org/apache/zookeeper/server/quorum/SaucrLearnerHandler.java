@@ -8,7 +8,6 @@ import java.io.OutputStream;
 import java.net.Socket;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import org.apache.jute.BinaryOutputArchive;
 import org.apache.zookeeper.server.Encoder;
 import org.apache.zookeeper.server.ServerMetrics;
 import org.apache.zookeeper.server.quorum.auth.NullQuorumAuthServer;
@@ -193,7 +192,7 @@ public final class SaucrLearnerHandler extends LearnerHandler {
         boolean untilEmpty = ends;
         try {
             OutputStream out = peer.getOutputStream();
-            BinaryOutputArchive archive = BinaryOutputArchive.getArchive(out);
+            Encoder sendersEncoder = new Encoder();
             while (true) {
                 QuorumPacket packet = queuedPackets.poll();
                 if (packet == null) {
@@ -213,7 +212,9 @@ public final class SaucrLearnerHandler extends LearnerHandler {
                 synchronized (sending) {
                     sent(packet, System.nanoTime());
                 }
-                archive.writeRecord(packet, "packet");
+                sendersEncoder.add(packet, "packet");
+                peer.write(sendersEncoder);
+                sendersEncoder.clear();
             }
         } catch (IOException e) {
             LOG.warn("Cannot send to server {}, closing the connection", getSid(), e);
@@ -240,9 +241,10 @@ public final class SaucrLearnerHandler extends LearnerHandler {
             if (!takes(packet, System.nanoTime())) {
                 return;
             }
-            encoder.clear();
             encoder.add(packet, "packet");
-            peer.collect(encoder.bytes(), encoder.size());
+            peer.collect(encoder);
+            // It must not hold a large value.
+            encoder.clear();
         }
         batches.later();
     }
@@ -256,7 +258,7 @@ public final class SaucrLearnerHandler extends LearnerHandler {
     void queuePacket(QuorumPacket packet, Encoder encoded, long now) {
         synchronized (sending) {
             if (takes(packet, now)) {
-                peer.collect(encoded.bytes(), encoded.size());
+                peer.collect(encoded);
             }
         }
     }

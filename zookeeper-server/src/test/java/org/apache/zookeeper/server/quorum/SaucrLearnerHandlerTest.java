@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import java.io.BufferedInputStream;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -251,6 +252,27 @@ class SaucrLearnerHandlerTest {
         send(3);
         handler.flush();
         expect(2);
+    }
+
+    /** All learners share the bytes of a large proposal. */
+    @Test
+    void aLargePacketIsNotCopiedForALearner() throws Exception {
+        synchronised();
+        expect((int) (next - read));
+        com.sun.management.ThreadMXBean threads =
+                (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+        for (int i = 0; i < 5; i++) {
+            QuorumPacket packet =
+                    new QuorumPacket(Leader.PROPOSAL, next++, new byte[900_000], null);
+            long before = threads.getCurrentThreadAllocatedBytes();
+            handler.queuePacket(packet);
+            handler.flush();
+            long allocated = threads.getCurrentThreadAllocatedBytes() - before;
+            assertThat(allocated).as("round %d", i).isLessThan(50_000);
+            expect(1);
+            awaitCollecting();
+            expect((int) (next - read));
+        }
     }
 
     @Test
