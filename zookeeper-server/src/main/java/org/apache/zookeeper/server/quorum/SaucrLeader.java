@@ -468,20 +468,43 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
             }
             boolean encoded = false;
             for (int i = 0; i < state.forwardings(); i++) {
-                if (state.forwarding(i) instanceof SaucrLearnerHandler peer) {
-                    if (!encoded) {
-                        encoder.clear();
-                        encoder.add(packet, "packet");
-                        encoded = true;
-                    }
-                    peer.queuePacket(packet, encoder, now);
-                } else {
-                    state.forwarding(i).queuePacket(packet);
-                }
+                encoded |= queue(packet, state.forwarding(i), encoded, now);
             }
             state.sent(now);
         }
         pipeline.later();
+    }
+
+    /** As what goes to followers, and encoded once for all observers. */
+    @Override
+    synchronized void sendObserverPacket(QuorumPacket packet) {
+        List<LearnerHandler> observers = getObservingLearners();
+        if (observers.isEmpty()) {
+            return;
+        }
+        long now = System.nanoTime();
+        boolean encoded = false;
+        for (LearnerHandler each : observers) {
+            encoded |= queue(packet, each, encoded, now);
+        }
+        pipeline.later();
+    }
+
+    /**
+     * @param encoded whether {@link #encoder} has it already
+     * @return whether it has it now
+     */
+    private boolean queue(QuorumPacket packet, LearnerHandler to, boolean encoded, long now) {
+        if (!(to instanceof SaucrLearnerHandler peer)) {
+            to.queuePacket(packet);
+            return encoded;
+        }
+        if (!encoded) {
+            encoder.clear();
+            encoder.add(packet, "packet");
+        }
+        peer.queuePacket(packet, encoder, now);
+        return true;
     }
 
     /**
@@ -573,6 +596,7 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
         FollowerConnection<LearnerHandler> connection = ownConnection();
         boolean own = sid == self.getMyId();
         if (!own && connection == null) {
+            observerIsSynchronised(zxid);
             return;
         }
         readRemovals();
@@ -608,6 +632,15 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
                 now);
         state.settled(now);
         carryOut();
+    }
+
+    /** The one ack of an observer, that of UPTODATE, says so; it counts for nothing else. */
+    private static void observerIsSynchronised(long zxid) {
+        if ((zxid & LOW_BITS) == 0
+                && Thread.currentThread() instanceof SaucrLearnerHandler handler
+                && handler.getLearnerType() == LearnerType.OBSERVER) {
+            handler.synchronised();
+        }
     }
 
     private void traceAck(long sid, long zxid) {

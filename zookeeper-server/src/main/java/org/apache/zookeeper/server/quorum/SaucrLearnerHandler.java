@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.server.Encoder;
 import org.apache.zookeeper.server.ServerMetrics;
+import org.apache.zookeeper.server.quorum.QuorumPeer.LearnerType;
 import org.apache.zookeeper.server.quorum.auth.NullQuorumAuthServer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -179,7 +180,7 @@ public final class SaucrLearnerHandler extends LearnerHandler {
     /** The learner is synchronised: nothing is queued but by {@link #queuePacket} any more. */
     void synchronised() {
         synchronized (sending) {
-            expectsAcks = true;
+            expectsAcks = getLearnerType() == LearnerType.PARTICIPANT;
         }
         queuedPackets.add(new WhenEmpty());
     }

@@ -361,13 +361,10 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         slowPin.set(pinned, reason);
     }
 
-    /**
-     * An observer's log holds what is committed; nothing that a leader said of modes applies to it.
-     */
     @Override
     protected Observer makeObserver(FileTxnSnapLog logFactory) throws IOException {
-        txnSnapLog.log().forgetTags();
-        return super.makeObserver(logFactory);
+        return new SaucrObserver(
+                this, new SaucrObserverServer(logFactory, this, getZkDb()), txnSnapLog.log());
     }
 
     /** R10: whoever looks for a leader has everything on disk first. */
