@@ -386,7 +386,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
      * is loaded anew: votes, epoch acks and synchronisation then speak of the log.
      */
     private void matchDatabaseToLog(SaucrTxnSnapLog opened) {
-        if (getActiveServer() != null || !getZkDb().isInitialized()) {
+        if (getActiveServer() != null || !getZkDb().isInitialized() || observesWithoutLog()) {
             return;
         }
         long applied = getZkDb().getDataTreeLastProcessedZxid();
@@ -398,6 +398,14 @@ public final class SaucrQuorumPeer extends QuorumPeer {
                     Zxid.toString(logged));
             getZkDb().clear();
         }
+    }
+
+    /**
+     * Whether what this server has is in its memory alone, by the operator's wish: all of it is
+     * committed, and nobody counts on it.
+     */
+    private boolean observesWithoutLog() {
+        return getLearnerType() == LearnerType.OBSERVER && !getSyncEnabled();
     }
 
     /**
