@@ -231,8 +231,11 @@ class HaltTest {
         RunningService lives = local(Disk.local(), "lives");
         Client atLiving = client("lives");
         assertThat(count(atLiving)).isEqualTo(1);
-        try (ZooKeeper zk = new ZooKeeper(server.connect(), 10_000, event -> {})) {
+        ZooKeeper zk = new ZooKeeper(server.connect(), 10_000, event -> {});
+        try {
             zk.delete("/apps/dead/head", -1);
+        } finally {
+            zk.close();
         }
         assertThat(halted()).contains("the head of /apps/dead is gone");
         theOtherGoesOn(dead, atLiving);
