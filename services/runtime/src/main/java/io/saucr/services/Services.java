@@ -1,19 +1,19 @@
 package io.saucr.services;
 
+import io.saucr.services.client.BirthClient;
+import io.saucr.services.client.PlainClient;
 import io.saucr.services.core.Limits;
 import io.saucr.services.journal.Disk;
-import io.saucr.services.turns.Http;
-import io.saucr.services.turns.Place;
-import io.saucr.services.client.BirthClient;
 import io.saucr.services.local.BirthOrder;
 import io.saucr.services.local.LocalService;
-import io.saucr.services.client.PlainClient;
+import io.saucr.services.move.ProtectionMove;
 import io.saucr.services.net.NetOptions;
 import io.saucr.services.net.TlsOptions;
 import io.saucr.services.standby.FolderRestore;
 import io.saucr.services.standby.MemberLoss;
-import io.saucr.services.move.ProtectionMove;
 import io.saucr.services.standby.StandbyService;
+import io.saucr.services.turns.Http;
+import io.saucr.services.turns.Place;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -144,8 +144,8 @@ public final class Services {
     }
 
     /**
-     * Answers with a status page and JSON on this machine, for its own people; in the artifact {@code
-     * saucr-services-http}. Preset: none.
+     * Answers with a status page and JSON on this machine, for its own people; in the artifact
+     * {@code saucr-services-http}. Preset: none.
      *
      * @param port of localhost; 0 lets the system choose, and the log says it
      */

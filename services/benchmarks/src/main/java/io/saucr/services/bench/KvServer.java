@@ -6,10 +6,10 @@ import com.esotericsoftware.kryo.kryo5.io.Input;
 import com.esotericsoftware.kryo.kryo5.io.Output;
 import io.saucr.services.Address;
 import io.saucr.services.Bytes;
+import io.saucr.services.Halt;
 import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
 import io.saucr.services.Services;
-import io.saucr.services.Halt;
 import io.saucr.services.turns.Place;
 import io.saucr.services.turns.Term;
 import java.io.BufferedReader;
@@ -92,7 +92,8 @@ final class KvServer {
                         Services.without(KvService.NAME, Map.of())
                                 .folder(folder)
                                 .listen(ANY_PORT)
-                                .onHalt(Halt.process()) .run(KvService::in, Protection.local());
+                                .onHalt(Halt.process())
+                                .run(KvService::in, Protection.local());
                 serve(running.address(), () -> new Mark(0, 0));
             }
             default -> {
@@ -100,7 +101,8 @@ final class KvServer {
                         Services.at(arguments[2])
                                 .folder(folder)
                                 .listen(ANY_PORT)
-                                .onHalt(Halt.process()) .run(KvService::in, protection(role));
+                                .onHalt(Halt.process())
+                                .run(KvService::in, protection(role));
                 awaitRole(running);
                 serve(running.address(), () -> new Mark(running.status().member().segment(), 0));
             }

@@ -3,11 +3,11 @@ package io.saucr.services.bench;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.sun.management.GarbageCollectionNotificationInfo;
 import io.saucr.services.Address;
+import io.saucr.services.Halt;
 import io.saucr.services.Measures;
 import io.saucr.services.RunningService;
 import io.saucr.services.Services;
 import io.saucr.services.bench.KvServer.Role;
-import io.saucr.services.Halt;
 import io.saucr.services.turns.Place;
 import io.saucr.services.turns.Term;
 import java.io.BufferedReader;
@@ -81,7 +81,8 @@ final class PauseServer {
                     Services.at(arguments[2])
                             .folder(Path.of(arguments[1]))
                             .listen(ANY_PORT)
-                            .onHalt(Halt.process()) .run(PauseService::new, KvServer.protection(role));
+                            .onHalt(Halt.process())
+                            .run(PauseService::new, KvServer.protection(role));
             KvServer.awaitRole(running);
             running.measure(turns);
             serve(running.address(), turns, () -> running.status().member().segment());

@@ -1,8 +1,8 @@
 package io.saucr.services.bench;
 
-import io.saucr.services.Halt;
 import io.saucr.services.Address;
 import io.saucr.services.Client;
+import io.saucr.services.Halt;
 import io.saucr.services.Handlers;
 import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
@@ -99,7 +99,8 @@ final class PingPong implements Contestant {
             return place.folder(folder)
                     .segmentBytes(SEGMENT_BYTES)
                     .listen(new Address("127.0.0.1", 0))
-                    .onHalt(Halt.process()) .run(state -> new Player(state, partner, progress), Protection.local());
+                    .onHalt(Halt.process())
+                    .run(state -> new Player(state, partner, progress), Protection.local());
         }
 
         void begin() throws IOException, InterruptedException, ExecutionException {

@@ -1,7 +1,7 @@
 package io.saucr.services.bench;
 
-import io.saucr.services.Halt;
 import io.saucr.services.Address;
+import io.saucr.services.Halt;
 import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
 import io.saucr.services.Services;
@@ -50,7 +50,8 @@ final class ServicesNode {
                             .listen(new Address("127.0.0.1", Integer.parseInt(listen[node])))
                             .segmentBytes(1 << 20)
                             .foldBytes(1 << 18)
-                            .onHalt(Halt.process()) .run(
+                            .onHalt(Halt.process())
+                            .run(
                                     state -> new DhtNode(state, name, names),
                                     Protection.local().force(ForceMode.always())));
         }

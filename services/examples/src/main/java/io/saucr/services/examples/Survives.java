@@ -1,7 +1,7 @@
 package io.saucr.services.examples;
 
-import io.saucr.services.Halt;
 import io.saucr.services.Address;
+import io.saucr.services.Halt;
 import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
 import io.saucr.services.Service;

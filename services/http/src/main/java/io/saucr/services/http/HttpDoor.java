@@ -1,17 +1,17 @@
 package io.saucr.services.http;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import io.saucr.services.turns.Http;
-import io.saucr.services.turns.RecordJson;
-import io.saucr.services.turns.DoorRequest;
 import io.saucr.services.Address;
 import io.saucr.services.Bytes;
 import io.saucr.services.core.Body;
-import io.saucr.services.turns.DoorRequest.Answer;
-import io.saucr.services.turns.DoorRequest.Outcome;
 import io.saucr.services.http.HttpListener.Asker;
 import io.saucr.services.http.HttpListener.Head;
 import io.saucr.services.http.HttpListener.Response;
+import io.saucr.services.turns.DoorRequest;
+import io.saucr.services.turns.DoorRequest.Answer;
+import io.saucr.services.turns.DoorRequest.Outcome;
+import io.saucr.services.turns.Http;
+import io.saucr.services.turns.RecordJson;
 import java.io.IOException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;

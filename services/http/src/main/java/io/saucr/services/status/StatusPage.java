@@ -2,12 +2,12 @@ package io.saucr.services.status;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.saucr.services.turns.Http;
 import io.saucr.services.Address;
 import io.saucr.services.RunningService;
 import io.saucr.services.ServiceException;
 import io.saucr.services.http.HttpListener;
 import io.saucr.services.http.MeantHost;
+import io.saucr.services.turns.Http;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URLDecoder;

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.saucr.services.Address;
+import io.saucr.services.Bank;
 import io.saucr.services.Client;
 import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
 import io.saucr.services.Services;
-import io.saucr.services.Bank;
 import java.io.IOException;
 import java.net.Socket;
 import java.net.URI;

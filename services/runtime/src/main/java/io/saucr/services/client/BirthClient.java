@@ -1,18 +1,8 @@
 package io.saucr.services.client;
 
-import io.saucr.services.turns.Turns;
-import io.saucr.services.turns.Place;
-import io.saucr.services.local.OwnDisk;
-import io.saucr.services.turns.Links;
-import io.saucr.services.turns.Endpoint;
-import io.saucr.services.once.TurnGuard;
-import io.saucr.services.turns.ClientFinality;
-import io.saucr.services.turns.TurnLoop;
-import io.saucr.services.turns.TurnOptions;
-import io.saucr.services.Halt;
-import io.saucr.services.net.Transport;
 import io.saucr.services.Address;
 import io.saucr.services.Client;
+import io.saucr.services.Halt;
 import io.saucr.services.ServiceException;
 import io.saucr.services.core.Body;
 import io.saucr.services.core.Frame;
@@ -21,7 +11,17 @@ import io.saucr.services.ensemble.Names;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.ForceMode;
 import io.saucr.services.journal.JournalOptions;
+import io.saucr.services.local.OwnDisk;
 import io.saucr.services.net.Peers;
+import io.saucr.services.net.Transport;
+import io.saucr.services.once.TurnGuard;
+import io.saucr.services.turns.ClientFinality;
+import io.saucr.services.turns.Endpoint;
+import io.saucr.services.turns.Links;
+import io.saucr.services.turns.Place;
+import io.saucr.services.turns.TurnLoop;
+import io.saucr.services.turns.TurnOptions;
+import io.saucr.services.turns.Turns;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -84,7 +84,8 @@ public final class BirthClient implements Client {
      * @param folder its own; empty for one that lives in memory
      * @throws IOException where folder or keys cannot be used; says what to do
      */
-    public static BirthClient open(Place place, String name, Optional<Path> folder) throws IOException {
+    public static BirthClient open(Place place, String name, Optional<Path> folder)
+            throws IOException {
         BirthClient client = new BirthClient(place, name, folder);
         boolean done = false;
         try {
@@ -120,7 +121,10 @@ public final class BirthClient implements Client {
                         options(),
                         losses,
                         new Turns.Surroundings(
-                                Turns.Surroundings::moment, random, folding, event -> loop.post(event)));
+                                Turns.Surroundings::moment,
+                                random,
+                                folding,
+                                event -> loop.post(event)));
         Halt halt = (reason, cause) -> end(reason);
         loop = new TurnLoop(name, turns, halt);
         Links links = new Links(place, turns, Optional.empty());

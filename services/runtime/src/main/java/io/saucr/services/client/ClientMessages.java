@@ -1,10 +1,10 @@
 package io.saucr.services.client;
 
-import io.saucr.services.turns.RecordMessages;
-import io.saucr.services.turns.MessageTypes;
 import io.saucr.services.ServiceException;
 import io.saucr.services.core.Body;
 import io.saucr.services.state.Codec;
+import io.saucr.services.turns.MessageTypes;
+import io.saucr.services.turns.RecordMessages;
 
 /** Messages of a client, which knows types only as it calls with them. Any thread. */
 public final class ClientMessages {

@@ -1,10 +1,5 @@
 package io.saucr.services.client;
 
-import io.saucr.services.turns.Turns;
-import io.saucr.services.turns.Finality;
-import io.saucr.services.turns.Endpoint;
-import io.saucr.services.turns.Recording;
-import io.saucr.services.turns.TurnOptions;
 import io.saucr.services.Lost;
 import io.saucr.services.ServiceException;
 import io.saucr.services.core.Action;
@@ -20,6 +15,11 @@ import io.saucr.services.core.Moment;
 import io.saucr.services.core.ServiceCore;
 import io.saucr.services.journal.Base;
 import io.saucr.services.state.Changes;
+import io.saucr.services.turns.Endpoint;
+import io.saucr.services.turns.Finality;
+import io.saucr.services.turns.Recording;
+import io.saucr.services.turns.TurnOptions;
+import io.saucr.services.turns.Turns;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;

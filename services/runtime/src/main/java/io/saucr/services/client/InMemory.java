@@ -1,6 +1,5 @@
 package io.saucr.services.client;
 
-import io.saucr.services.turns.ClientFinality;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Delta;
 import io.saucr.services.core.Incarnation;
@@ -8,6 +7,7 @@ import io.saucr.services.journal.Base;
 import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.journal.Recovered;
 import io.saucr.services.state.Changes;
+import io.saucr.services.turns.ClientFinality;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Optional;

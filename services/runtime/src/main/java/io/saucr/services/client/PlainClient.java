@@ -1,8 +1,5 @@
 package io.saucr.services.client;
 
-import io.saucr.services.once.TurnGuard;
-import io.saucr.services.turns.Place;
-import io.saucr.services.net.Transport;
 import io.saucr.services.Address;
 import io.saucr.services.Client;
 import io.saucr.services.Lost;
@@ -10,6 +7,9 @@ import io.saucr.services.ServiceException;
 import io.saucr.services.core.Body;
 import io.saucr.services.ensemble.Names;
 import io.saucr.services.net.AskingClient;
+import io.saucr.services.net.Transport;
+import io.saucr.services.once.TurnGuard;
+import io.saucr.services.turns.Place;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.ArrayList;

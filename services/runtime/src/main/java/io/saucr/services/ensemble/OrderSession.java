@@ -1,15 +1,15 @@
 package io.saucr.services.ensemble;
 
-import org.apache.zookeeper.OpResult;
-import java.util.Arrays;
-import java.util.ArrayList;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
@@ -86,11 +86,7 @@ final class OrderSession implements AutoCloseable {
      * @throws IOException where the ensemble does not answer or refuses: it may be written or not
      */
     boolean handTo(
-            String head,
-            byte[] content,
-            int version,
-            Optional<String> onceClient,
-            List<Op> before)
+            String head, byte[] content, int version, Optional<String> onceClient, List<Op> before)
             throws IOException, InterruptedException {
         return until(
                 zk -> {

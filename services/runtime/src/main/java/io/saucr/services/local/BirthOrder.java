@@ -1,6 +1,5 @@
 package io.saucr.services.local;
 
-import io.saucr.services.turns.Place;
 import io.saucr.services.NewGeneration;
 import io.saucr.services.ServiceException;
 import io.saucr.services.core.Birth;
@@ -12,6 +11,7 @@ import io.saucr.services.ensemble.HeadOrder;
 import io.saucr.services.ensemble.HeadOrder.Found;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.FolderBirth;
+import io.saucr.services.turns.Place;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;

@@ -1,13 +1,7 @@
 package io.saucr.services.local;
 
-import io.saucr.services.turns.Halting;
-import io.saucr.services.turns.Place;
-import io.saucr.services.turns.Finality;
-import io.saucr.services.turns.Term;
-import io.saucr.services.once.TurnGuard;
-import io.saucr.services.turns.TurnLoop;
-import io.saucr.services.Halt;
 import io.saucr.services.Address;
+import io.saucr.services.Halt;
 import io.saucr.services.Measures;
 import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
@@ -19,7 +13,13 @@ import io.saucr.services.ensemble.Office;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.ForceMode;
 import io.saucr.services.journal.JournalOptions;
+import io.saucr.services.once.TurnGuard;
+import io.saucr.services.turns.Finality;
+import io.saucr.services.turns.Halting;
 import io.saucr.services.turns.Http;
+import io.saucr.services.turns.Place;
+import io.saucr.services.turns.Term;
+import io.saucr.services.turns.TurnLoop;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -104,8 +104,7 @@ public final class LocalService implements RunningService {
         }
     }
 
-    private void begin(
-            Disk disk, Function<State, ? extends Service> constructor, ForceMode force)
+    private void begin(Disk disk, Function<State, ? extends Service> constructor, ForceMode force)
             throws IOException, InterruptedException {
         long begun = System.nanoTime();
         SecureRandom random = new SecureRandom();

@@ -1,7 +1,5 @@
 package io.saucr.services.local;
 
-import io.saucr.services.turns.DeltaFormat;
-import io.saucr.services.turns.ClientFinality;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Delta;
 import io.saucr.services.core.Incarnation;
@@ -17,6 +15,8 @@ import io.saucr.services.journal.Recovered;
 import io.saucr.services.journal.Reserve;
 import io.saucr.services.journal.ServiceFolder;
 import io.saucr.services.state.Changes;
+import io.saucr.services.turns.ClientFinality;
+import io.saucr.services.turns.DeltaFormat;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;

@@ -1,6 +1,5 @@
 package io.saucr.services.move;
 
-import io.saucr.services.standby.StandbyService;
 import io.saucr.services.ServiceException;
 import io.saucr.services.checkpoint.MemberFolder;
 import io.saucr.services.checkpoint.Restored;
@@ -23,8 +22,9 @@ import io.saucr.services.journal.JournalOptions;
 import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.journal.RefusedFolderException;
 import io.saucr.services.journal.ServiceFolder;
-import io.saucr.services.turns.FoldedState;
 import io.saucr.services.local.OwnDisk;
+import io.saucr.services.standby.StandbyService;
+import io.saucr.services.turns.FoldedState;
 import io.saucr.services.turns.Place;
 import java.io.IOException;
 import java.nio.file.Path;

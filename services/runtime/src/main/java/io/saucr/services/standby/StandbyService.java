@@ -1,7 +1,7 @@
 package io.saucr.services.standby;
 
-import io.saucr.services.net.Transport;
 import io.saucr.services.Address;
+import io.saucr.services.Halt;
 import io.saucr.services.Measures;
 import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
@@ -21,14 +21,14 @@ import io.saucr.services.ensemble.HeadNode;
 import io.saucr.services.ensemble.Office;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.OutboxFiles;
-import io.saucr.services.Halt;
+import io.saucr.services.members.MemberFrame;
+import io.saucr.services.members.MemberLinks;
+import io.saucr.services.net.Transport;
 import io.saucr.services.turns.Halting;
+import io.saucr.services.turns.Http;
 import io.saucr.services.turns.Place;
 import io.saucr.services.turns.Term;
 import io.saucr.services.turns.Turns;
-import io.saucr.services.members.MemberFrame;
-import io.saucr.services.members.MemberLinks;
-import io.saucr.services.turns.Http;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;

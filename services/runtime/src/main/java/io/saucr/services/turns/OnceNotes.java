@@ -1,16 +1,16 @@
 package io.saucr.services.turns;
 
-import io.saucr.services.once.Operation;
-import io.saucr.services.once.OnceRecords;
 import io.saucr.services.Bytes;
 import io.saucr.services.MapState;
 import io.saucr.services.State;
 import io.saucr.services.ValueState;
 import io.saucr.services.core.Birth;
+import io.saucr.services.once.OnceRecords;
 import io.saucr.services.once.OnceRecords.Accepted;
 import io.saucr.services.once.OnceRecords.Decided;
 import io.saucr.services.once.OnceRecords.Entry;
 import io.saucr.services.once.OnceRecords.MarkerMade;
+import io.saucr.services.once.Operation;
 import io.saucr.services.state.StateStore;
 import java.util.List;
 import java.util.function.Consumer;

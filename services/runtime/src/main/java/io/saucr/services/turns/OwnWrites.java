@@ -112,7 +112,9 @@ public final class OwnWrites implements AutoCloseable {
         }
         // An order replaced each of them, and whoever it left behind may not have written yet.
         turns.core().replaced().forEach(builder::insteadOf);
-        return builder.log(new StateLog(turns.onceNotes().get(), turns.noting(), finality.incarnations()))
+        return builder.log(
+                        new StateLog(
+                                turns.onceNotes().get(), turns.noting(), finality.incarnations()))
                 .onStop(this::stopped)
                 .open();
     }

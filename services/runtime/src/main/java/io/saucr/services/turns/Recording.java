@@ -1,6 +1,5 @@
 package io.saucr.services.turns;
 
-import io.saucr.services.Halt;
 import io.saucr.services.core.Action;
 import io.saucr.services.core.Change;
 import io.saucr.services.core.Delta;
@@ -171,7 +170,7 @@ public final class Recording {
         long read = 0;
         for (Action action : actions) {
             if (action instanceof Action.Append it) {
-            append(it.delta(), Changes.NONE);
+                append(it.delta(), Changes.NONE);
             } else if (action instanceof Action.Send it) {
                 border.send(it.link(), it.frame());
                 sent = true;

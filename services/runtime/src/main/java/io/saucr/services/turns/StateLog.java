@@ -1,10 +1,10 @@
 package io.saucr.services.turns;
 
-import io.saucr.services.once.OnceLog;
-import io.saucr.services.once.OnceRecords;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.journal.JournalListener;
+import io.saucr.services.once.OnceLog;
+import io.saucr.services.once.OnceRecords;
 import java.util.ArrayList;
 import java.util.List;
 

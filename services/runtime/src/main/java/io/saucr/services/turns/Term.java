@@ -1,9 +1,7 @@
 package io.saucr.services.turns;
 
-import io.saucr.services.once.TurnGuard;
-import io.saucr.services.Halt;
-import io.saucr.services.net.Transport;
 import io.saucr.services.Address;
+import io.saucr.services.Halt;
 import io.saucr.services.Measures;
 import io.saucr.services.MemberStatus;
 import io.saucr.services.Service;
@@ -18,7 +16,9 @@ import io.saucr.services.core.Link;
 import io.saucr.services.core.ServiceCore;
 import io.saucr.services.ensemble.Names;
 import io.saucr.services.net.Peers;
+import io.saucr.services.net.Transport;
 import io.saucr.services.once.Operation;
+import io.saucr.services.once.TurnGuard;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.security.SecureRandom;
@@ -116,7 +116,8 @@ public final class Term {
                             constructor,
                             finality,
                             place.options().noEnsemble(OwnWrites.refusal(place)),
-                            new Turns.Surroundings(Turns.Surroundings::moment, random, folding, this::post));
+                            new Turns.Surroundings(
+                                    Turns.Surroundings::moment, random, folding, this::post));
             recovered = true;
         } finally {
             if (!recovered) {
@@ -199,11 +200,13 @@ public final class Term {
         Address at = peers.listen(place.listen());
         if (place.door().isPresent()) {
             door =
-                    Http.found().endpoint(name,
-                            place.door().get(),
-                            place.options().largestMessageBytes(),
-                            PATIENCE,
-                            new ByHttp());
+                    Http.found()
+                            .endpoint(
+                                    name,
+                                    place.door().get(),
+                                    place.options().largestMessageBytes(),
+                                    PATIENCE,
+                                    new ByHttp());
             opened.push(door);
         }
         address = at;

@@ -186,7 +186,7 @@ public final class TurnLoop implements Finality.Listener {
             }
         } catch (Throwable e) {
             if (!over) {
-            end("the service failed outside of its handlers; report this", e);
+                end("the service failed outside of its handlers; report this", e);
             }
         } finally {
             stepSinceNanos = 0;

@@ -1,6 +1,5 @@
 package io.saucr.services.turns;
 
-import io.saucr.services.once.TurnGuard;
 import io.saucr.services.Caller;
 import io.saucr.services.EnsembleOutcome;
 import io.saucr.services.Handlers.MessageHandler;
@@ -22,6 +21,7 @@ import io.saucr.services.core.Repeat;
 import io.saucr.services.core.ServiceCore;
 import io.saucr.services.core.ServiceCore.Intake;
 import io.saucr.services.once.Operation;
+import io.saucr.services.once.TurnGuard;
 import io.saucr.services.state.Changes;
 import io.saucr.services.state.StateStore;
 import java.io.IOException;

@@ -1,17 +1,12 @@
 package io.saucr.services.local;
 
-import io.saucr.services.turns.Turns;
-import io.saucr.services.turns.Finality;
-import io.saucr.services.client.Losses;
-import io.saucr.services.turns.Endpoint;
-import io.saucr.services.client.InMemory;
-import io.saucr.services.client.ClientTurns;
-import io.saucr.services.turns.TurnOptions;
-import io.saucr.services.Halt;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.saucr.services.Lost;
+import io.saucr.services.client.ClientTurns;
+import io.saucr.services.client.InMemory;
+import io.saucr.services.client.Losses;
 import io.saucr.services.core.Action;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Body;
@@ -24,6 +19,10 @@ import io.saucr.services.core.Limits;
 import io.saucr.services.core.Link;
 import io.saucr.services.core.Moment;
 import io.saucr.services.core.ServiceCore;
+import io.saucr.services.turns.Endpoint;
+import io.saucr.services.turns.Finality;
+import io.saucr.services.turns.TurnOptions;
+import io.saucr.services.turns.Turns;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;

@@ -1,12 +1,5 @@
 package io.saucr.services.local;
 
-import io.saucr.services.turns.Turns;
-import io.saucr.services.client.ClientTurns;
-import io.saucr.services.client.Losses;
-import io.saucr.services.turns.Endpoint;
-import io.saucr.services.client.ClientMessages;
-import io.saucr.services.turns.TurnLoop;
-import io.saucr.services.turns.TurnOptions;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
@@ -14,6 +7,9 @@ import io.saucr.services.Handlers;
 import io.saucr.services.Service;
 import io.saucr.services.State;
 import io.saucr.services.ValueState;
+import io.saucr.services.client.ClientMessages;
+import io.saucr.services.client.ClientTurns;
+import io.saucr.services.client.Losses;
 import io.saucr.services.core.Body;
 import io.saucr.services.core.Frame;
 import io.saucr.services.core.Incarnation;
@@ -23,6 +19,10 @@ import io.saucr.services.core.ServiceCore;
 import io.saucr.services.journal.ForceMode;
 import io.saucr.services.journal.JournalOptions;
 import io.saucr.services.journal.SimulatedDisk;
+import io.saucr.services.turns.Endpoint;
+import io.saucr.services.turns.TurnLoop;
+import io.saucr.services.turns.TurnOptions;
+import io.saucr.services.turns.Turns;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -150,7 +150,10 @@ class FailingDiskTest {
                             TurnOptions.standard(),
                             new Losses("adder"),
                             new Turns.Surroundings(
-                                    Turns.Surroundings::moment, random, Runnable::run, Runnable::run));
+                                    Turns.Surroundings::moment,
+                                    random,
+                                    Runnable::run,
+                                    Runnable::run));
             clientLoop =
                     new TurnLoop(
                             "ann",
@@ -192,7 +195,10 @@ class FailingDiskTest {
                                             .with(tells ? SMALL : Limits.standard())
                                             .foldBytes(2_000),
                                     new Turns.Surroundings(
-                                            Turns.Surroundings::moment, random, Runnable::run, Runnable::run));
+                                            Turns.Surroundings::moment,
+                                            random,
+                                            Runnable::run,
+                                            Runnable::run));
                     loop = new TurnLoop("adder", turns, (reason, cause) -> halted.complete(reason));
                     loop.post(() -> turns.begin(new Border(this)));
                     finality.confirm();

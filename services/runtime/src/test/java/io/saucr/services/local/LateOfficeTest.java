@@ -1,10 +1,5 @@
 package io.saucr.services.local;
 
-import io.saucr.services.turns.Turns;
-import io.saucr.services.turns.Finality;
-import io.saucr.services.turns.Endpoint;
-import io.saucr.services.turns.DeltaFormat;
-import io.saucr.services.turns.TurnOptions;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.saucr.services.Handlers;
@@ -24,6 +19,11 @@ import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.journal.Recovered;
 import io.saucr.services.journal.SimulatedDisk;
 import io.saucr.services.state.Changes;
+import io.saucr.services.turns.DeltaFormat;
+import io.saucr.services.turns.Endpoint;
+import io.saucr.services.turns.Finality;
+import io.saucr.services.turns.TurnOptions;
+import io.saucr.services.turns.Turns;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

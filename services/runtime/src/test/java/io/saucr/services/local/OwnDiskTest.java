@@ -1,8 +1,5 @@
 package io.saucr.services.local;
 
-import io.saucr.services.turns.Turns;
-import io.saucr.services.turns.DeltaFormat;
-import io.saucr.services.turns.Finality;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -17,6 +14,8 @@ import io.saucr.services.journal.ForceMode;
 import io.saucr.services.journal.OutboxFiles;
 import io.saucr.services.journal.RefusedFolderException;
 import io.saucr.services.state.Changes;
+import io.saucr.services.turns.DeltaFormat;
+import io.saucr.services.turns.Finality;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;

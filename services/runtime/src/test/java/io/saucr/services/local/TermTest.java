@@ -1,9 +1,5 @@
 package io.saucr.services.local;
 
-import io.saucr.services.turns.Finality;
-import io.saucr.services.turns.Place;
-import io.saucr.services.turns.Term;
-import io.saucr.services.client.PlainClient;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -15,9 +11,13 @@ import io.saucr.services.Service;
 import io.saucr.services.ServiceException;
 import io.saucr.services.State;
 import io.saucr.services.ValueState;
+import io.saucr.services.client.PlainClient;
 import io.saucr.services.journal.Disk;
 import io.saucr.services.journal.ForceMode;
 import io.saucr.services.journal.ForwardingDisk;
+import io.saucr.services.turns.Finality;
+import io.saucr.services.turns.Place;
+import io.saucr.services.turns.Term;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.saucr.services.move.ProtectionMove;
 import io.saucr.services.Address;
 import io.saucr.services.Client;
 import io.saucr.services.Handlers;
@@ -20,8 +19,8 @@ import io.saucr.services.core.Limits;
 import io.saucr.services.ensemble.TestServer;
 import io.saucr.services.journal.RefusedFolderException;
 import io.saucr.services.journal.SimulatedDisk;
-import io.saucr.services.turns.Place;
 import io.saucr.services.local.LocalService;
+import io.saucr.services.move.ProtectionMove;
 import io.saucr.services.standby.StandbyServiceTest.Get;
 import io.saucr.services.standby.StandbyServiceTest.Now;
 import io.saucr.services.standby.StandbyServiceTest.Numbers;
@@ -32,6 +31,7 @@ import io.saucr.services.standby.StandbyWritesTest.Told;
 import io.saucr.services.standby.StandbyWritesTest.Write;
 import io.saucr.services.standby.StandbyWritesTest.Writer;
 import io.saucr.services.standby.StandbyWritesTest.Written;
+import io.saucr.services.turns.Place;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -459,7 +459,12 @@ class ProtectionMoveTest {
         SimulatedDisk disk = new SimulatedDisk(call);
         String name = "n" + call;
         try (RunningService own =
-                        LocalService.start(disk, at(name, "own"), Numbers::new, Protection.local(), (reason, cause) -> {});
+                        LocalService.start(
+                                disk,
+                                at(name, "own"),
+                                Numbers::new,
+                                Protection.local(),
+                                (reason, cause) -> {});
                 Client client = place(name, "client").client()) {
             assertThat(put(client, 1)).isZero();
             assertThat(put(client, 2)).isEqualTo(1);
@@ -484,7 +489,12 @@ class ProtectionMoveTest {
         }
         String folder = standby ? "one" : "two";
         try (RunningService one =
-                        StandbyService.start(disk, at(name, folder), Numbers::new, Protection.standby(), (reason, cause) -> {});
+                        StandbyService.start(
+                                disk,
+                                at(name, folder),
+                                Numbers::new,
+                                Protection.standby(),
+                                (reason, cause) -> {});
                 Client client = place(name, "client").client()) {
             assertThat(put(client, 3)).isEqualTo(2);
             assertThat(one.status().member().role()).isEqualTo("primary");
@@ -506,7 +516,12 @@ class ProtectionMoveTest {
         Path back = Path.of("/simulated/back2");
         String last = disk.exists(back.resolve("identity")) ? "back2" : "back";
         try (RunningService own =
-                        LocalService.start(disk, at(name, last), Numbers::new, Protection.local(), (reason, cause) -> {});
+                        LocalService.start(
+                                disk,
+                                at(name, last),
+                                Numbers::new,
+                                Protection.local(),
+                                (reason, cause) -> {});
                 Client client = place(name, "client").client()) {
             assertThat(put(client, 4)).isEqualTo(3);
             assertThat(own.status().turn()).isPositive();

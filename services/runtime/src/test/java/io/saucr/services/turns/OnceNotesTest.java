@@ -1,17 +1,17 @@
 package io.saucr.services.turns;
 
-import io.saucr.services.once.Operation;
-import io.saucr.services.once.OnceRecords;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.saucr.services.core.Birth;
+import io.saucr.services.once.OnceRecords;
 import io.saucr.services.once.OnceRecords.Accepted;
 import io.saucr.services.once.OnceRecords.Decided;
 import io.saucr.services.once.OnceRecords.Entry;
 import io.saucr.services.once.OnceRecords.MarkerMade;
 import io.saucr.services.once.OnceRecords.Withdrawn;
+import io.saucr.services.once.Operation;
 import io.saucr.services.state.Changes;
 import io.saucr.services.state.StateStore;
 import java.util.List;

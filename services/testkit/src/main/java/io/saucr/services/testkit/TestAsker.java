@@ -1,10 +1,10 @@
 package io.saucr.services.testkit;
 
 import io.saucr.services.ServiceException;
+import io.saucr.services.client.ClientMessages;
 import io.saucr.services.core.Body;
 import io.saucr.services.core.Frame;
 import io.saucr.services.core.Link;
-import io.saucr.services.client.ClientMessages;
 import java.util.concurrent.CompletableFuture;
 
 /** A client without a birth that asks a query, again where its link broke. */

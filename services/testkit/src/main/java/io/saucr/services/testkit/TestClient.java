@@ -1,12 +1,12 @@
 package io.saucr.services.testkit;
 
 import io.saucr.services.Client;
-import io.saucr.services.core.Body;
 import io.saucr.services.client.ClientMessages;
 import io.saucr.services.client.ClientTurns;
+import io.saucr.services.client.Losses;
+import io.saucr.services.core.Body;
 import io.saucr.services.turns.Endpoint;
 import io.saucr.services.turns.Finality;
-import io.saucr.services.client.Losses;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;

@@ -1,7 +1,7 @@
 package io.saucr.services.tool;
 
-import io.saucr.services.Halt;
 import io.saucr.services.Address;
+import io.saucr.services.Halt;
 import io.saucr.services.Handlers;
 import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
@@ -54,7 +54,8 @@ final class PairProcess {
                         .sessionTimeout(Duration.ofSeconds(2))
                         .segmentBytes(1 << 16)
                         .statusPage(0)
-                        .onHalt(Halt.process()) .run(
+                        .onHalt(Halt.process())
+                        .run(
                                 Counter::new,
                                 arguments.length < 3
                                         ? Protection.standby()

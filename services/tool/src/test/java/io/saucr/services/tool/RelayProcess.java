@@ -1,7 +1,7 @@
 package io.saucr.services.tool;
 
-import io.saucr.services.Halt;
 import io.saucr.services.Address;
+import io.saucr.services.Halt;
 import io.saucr.services.Handlers;
 import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
@@ -70,7 +70,8 @@ public final class RelayProcess {
                         .segmentBytes(1 << 16)
                         .limits(new Limits(256, 1, parks, 0, 0, 1_024, 3_600_000))
                         .statusPage(0)
-                        .onHalt(Halt.process()) .run(state -> new Relay(arguments[0], state), Protection.local());
+                        .onHalt(Halt.process())
+                        .run(state -> new Relay(arguments[0], state), Protection.local());
         System.out.println(running.address() + " " + running.statusPage().orElseThrow());
         running.join();
     }

@@ -211,8 +211,8 @@ class ServicesGuideIT {
         assertThat(project.resolve("pom.xml")).exists();
         assertThat(project.resolve("src/main/java/Teller.java")).exists();
         Path repository = folder.resolve("repository");
-        for (String module : List.of(
-                        "saucr-zookeeper", "saucr-services-core", "saucr-once", "saucr-services")) {
+        for (String module :
+                List.of("saucr-zookeeper", "saucr-services-core", "saucr-once", "saucr-services")) {
             install(module, repository);
         }
         Matcher commands = Pattern.compile("```bash\n(.*?)```", Pattern.DOTALL).matcher(tutorial());

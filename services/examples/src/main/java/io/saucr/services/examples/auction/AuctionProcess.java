@@ -1,7 +1,7 @@
 package io.saucr.services.examples.auction;
 
-import io.saucr.services.Halt;
 import io.saucr.services.Address;
+import io.saucr.services.Halt;
 import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
 import io.saucr.services.Service;
@@ -33,7 +33,8 @@ public final class AuctionProcess {
                         .listen(new Address("127.0.0.1", 0))
                         .segmentBytes(4 << 20)
                         .foldBytes(1 << 20)
-                        .onHalt(Halt.process()) .run(constructor(name), Protection.local().force(ForceMode.always()));
+                        .onHalt(Halt.process())
+                        .run(constructor(name), Protection.local().force(ForceMode.always()));
         running.join();
     }
 

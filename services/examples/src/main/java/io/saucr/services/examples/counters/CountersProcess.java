@@ -1,8 +1,8 @@
 package io.saucr.services.examples.counters;
 
-import io.saucr.services.Halt;
 import io.saucr.services.Address;
 import io.saucr.services.Client;
+import io.saucr.services.Halt;
 import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
 import io.saucr.services.Service;
@@ -57,7 +57,8 @@ public final class CountersProcess {
                             .listen(new Address("127.0.0.1", 0))
                             .segmentBytes(1 << 20)
                             .foldBytes(1 << 18)
-                            .onHalt(Halt.process()) .run(constructor(name), Protection.local().force(ForceMode.always())));
+                            .onHalt(Halt.process())
+                            .run(constructor(name), Protection.local().force(ForceMode.always())));
         }
         for (RunningService each : running) {
             each.join();

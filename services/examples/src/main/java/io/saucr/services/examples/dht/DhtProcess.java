@@ -1,8 +1,8 @@
 package io.saucr.services.examples.dht;
 
-import io.saucr.services.Halt;
 import io.saucr.services.Address;
 import io.saucr.services.Client;
+import io.saucr.services.Halt;
 import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
 import io.saucr.services.Service;
@@ -59,7 +59,8 @@ public final class DhtProcess {
                             .listen(new Address("127.0.0.1", 0))
                             .segmentBytes(1 << 20)
                             .foldBytes(1 << 18)
-                            .onHalt(Halt.process()) .run(
+                            .onHalt(Halt.process())
+                            .run(
                                     constructor(name, nodes),
                                     Protection.local().force(ForceMode.always())));
         }

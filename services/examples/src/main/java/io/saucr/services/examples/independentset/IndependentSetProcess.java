@@ -1,8 +1,8 @@
 package io.saucr.services.examples.independentset;
 
-import io.saucr.services.Halt;
 import io.saucr.services.Address;
 import io.saucr.services.Client;
+import io.saucr.services.Halt;
 import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
 import io.saucr.services.Service;
@@ -61,7 +61,8 @@ public final class IndependentSetProcess {
                             .listen(new Address("127.0.0.1", 0))
                             .segmentBytes(4 << 20)
                             .foldBytes(1 << 20)
-                            .onHalt(Halt.process()) .run(
+                            .onHalt(Halt.process())
+                            .run(
                                     constructor(name, parts),
                                     Protection.local().force(ForceMode.always())));
         }

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.saucr.services.Client;
 import io.saucr.services.core.Limits;
-import io.saucr.services.turns.TurnOptions;
 import io.saucr.services.testkit.CrashPoints;
 import io.saucr.services.testkit.TestService;
 import io.saucr.services.testkit.TestWorld;
+import io.saucr.services.turns.TurnOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

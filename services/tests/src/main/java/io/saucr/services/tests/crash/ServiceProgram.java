@@ -1,16 +1,16 @@
 package io.saucr.services.tests.crash;
 
-import io.saucr.services.Halt;
 import io.saucr.services.Address;
 import io.saucr.services.Client;
+import io.saucr.services.Halt;
 import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
 import io.saucr.services.Service;
 import io.saucr.services.ServiceStatus;
 import io.saucr.services.Services;
 import io.saucr.services.State;
-import io.saucr.services.turns.Place;
 import io.saucr.services.local.LocalService;
+import io.saucr.services.turns.Place;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;

@@ -1,18 +1,18 @@
 package io.saucr.services.tests.standby;
 
-import io.saucr.services.Halt;
 import io.saucr.services.Address;
+import io.saucr.services.Halt;
 import io.saucr.services.MemberStatus;
 import io.saucr.services.Protection;
 import io.saucr.services.RunningService;
 import io.saucr.services.ServiceException;
 import io.saucr.services.ServiceStatus;
-import io.saucr.services.turns.Place;
-import io.saucr.services.standby.StandbyService;
 import io.saucr.services.net.NetOptions;
+import io.saucr.services.standby.StandbyService;
 import io.saucr.services.tests.crash.Lines;
 import io.saucr.services.tests.crash.PointDisk;
 import io.saucr.services.tests.crash.Points;
+import io.saucr.services.turns.Place;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
