@@ -1,10 +1,6 @@
 package org.apache.zookeeper.server.quorum;
 
 import java.io.IOException;
-import java.util.ArrayDeque;
-import java.util.Deque;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.apache.zookeeper.KeeperException;
@@ -31,13 +27,7 @@ import org.slf4j.LoggerFactory;
  * The stage that applies commits and reads, in the threads that bring them: nobody is woken for
  * one, unless it may take long.
  *
- * <p>Guarantees, ZooKeeper's own:
- *
- * <ul>
- *   <li>Commits are applied in the order of {@link #commit}, by one thread at a time.
- *   <li>The requests of a session are answered in the order in which they came.
- *   <li>No read is under way while a commit is applied.
- * </ul>
+ * <p>The order, with ZooKeeper's own guarantees, is decided by {@link CommitSchedule}.
  *
  * <p>Any thread; requests of one session by one thread at a time.
  *
@@ -71,9 +61,6 @@ final class InlineCommitProcessor extends CommitProcessor {
     /** Connections that the thread which applied a commit notifies itself, in a write each. */
     static final int FEW_NOTIFIED = 16;
 
-    /** So many commits are applied at a stretch while reads wait. */
-    static final int MOST_IN_ROW = 100;
-
     private static final long SHUTDOWN_MILLIS = 5_000;
 
     private final ZKDatabase database;
@@ -93,31 +80,7 @@ final class InlineCommitProcessor extends CommitProcessor {
     /** Whether this stage's thread has to send notifications. */
     private boolean notifies;
 
-    /** Requests of sessions that have one that waits or is under way, which is the first. */
-    private final Map<Long, Deque<Request>> sessions = new HashMap<>();
-
-    /** Of this server's clients, in the order in which they will be committed. */
-    private final Deque<Request> writes = new ArrayDeque<>();
-
-    private final Deque<Request> committed = new ArrayDeque<>();
-
-    /** Reads that have to wait for the owner; each the first of its session. */
-    private final Deque<Request> deferred = new ArrayDeque<>();
-
-    /** Reads under way, but the owner's. */
-    private int reading;
-
-    /** Does what waits in committed and deferred; this thread if it has to, and null if nobody. */
-    private Thread owner;
-
-    /** Whether the owner applies a commit. Written by the owner only. */
-    private boolean applying;
-
-    private int appliedInRow;
-
-    /** How many of the deferred reads come before the next commit. */
-    private int readsFirst;
-
+    private final CommitSchedule schedule;
     private long restUntil;
 
     /** How many of the reads under way are this thread's: it must not wait for them. */
@@ -147,6 +110,8 @@ final class InlineCommitProcessor extends CommitProcessor {
         this.database = database;
         this.next = next;
         this.nanoTime = nanoTime;
+        this.schedule =
+                new CommitSchedule(this::needCommit, InlineCommitProcessor::mayTakeLongToApply);
         this.restUntil = nanoTime.getAsLong();
     }
 
@@ -166,44 +131,18 @@ final class InlineCommitProcessor extends CommitProcessor {
             return;
         }
         request.commitProcQueueStartTime = Time.currentElapsedTime();
-        boolean waits = needCommit(request);
-        boolean isLong = !waits && isForWorker(request);
+        boolean isWrite = needCommit(request);
+        boolean isLong = !isWrite && isForWorker(request);
         synchronized (lock) {
-            if (waits) {
-                writes.add(request);
-            }
-            Deque<Request> queue = sessions.get(request.sessionId);
-            if (queue != null) {
-                queue.add(request);
+            if (!schedule.arrives(request, isWrite, isLong)) {
                 return;
             }
-            boolean defers =
-                    !waits
-                            && (applying
-                                    || (!committed.isEmpty() && (owner != null || reading > 0)));
-            if (waits || isLong || defers) {
-                addFirst(request);
-            }
-            if (waits) {
-                return;
-            }
-            if (defers) {
-                deferred.add(request);
-                return;
-            }
-            reading++;
         }
         if (isLong) {
             workerPool.schedule(new LongRead(request), request.sessionId);
         } else {
             readBesideOthers(request);
         }
-    }
-
-    private void addFirst(Request request) {
-        Deque<Request> queue = new ArrayDeque<>(4);
-        queue.add(request);
-        sessions.put(request.sessionId, queue);
     }
 
     /**
@@ -260,7 +199,7 @@ final class InlineCommitProcessor extends CommitProcessor {
         }
     }
 
-    /** The request is counted in {@link #reading}. */
+    /** The request is counted in {@link CommitSchedule#reading}. */
     private void readBesideOthers(Request request) {
         int[] own = ownReads.get();
         own[0]++;
@@ -275,8 +214,7 @@ final class InlineCommitProcessor extends CommitProcessor {
     private void hasRead(Request request) {
         boolean goesOn;
         synchronized (lock) {
-            reading--;
-            passOn(request);
+            schedule.hasRead(request);
             goesOn = becomesOwner();
             if (halted) {
                 lock.notifyAll();
@@ -306,21 +244,6 @@ final class InlineCommitProcessor extends CommitProcessor {
         }
     }
 
-    /** The request is answered: the next of its session has its turn if it is a read. */
-    private void passOn(Request request) {
-        Deque<Request> queue = sessions.get(request.sessionId);
-        if (queue == null || queue.peek() != request) {
-            return;
-        }
-        queue.poll();
-        Request following = queue.peek();
-        if (following == null) {
-            sessions.remove(request.sessionId);
-        } else if (!needCommit(following)) {
-            deferred.add(following);
-        }
-    }
-
     // ---- Commits ----
 
     /** Wakes nobody if callers have promised to apply. */
@@ -332,9 +255,9 @@ final class InlineCommitProcessor extends CommitProcessor {
         request.commitRecvTime = Time.currentElapsedTime();
         ServerMetrics.getMetrics().COMMITS_QUEUED.add(1);
         synchronized (lock) {
-            committed.add(request);
+            schedule.commits(request);
             // The last of the reads under way would apply it.
-            if (!callersApply && !halted && owner == null && reading == 0) {
+            if (!callersApply && !halted && schedule.isIdle()) {
                 handOver();
             }
         }
@@ -356,34 +279,26 @@ final class InlineCommitProcessor extends CommitProcessor {
 
     /** Whether this thread has to call {@link #work}. The caller holds the lock. */
     private boolean becomesOwner() {
-        if (halted || owner != null) {
-            return false;
-        }
-        boolean due =
-                reading == 0
-                        ? !committed.isEmpty() || !deferred.isEmpty()
-                        : committed.isEmpty() && !deferred.isEmpty();
-        if (!due) {
+        if (halted || !schedule.needsOwner()) {
             return false;
         }
         if (restUntil - nanoTime.getAsLong() > 0) {
             handOver();
             return false;
         }
-        owner = Thread.currentThread();
+        schedule.ownedBy(Thread.currentThread());
         return true;
     }
 
     /** This stage's thread goes on. The caller holds the lock. */
     private void handOver() {
-        owner = this;
+        schedule.ownedBy(this);
         lock.notifyAll();
     }
 
     private void release() {
         synchronized (lock) {
-            owner = null;
-            applying = false;
+            schedule.leave();
             if (halted) {
                 lock.notifyAll();
             }
@@ -412,7 +327,7 @@ final class InlineCommitProcessor extends CommitProcessor {
         try {
             Request request = next(thread, false);
             while (request != null) {
-                boolean applied = applying;
+                boolean applied = schedule.applying();
                 int notified = 0;
                 if (applied) {
                     writes++;
@@ -476,15 +391,14 @@ final class InlineCommitProcessor extends CommitProcessor {
 
     private void giveToWorker(Request request) {
         synchronized (lock) {
-            reading++;
+            schedule.givenAway();
         }
         workerPool.schedule(new LongRead(request), request.sessionId);
     }
 
     private void hasDone(Request request) {
         synchronized (lock) {
-            applying = false;
-            passOn(request);
+            schedule.hasDone(request);
         }
     }
 
@@ -502,63 +416,15 @@ final class InlineCommitProcessor extends CommitProcessor {
      */
     private Request next(boolean thread, boolean late) {
         synchronized (lock) {
-            Request commit = committed.peek();
-            boolean behindReads = commit != null && !halted && isBehindReads(commit);
-            boolean commits = commit != null && !behindReads && readsFirst == 0;
-            if (halted || (commits ? reading > 0 : deferred.isEmpty())) {
-                if (behindReads && reading == 0) {
-                    throw new IllegalStateException(
-                            "Committed " + commit + ", but requests before it are not answered");
+            switch (halted ? CommitSchedule.Step.LEAVE : schedule.next(thread, late)) {
+                case LEAVE -> release();
+                case HAND_OVER -> handOver();
+                case APPLY, READ -> {
+                    return schedule.current();
                 }
-                release();
-                return null;
             }
-            if (late || (!thread && commits && mayTakeLongToApply(commit))) {
-                handOver();
-                return null;
-            }
-            if (commits) {
-                countInRow();
-                applying = true;
-                committed.poll();
-                return matched(commit);
-            }
-            appliedInRow = 0;
-            readsFirst = Math.max(0, readsFirst - 1);
-            return deferred.poll();
+            return null;
         }
-    }
-
-    /** Reads that wait have their turn even if commits never end. */
-    private void countInRow() {
-        appliedInRow++;
-        if (appliedInRow >= MOST_IN_ROW) {
-            appliedInRow = 0;
-            readsFirst = deferred.size();
-        }
-    }
-
-    private boolean isOwn(Request commit) {
-        Request write = writes.peek();
-        return write != null && write.sessionId == commit.sessionId && write.cxid == commit.cxid;
-    }
-
-    private boolean isBehindReads(Request commit) {
-        return isOwn(commit) && sessions.get(commit.sessionId).peek() != writes.peek();
-    }
-
-    /** The request of this server's client that was committed, if it is one. */
-    private Request matched(Request commit) {
-        if (!isOwn(commit)) {
-            return commit;
-        }
-        Request request = writes.poll();
-        request.setHdr(commit.getHdr());
-        request.setTxn(commit.getTxn());
-        request.setTxnDigest(commit.getTxnDigest());
-        request.zxid = commit.zxid;
-        request.commitRecvTime = commit.commitRecvTime;
-        return request;
     }
 
     /** Returns how many watchers were notified. */
@@ -605,14 +471,14 @@ final class InlineCommitProcessor extends CommitProcessor {
 
     private boolean owns() {
         synchronized (lock) {
-            return owner == this;
+            return schedule.owner() == this;
         }
     }
 
     /** Returns false at the end of the server. */
     private boolean awaitTurn() {
         synchronized (lock) {
-            while (owner != this && !notifies) {
+            while (schedule.owner() != this && !notifies) {
                 if (halted) {
                     return false;
                 }
@@ -640,10 +506,7 @@ final class InlineCommitProcessor extends CommitProcessor {
             halted = true;
             stopped = true;
             stoppedMainLoop = true;
-            sessions.clear();
-            writes.clear();
-            committed.clear();
-            deferred.clear();
+            schedule.clear();
             lock.notifyAll();
         }
         if (workerPool != null) {
@@ -668,7 +531,10 @@ final class InlineCommitProcessor extends CommitProcessor {
                 left = end - System.nanoTime();
             }
             if (othersAreInside()) {
-                LOG.warn("Shut down while {} and {} readers are still at work", owner, reading);
+                LOG.warn(
+                        "Shut down while {} and {} readers are still at work",
+                        schedule.owner(),
+                        schedule.reading());
             }
         }
         if (interrupted) {
@@ -677,6 +543,8 @@ final class InlineCommitProcessor extends CommitProcessor {
     }
 
     private boolean othersAreInside() {
-        return (owner != null && owner != Thread.currentThread()) || reading > ownReads.get()[0];
+        Thread owner = schedule.owner();
+        return (owner != null && owner != Thread.currentThread())
+                || schedule.reading() > ownReads.get()[0];
     }
 }

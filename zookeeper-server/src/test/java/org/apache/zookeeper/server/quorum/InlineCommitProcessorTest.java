@@ -735,15 +735,15 @@ class InlineCommitProcessorTest {
 
         @Test
         void commitsWithoutEndDoNotKeepReadsWaiting() {
-            int many = 4 * InlineCommitProcessor.MOST_IN_ROW;
+            int many = 4 * CommitSchedule.MOST_IN_ROW;
             last.commitSteps.put(1, () -> bring(read(SESSION, 10_000), longRead(OTHER, 10_001)));
             for (int cxid = 1; cxid <= many; cxid++) {
                 commit(THIRD, cxid);
             }
             commits.apply();
             await().until(() -> last.done.size() == many + 2);
-            assertThat(done().indexOf(10_000)).isLessThan(2 * InlineCommitProcessor.MOST_IN_ROW);
-            assertThat(done().indexOf(10_001)).isLessThan(2 * InlineCommitProcessor.MOST_IN_ROW);
+            assertThat(done().indexOf(10_000)).isLessThan(2 * CommitSchedule.MOST_IN_ROW);
+            assertThat(done().indexOf(10_001)).isLessThan(2 * CommitSchedule.MOST_IN_ROW);
             assertThat(done().stream().filter(cxid -> cxid <= many)).isSorted().hasSize(many);
         }
     }
