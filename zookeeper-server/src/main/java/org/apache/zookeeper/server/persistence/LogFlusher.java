@@ -75,7 +75,7 @@ final class LogFlusher {
         while (!log.isClosed() && !failure.failed()) {
             boolean onDisk = log.markersSayOnDisk();
             if (onDisk && !extentDue) {
-                LockSupport.parkNanos(this, RemovedLogWatch.LOOK_NANOS);
+                LockSupport.parkNanos(log, RemovedLogWatch.LOOK_NANOS);
                 watch.look();
                 continue;
             }
@@ -107,7 +107,7 @@ final class LogFlusher {
         for (long left = nanos;
                 left > 0 && !log.isClosed() && !(onDisk && !log.markersSayOnDisk());
                 left = end - System.nanoTime()) {
-            LockSupport.parkNanos(this, Math.min(left, RemovedLogWatch.LOOK_NANOS));
+            LockSupport.parkNanos(log, Math.min(left, RemovedLogWatch.LOOK_NANOS));
             watch.look();
         }
     }
