@@ -3,6 +3,7 @@ package org.apache.zookeeper.server.quorum;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongSupplier;
 import org.apache.zookeeper.server.FinalRequestProcessor;
 import org.apache.zookeeper.server.InlineRequestThrottler;
 import org.apache.zookeeper.server.ObserverLog;
@@ -16,6 +17,7 @@ import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
  * its log has one.
  */
 final class SaucrObserverServer extends ObserverZooKeeperServer {
+    private final LongSupplier nanoTime;
     private final boolean logs = self.getSyncEnabled();
     private volatile boolean batches;
     private volatile InlineCommitProcessor commits;
@@ -26,7 +28,14 @@ final class SaucrObserverServer extends ObserverZooKeeperServer {
 
     SaucrObserverServer(FileTxnSnapLog logFactory, QuorumPeer self, ZKDatabase database)
             throws IOException {
+        this(logFactory, self, database, System::nanoTime);
+    }
+
+    SaucrObserverServer(
+            FileTxnSnapLog logFactory, QuorumPeer self, ZKDatabase database, LongSupplier nanoTime)
+            throws IOException {
         super(logFactory, self, database);
+        this.nanoTime = nanoTime;
     }
 
     @Override
@@ -42,7 +51,8 @@ final class SaucrObserverServer extends ObserverZooKeeperServer {
                         new FinalRequestProcessor(this),
                         Long.toString(getServerId()),
                         true,
-                        getZooKeeperServerListener());
+                        getZooKeeperServerListener(),
+                        nanoTime);
         batches = getObserver().getSocket() instanceof PeerSocket;
         made.callersApply(batches);
         commits = made;
