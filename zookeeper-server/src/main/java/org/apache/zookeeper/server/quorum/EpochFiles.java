@@ -8,6 +8,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.LongSupplier;
 import org.apache.zookeeper.common.AtomicFileWritingIdiom;
 import org.apache.zookeeper.server.persistence.MarkerStore;
 import org.apache.zookeeper.server.persistence.RecoveryStore;
@@ -27,7 +28,7 @@ final class EpochFiles {
 
     private final SaucrTxnSnapLog txnSnapLog;
     private final String ensembleName;
-    private final long sid;
+    private final LongSupplier sid;
 
     /**
      * Random id that ties the log folder to the file of the current epoch (R26); drawn anew if the
@@ -35,7 +36,10 @@ final class EpochFiles {
      */
     private volatile long logId;
 
-    EpochFiles(SaucrTxnSnapLog txnSnapLog, String ensembleName, long sid) {
+    /**
+     * @param sid of this server, which may be known later than its folders
+     */
+    EpochFiles(SaucrTxnSnapLog txnSnapLog, String ensembleName, LongSupplier sid) {
         this.txnSnapLog = txnSnapLog;
         this.ensembleName = ensembleName;
         this.sid = sid;
@@ -53,7 +57,7 @@ final class EpochFiles {
 
     /** What the second line of the file of the current epoch says. */
     Stamp stamp() {
-        return new Stamp(sid, logId);
+        return new Stamp(sid.getAsLong(), logId);
     }
 
     /** The identity of the log while this server recovers: nothing in it counts as complete. */
@@ -69,7 +73,7 @@ final class EpochFiles {
     LogIdentity identity(long current, Markers markers) {
         return new LogIdentity(
                 ensembleName,
-                sid,
+                sid.getAsLong(),
                 logId,
                 Math.max(0, current),
                 txnSnapLog.log().lastAppended(),

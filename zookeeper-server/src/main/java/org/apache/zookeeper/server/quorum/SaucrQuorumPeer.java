@@ -124,6 +124,7 @@ public final class SaucrQuorumPeer extends QuorumPeer {
                             logMetrics);
             factory.close();
             txnSnapLog = replacement;
+            epochs = new EpochFiles(replacement, settings.ensembleName(), this::getMyId);
             slowPin.log(replacement);
             super.setTxnFactory(replacement);
         } catch (IOException e) {
@@ -145,7 +146,6 @@ public final class SaucrQuorumPeer extends QuorumPeer {
 
     @Override
     public synchronized void start() {
-        epochs = new EpochFiles(txnSnapLog, settings.ensembleName(), getMyId());
         start = new StartFromDisk(this, txnSnapLog, settings, epochs, recoveryChannel, incarnation);
         try {
             diskWatch.run("reading and repairing " + txnSnapLog.getDataLogDir(), start::begin);
