@@ -235,6 +235,11 @@ public final class Boot {
         AdminRoot.precede(server, commandUrl, admin);
     }
 
+    /** Whether a learner starts the handshake of TLS with the leader that it has connected to. */
+    public static boolean startsHandshake(QuorumPeer learner) {
+        return SaucrQuorumPeer.startsHandshake(learner);
+    }
+
     /** The leader's side of a connection that a learner has opened. */
     public static LearnerHandler learnerHandler(
             Socket socket, BufferedInputStream in, LearnerMaster master) throws IOException {

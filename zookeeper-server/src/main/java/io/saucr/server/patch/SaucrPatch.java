@@ -93,6 +93,18 @@ public final class SaucrPatch implements Plugin {
                             .on(method));
         }
 
+        /** The method asks {@link Boot} whether to start the handshake of TLS. */
+        static Point connects(String type, ElementMatcher.Junction<MethodDescription> method) {
+            return new Point(
+                    type,
+                    method,
+                    "startsHandshake",
+                    MemberSubstitution.strict()
+                            .method(named("isSslQuorum"))
+                            .replaceWith(ofBoot("startsHandshake"))
+                            .on(method));
+        }
+
         private static Method ofBoot(String name) {
             return Arrays.stream(Boot.class.getMethods())
                     .filter(each -> each.getName().equals(name))
@@ -176,6 +188,11 @@ public final class SaucrPatch implements Plugin {
                             "org.apache.zookeeper.server.quorum"
                                     + ".Leader$LearnerCnxAcceptor$LearnerCnxAcceptorHandler",
                             named("acceptConnections").and(takesArguments(0))),
+                    // The learner's side casts its socket to one of Java's for TLS, which no
+                    // thread can write to without waiting.
+                    Point.connects(
+                            "org.apache.zookeeper.server.quorum.Learner$LeaderConnector",
+                            named("connectToLeader")),
                     // Every server decodes every write, and the leader encodes it.
                     new Point(
                             "org.apache.zookeeper.server.util.SerializeUtils",

@@ -12,9 +12,19 @@ import java.nio.channels.ServerSocketChannel;
 /** Where a leader listens for its learners: what it accepts is a {@link PeerSocket}. */
 final class PeerServerSocket extends ServerSocket {
     private final ServerSocketChannel channel = ServerSocketChannel.open();
+    private final PeerTls tls;
 
     PeerServerSocket() throws IOException {
-        // Open, and bound by a call of bind.
+        this(null);
+    }
+
+    /**
+     * It is bound by a call of {@link #bind}.
+     *
+     * @param tls null for connections without TLS
+     */
+    PeerServerSocket(PeerTls tls) throws IOException {
+        this.tls = tls;
     }
 
     @Override
@@ -30,7 +40,7 @@ final class PeerServerSocket extends ServerSocket {
     @Override
     public Socket accept() throws IOException {
         try {
-            return new PeerSocket(channel.accept());
+            return new PeerSocket(channel.accept(), tls);
         } catch (ClosedChannelException e) {
             SocketException closed = new SocketException("Socket closed");
             closed.initCause(e);

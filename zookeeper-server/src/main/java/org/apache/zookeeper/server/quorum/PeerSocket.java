@@ -1,5 +1,6 @@
 package org.apache.zookeeper.server.quorum;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -20,6 +21,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.net.ssl.SSLException;
 import org.apache.zookeeper.server.BufferInput;
 import org.apache.zookeeper.server.Encoder;
 import org.slf4j.Logger;
@@ -30,6 +32,10 @@ import org.slf4j.LoggerFactory;
  * socket takes at once. The rest a thread of the socket's own writes, and everything after it until
  * nothing is left. The reader says when it is about to read on, so that what it has read can be
  * passed on as one batch.
+ *
+ * <p>With TLS a batch is encrypted by whoever writes it, in records as large as it allows. Whoever
+ * connects makes the handshake in {@link #connect}; on the other side the first read does, and what
+ * is written before waits for it. So nobody but the reader waits for a peer that hesitates.
  *
  * <p>To those who know only {@link Socket} it is one; its output stream collects what is written
  * until it is flushed. A writer that has not called {@link #neverWait} waits while more than
@@ -57,6 +63,17 @@ final class PeerSocket extends Socket {
 
     private static final int MOST_LEFT_BYTES = 1024 * 1024;
 
+    private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+
+    /** Null for a connection without TLS. */
+    private final PeerTls tls;
+
+    /** Null before the handshake, and without TLS. */
+    private volatile TlsLink link;
+
+    /** Whether it is known how to write: always, but for TLS before its handshake. */
+    private volatile boolean writable;
+
     /** Null before {@link #connect}: a socket that is given up earlier leaves nothing to close. */
     private volatile SocketChannel channel;
 
@@ -64,8 +81,9 @@ final class PeerSocket extends Socket {
     private volatile InetSocketAddress remote;
 
     private final Output output = new Output();
+    private final Input source = new Input();
     private final BufferInput input =
-            new BufferInput(ByteBuffer.allocateDirect(FIRST_INPUT_BYTES).limit(0), new Input());
+            new BufferInput(ByteBuffer.allocateDirect(FIRST_INPUT_BYTES).limit(0), source);
     private volatile int soTimeout;
     private volatile BeforeReading beforeReading = () -> {};
     private volatile boolean mayWait = true;
@@ -80,14 +98,30 @@ final class PeerSocket extends Socket {
 
     /** A socket that is yet to be connected. */
     PeerSocket() throws IOException {
+        this((PeerTls) null);
+    }
+
+    /**
+     * A socket that is yet to be connected.
+     *
+     * @param tls null for a connection without TLS
+     */
+    PeerSocket(PeerTls tls) throws IOException {
         super((SocketImpl) null);
+        this.tls = tls;
+        writable = tls == null;
+    }
+
+    PeerSocket(SocketChannel channel) throws IOException {
+        this(channel, null);
     }
 
     /**
      * @param channel connected, and from now on this socket's alone
+     * @param tls null for a connection without TLS
      */
-    PeerSocket(SocketChannel channel) throws IOException {
-        this();
+    PeerSocket(SocketChannel channel, PeerTls tls) throws IOException {
+        this(tls);
         channel.configureBlocking(false);
         this.channel = channel;
         remote = (InetSocketAddress) channel.getRemoteAddress();
@@ -198,6 +232,29 @@ final class PeerSocket extends Socket {
         }
     }
 
+    /** The latest time by which several waits must be over. */
+    private static final class Deadline {
+        private final int millis;
+        private final long end;
+
+        /**
+         * @param millis 0 for none
+         */
+        Deadline(int millis) {
+            this.millis = millis;
+            end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+        }
+
+        /** As {@link #await} takes it. */
+        long left() throws SocketTimeoutException {
+            long left = end - System.nanoTime();
+            if (millis != 0 && left <= 0) {
+                throw new SocketTimeoutException("Not done in " + millis + " ms");
+            }
+            return millis == 0 ? 0 : TimeUnit.NANOSECONDS.toMillis(left) + 1;
+        }
+    }
+
     private final class Input implements BufferInput.Source {
         private Selector selector;
 
@@ -209,15 +266,19 @@ final class PeerSocket extends Socket {
 
         @Override
         public ByteBuffer fill(ByteBuffer last) throws IOException {
+            if (!writable && accept(last)) {
+                return last;
+            }
+            return link == null ? fillPlain(last) : fillDecrypted(link);
+        }
+
+        private ByteBuffer fillPlain(ByteBuffer last) throws IOException {
             ByteBuffer buffer = grows ? ByteBuffer.allocateDirect(INPUT_BYTES) : last;
             grows = false;
             do {
                 beforeReading.run();
                 if (drained) {
-                    if (selector == null) {
-                        selector = selectorFor(SelectionKey.OP_READ);
-                    }
-                    await(selector, soTimeout);
+                    awaitReadable(soTimeout);
                 }
                 int count;
                 try {
@@ -232,6 +293,138 @@ final class PeerSocket extends Socket {
             } while (!buffer.hasRemaining());
             grows = !drained && buffer.capacity() < INPUT_BYTES;
             return buffer;
+        }
+
+        private void awaitReadable(long millis) throws IOException {
+            if (selector == null) {
+                selector = selectorFor(SelectionKey.OP_READ);
+            }
+            await(selector, millis);
+        }
+
+        private ByteBuffer fillDecrypted(TlsLink from) throws IOException {
+            while (true) {
+                ByteBuffer content = decrypt(from);
+                if (content == null || content.hasRemaining()) {
+                    return content;
+                }
+                beforeReading.run();
+                if (drained) {
+                    awaitReadable(soTimeout);
+                }
+                ByteBuffer space = from.space();
+                int count;
+                try {
+                    count = connected().read(space);
+                    drained = space.hasRemaining();
+                } finally {
+                    from.received();
+                }
+                if (count < 0) {
+                    if (isInputShutdown()) {
+                        return null;
+                    }
+                    // It may have been cut short by somebody between the two.
+                    throw new EOFException("The connection has ended without an end of TLS");
+                }
+            }
+        }
+
+        private ByteBuffer decrypt(TlsLink from) throws IOException {
+            ByteBuffer content;
+            try {
+                content = from.next();
+            } catch (IOException | RuntimeException e) {
+                output.failed(e);
+                output.end();
+                throw e;
+            }
+            if (from.takeAsksToWrite()) {
+                output.answer();
+            }
+            return content;
+        }
+
+        // ---- The first bytes of a connection ----
+
+        private void connect(InetSocketAddress to, int millis) throws IOException {
+            handshake(tls.connecting(to), NOTHING, millis);
+            writable = true;
+        }
+
+        /** Finds out what the peer speaks, and makes the handshake of TLS. */
+        private boolean accept(ByteBuffer first) throws IOException {
+            boolean done = false;
+            try {
+                detect(first.clear());
+                if (first.remaining() == PeerTls.DETECTION_BYTES && PeerTls.isTls(first)) {
+                    TlsLink made = tls.accepting(remote);
+                    handshake(made, first, soTimeout);
+                    first.limit(0);
+                    LOG.info("Accepted TLS connection from {} - {}", remote, made.describe());
+                } else if (tls.plainToo()) {
+                    LOG.info("Accepted plaintext connection from {}", remote);
+                } else {
+                    throw new SSLException("A peer that does not speak TLS is refused: " + remote);
+                }
+                done = true;
+            } finally {
+                if (!done) {
+                    PeerSocket.this.close();
+                }
+            }
+            writable = true;
+            output.write();
+            return first.hasRemaining();
+        }
+
+        private void detect(ByteBuffer first) throws IOException {
+            first.limit(PeerTls.DETECTION_BYTES);
+            Deadline deadline = new Deadline(tls.detectionMillis());
+            try {
+                int count = 0;
+                while (count >= 0 && first.hasRemaining()) {
+                    awaitReadable(deadline.left());
+                    count = connected().read(first);
+                }
+            } catch (SocketTimeoutException e) {
+                LOG.warn(
+                        "{} has sent less than {} bytes in {} ms: it does not speak TLS",
+                        remote,
+                        PeerTls.DETECTION_BYTES,
+                        tls.detectionMillis(),
+                        e);
+            } finally {
+                first.flip();
+            }
+        }
+
+        /** Waits for the peer, all in all no longer than this. */
+        private void handshake(TlsLink made, ByteBuffer first, int millis) throws IOException {
+            Deadline deadline = new Deadline(millis);
+            made.handshake(
+                    first,
+                    new TlsLink.Wire() {
+                        @Override
+                        public int read(ByteBuffer to) throws IOException {
+                            int count = 0;
+                            while (count == 0) {
+                                awaitReadable(deadline.left());
+                                count = connected().read(to);
+                            }
+                            return count;
+                        }
+
+                        @Override
+                        public void write(ByteBuffer from) throws IOException {
+                            connected().write(from);
+                            while (from.hasRemaining()) {
+                                output.awaitWritable(deadline.left());
+                                connected().write(from);
+                            }
+                        }
+                    });
+            link = made;
         }
 
         @Override
@@ -258,10 +451,15 @@ final class PeerSocket extends Socket {
         private volatile boolean lagging;
         private Thread sender;
 
+        /** TLS itself has to answer something that was read. */
+        private boolean answers;
+
         // The thread that writes; taken under the lock.
         private byte[] taken = {};
         private ByteBuffer writing = ByteBuffer.wrap(taken);
         private final Deque<ByteBuffer> following = new ArrayDeque<>();
+        private boolean answering;
+        private Selector selector;
 
         @Override
         public void write(int value) throws IOException {
@@ -372,6 +570,9 @@ final class PeerSocket extends Socket {
         /** Who finds another thread writing leaves it to that one, which goes round again. */
         private void write() throws IOException {
             ensureUsable();
+            if (!writable) {
+                return;
+            }
             if (flushing.getAndIncrement() != 0) {
                 return;
             }
@@ -390,9 +591,42 @@ final class PeerSocket extends Socket {
         private void writeCollected() throws IOException {
             while (!lagging && next()) {
                 writePart();
-                if (isLeft()) {
+                if (unwritten()) {
                     lag();
                 }
+            }
+        }
+
+        private boolean unwritten() {
+            TlsLink to = link;
+            return isLeft()
+                    || answering
+                    || (to != null && (to.encrypted().hasRemaining() || to.unfinished()));
+        }
+
+        /** As if something was collected, which comes before everything that was not encrypted. */
+        private void answer() {
+            synchronized (this) {
+                answers = true;
+            }
+            try {
+                write();
+            } catch (IOException e) {
+                // Every later write reports it again; what has come is still read.
+                LOG.debug("Cannot answer {}", PeerSocket.this, e);
+            }
+        }
+
+        /** The last that the peer hears; unless it takes nothing, or somebody is writing. */
+        private void end() {
+            TlsLink to = link;
+            if (to == null || flushing.getAndIncrement() != 0 || lagging) {
+                return;
+            }
+            try {
+                channel.write(to.goodbye());
+            } catch (IOException | RuntimeException e) {
+                LOG.debug("Cannot end TLS with {}", PeerSocket.this, e);
             }
         }
 
@@ -401,9 +635,11 @@ final class PeerSocket extends Socket {
             if (lagging) {
                 notifyAll();
             }
+            answering = answers;
+            answers = false;
             if (size == 0 && shared.isEmpty()) {
-                lagging = false;
-                return false;
+                lagging &= answering;
+                return answering;
             }
             byte[] old = taken;
             taken = collected;
@@ -432,6 +668,25 @@ final class PeerSocket extends Socket {
         }
 
         private void writePart() throws IOException {
+            TlsLink to = link;
+            if (to == null) {
+                writePlain();
+                return;
+            }
+            SocketChannel sink = connected();
+            do {
+                if (!to.encrypted().hasRemaining()) {
+                    answering = false;
+                    isLeft();
+                    to.encrypt(writing);
+                }
+                while (to.encrypted().hasRemaining() && sink.write(to.encrypted()) > 0) {
+                    // Until it takes nothing more.
+                }
+            } while (!to.encrypted().hasRemaining() && (to.unfinished() || isLeft()));
+        }
+
+        private void writePlain() throws IOException {
             while (isLeft()) {
                 long count =
                         following.isEmpty() || writing.remaining() >= WRITE_BYTES
@@ -477,11 +732,10 @@ final class PeerSocket extends Socket {
 
         private void send() {
             try {
-                Selector selector = selectorFor(SelectionKey.OP_WRITE);
                 while (awaitLag()) {
                     do {
-                        while (isLeft()) {
-                            await(selector, 0);
+                        while (unwritten()) {
+                            awaitWritable(0);
                             writePart();
                         }
                     } while (next());
@@ -493,6 +747,13 @@ final class PeerSocket extends Socket {
                 // Whoever reads meets the end of the connection, whoever waits to write wakes up.
                 closeQuietly();
             }
+        }
+
+        private void awaitWritable(long millis) throws IOException {
+            if (selector == null) {
+                selector = selectorFor(SelectionKey.OP_WRITE);
+            }
+            await(selector, millis);
         }
 
         private synchronized boolean awaitLag() {
@@ -543,12 +804,17 @@ final class PeerSocket extends Socket {
         }
         SocketChannel connecting = SocketChannel.open();
         channel = connecting;
+        boolean done = false;
         try {
             connecting.socket().connect(address, timeout);
             connecting.configureBlocking(false);
             remote = (InetSocketAddress) connecting.getRemoteAddress();
+            if (tls != null) {
+                source.connect((InetSocketAddress) address, soTimeout == 0 ? timeout : soTimeout);
+            }
+            done = true;
         } finally {
-            if (remote == null || closed) {
+            if (!done || closed) {
                 close();
                 connecting.close();
             }
@@ -584,6 +850,7 @@ final class PeerSocket extends Socket {
         output.wake();
         SocketChannel ended = channel;
         try {
+            output.end();
             if (ended != null) {
                 ended.close();
             }

@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import org.apache.zookeeper.common.X509Exception;
 import org.apache.zookeeper.data.Id;
 import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.SelectorBatch;
@@ -188,13 +187,11 @@ final class SaucrFollower extends Follower {
         super.writePacket(packet, flush);
     }
 
-    /** Writes to the leader must not hold up whoever makes them, however slow it is; TLS may. */
+    /** Writes to the leader must not hold up whoever makes them, however slow it is. */
     @Override
-    protected Socket createSocket() throws X509Exception, IOException {
-        if (self.isSslQuorum()) {
-            return super.createSocket();
-        }
-        PeerSocket socket = new PeerSocket();
+    protected Socket createSocket() throws IOException {
+        PeerTls tls = self.isSslQuorum() ? new PeerTls(self.getX509Util(), false) : null;
+        PeerSocket socket = new PeerSocket(tls);
         socket.setSoTimeout(self.tickTime * self.initLimit);
         socket.beforeReading(this::endOfBatch);
         return socket;

@@ -5,7 +5,6 @@ import org.apache.zookeeper.server.FinalRequestProcessor;
 import org.apache.zookeeper.server.InlineRequestThrottler;
 import org.apache.zookeeper.server.InlineSyncProcessor;
 import org.apache.zookeeper.server.RequestThrottler;
-import org.apache.zookeeper.server.SyncRequestProcessor;
 import org.apache.zookeeper.server.ZKDatabase;
 import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
 import org.apache.zookeeper.server.persistence.SaucrTxnLog;
@@ -38,20 +37,15 @@ final class SaucrFollowerServer extends FollowerZooKeeperServer {
                         Long.toString(getServerId()),
                         true,
                         getZooKeeperServerListener());
-        boolean batches = getFollower().getSocket() instanceof PeerSocket;
-        made.callersApply(batches);
+        made.callersApply(true);
         commits = made;
         commitProcessor = made;
         commitProcessor.start();
         firstProcessor = new InlineFollowerProcessor(this, commitProcessor);
-        SendAckRequestProcessor acks = new SendAckRequestProcessor(getFollower());
-        if (batches) {
-            InlineSyncProcessor madeLog = new InlineSyncProcessor(this, log, acks);
-            inlineSyncProcessor = madeLog;
-            syncProcessor = madeLog;
-        } else {
-            syncProcessor = new SyncRequestProcessor(this, acks);
-        }
+        InlineSyncProcessor madeLog =
+                new InlineSyncProcessor(this, log, new SendAckRequestProcessor(getFollower()));
+        inlineSyncProcessor = madeLog;
+        syncProcessor = madeLog;
         syncProcessor.start();
     }
 

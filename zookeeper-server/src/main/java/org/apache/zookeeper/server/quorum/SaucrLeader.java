@@ -222,15 +222,16 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
         LockSupport.unpark(heartbeats);
     }
 
-    /** Sockets that a batch can be written to at once; TLS has none. */
+    /** Sockets that a batch can be written to at once. */
     @Override
     Optional<ServerSocket> createServerSocket(
             InetSocketAddress address, boolean portUnification, boolean sslQuorum) {
-        if (portUnification || sslQuorum) {
-            return super.createServerSocket(address, portUnification, sslQuorum);
-        }
         try {
-            ServerSocket socket = new PeerServerSocket();
+            PeerTls tls =
+                    portUnification || sslQuorum
+                            ? new PeerTls(self.getX509Util(), portUnification)
+                            : null;
+            ServerSocket socket = new PeerServerSocket(tls);
             socket.setReuseAddress(true);
             socket.bind(new InetSocketAddress(address.getHostString(), address.getPort()));
             return Optional.of(socket);
