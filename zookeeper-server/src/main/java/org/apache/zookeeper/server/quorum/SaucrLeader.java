@@ -45,6 +45,7 @@ import org.apache.zookeeper.server.ServerMetrics;
 import org.apache.zookeeper.server.persistence.SaucrTxnLog;
 import org.apache.zookeeper.server.quorum.QuorumPeer.LearnerType;
 import org.apache.zookeeper.server.quorum.SyncedLearnerTracker.QuorumVerifierAcksetPair;
+import org.apache.zookeeper.server.quorum.auth.QuorumAuthServer;
 import org.apache.zookeeper.server.quorum.flexible.QuorumMaj;
 import org.apache.zookeeper.server.quorum.flexible.QuorumVerifier;
 import org.slf4j.Logger;
@@ -241,7 +242,27 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
         }
     }
 
+    /** ZooKeeper would ask a learner in the thread that accepts: no other one could connect. */
+    @Override
+    public QuorumAuthServer getQuorumAuthServer() {
+        return null;
+    }
+
+    /** What a learner's handler asks of it first. */
+    QuorumAuthServer learnerAuthentication() {
+        return super.getQuorumAuthServer();
+    }
+
     // ---- Followers come and go (R2, R21) ----
+
+    /** A learner may have logged in only after this leader's end, which closes all it knows. */
+    @Override
+    public void addLearnerHandler(LearnerHandler learner) {
+        super.addLearnerHandler(learner);
+        if (stopped) {
+            learner.closeSocket();
+        }
+    }
 
     @Override
     public long getEpochToPropose(long sid, long lastAcceptedEpoch)

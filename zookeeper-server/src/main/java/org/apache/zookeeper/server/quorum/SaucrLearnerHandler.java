@@ -2,6 +2,7 @@ package org.apache.zookeeper.server.quorum;
 
 import io.saucr.core.leader.FollowerConnection;
 import java.io.BufferedInputStream;
+import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -12,6 +13,7 @@ import org.apache.zookeeper.server.Encoder;
 import org.apache.zookeeper.server.ServerMetrics;
 import org.apache.zookeeper.server.quorum.QuorumPeer.LearnerType;
 import org.apache.zookeeper.server.quorum.auth.NullQuorumAuthServer;
+import org.apache.zookeeper.server.quorum.auth.QuorumAuthServer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,6 +41,8 @@ public final class SaucrLearnerHandler extends LearnerHandler {
     }
 
     private final PeerSocket peer;
+    private final BufferedInputStream in;
+    private final QuorumAuthServer authentication;
     private final Batches batches;
     private final Object sending = new Object();
 
@@ -63,30 +67,45 @@ public final class SaucrLearnerHandler extends LearnerHandler {
     private long unackedNext;
     private long unackedNextSince;
 
+    /**
+     * @param master whose {@code getQuorumAuthServer} is null: this constructor is called by the
+     *     thread that accepts, which must not wait for what a learner sends
+     * @param authentication what the handler's own thread asks of the learner first; null for
+     *     nothing
+     */
     SaucrLearnerHandler(
-            PeerSocket peer, BufferedInputStream in, LearnerMaster master, Batches batches)
+            PeerSocket peer,
+            BufferedInputStream in,
+            LearnerMaster master,
+            QuorumAuthServer authentication,
+            Batches batches)
             throws IOException {
         super(peer, in, master);
         this.peer = peer;
+        this.in = in;
+        this.authentication = authentication;
         this.batches = batches;
         peer.beforeReading(this::endBatch);
     }
 
     /**
-     * The handler of a learner that has connected: ZooKeeper's own unless leader and socket are
-     * made for this one.
+     * The handler of a learner that has connected: ZooKeeper's own unless the leader is one of
+     * ours, whose sockets are.
      */
     public static LearnerHandler of(Socket socket, BufferedInputStream in, LearnerMaster master)
             throws IOException {
-        if (!(socket instanceof PeerSocket peer && master instanceof SaucrLeader leader)) {
+        if (!(master instanceof SaucrLeader leader)) {
             return new LearnerHandler(socket, in, master);
         }
+        PeerSocket peer = (PeerSocket) socket;
+        QuorumAuthServer authentication = leader.learnerAuthentication();
         // SASL marks where it is, looks whether a learner speaks SASL, and goes back.
-        boolean marks = !(leader.getQuorumAuthServer() instanceof NullQuorumAuthServer);
+        boolean marks = !(authentication instanceof NullQuorumAuthServer);
         return new SaucrLearnerHandler(
                 peer,
                 marks ? in : new Unbuffered(peer.getInputStream()),
                 leader,
+                authentication,
                 leader.pipeline());
     }
 
@@ -133,11 +152,34 @@ public final class SaucrLearnerHandler extends LearnerHandler {
 
     @Override
     public void run() {
+        if (!authenticated()) {
+            return;
+        }
         try {
             super.run();
         } finally {
             endBatch();
         }
+    }
+
+    private boolean authenticated() {
+        boolean done = false;
+        try {
+            if (authentication != null) {
+                authentication.authenticate(peer, new DataInputStream(in));
+            }
+            done = true;
+        } catch (IOException e) {
+            LOG.error(
+                    "The learner at {} has not authenticated itself, closing the connection",
+                    peer.getRemoteSocketAddress(),
+                    e);
+        } finally {
+            if (!done) {
+                closeSocket();
+            }
+        }
+        return done;
     }
 
     void connectionIs(FollowerConnection<LearnerHandler> known) {

@@ -15,10 +15,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.security.sasl.SaslException;
 import org.apache.jute.BinaryInputArchive;
 import org.apache.zookeeper.server.Encoder;
 import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.ZKDatabase;
+import org.apache.zookeeper.server.quorum.auth.NullQuorumAuthServer;
 import org.apache.zookeeper.server.quorum.auth.QuorumAuthServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -33,6 +35,7 @@ class SaucrLearnerHandlerTest {
     private final AtomicInteger collected = new AtomicInteger();
     private final AtomicInteger batches = new AtomicInteger();
     private final List<SaucrLearnerHandler> collecting = new ArrayList<>();
+    private final List<LearnerHandler> added = new ArrayList<>();
     private final List<LearnerHandler> removed = new ArrayList<>();
     private ServerSocket listening;
     private Socket learner;
@@ -43,7 +46,9 @@ class SaucrLearnerHandlerTest {
 
     private final class Master extends LearnerMaster {
         @Override
-        void addLearnerHandler(LearnerHandler each) {}
+        void addLearnerHandler(LearnerHandler each) {
+            added.add(each);
+        }
 
         @Override
         void removeLearnerHandler(LearnerHandler each) {
@@ -176,6 +181,7 @@ class SaucrLearnerHandlerTest {
                         peer,
                         new BufferedInputStream(peer.getInputStream()),
                         new Master(),
+                        new NullQuorumAuthServer(),
                         new Recorded());
     }
 
@@ -184,6 +190,31 @@ class SaucrLearnerHandlerTest {
         handler.shutdown();
         learner.close();
         listening.close();
+    }
+
+    /** Whoever accepts goes on, however long a learner takes to authenticate itself. */
+    @Test
+    void aLearnerIsAskedByItsHandlersThread() throws Exception {
+        try (Socket other = new Socket()) {
+            other.connect(listening.getLocalSocketAddress());
+            PeerSocket peer = (PeerSocket) listening.accept();
+            SaucrLearnerHandler asking =
+                    new SaucrLearnerHandler(
+                            peer,
+                            new BufferedInputStream(peer.getInputStream()),
+                            new Master(),
+                            (socket, from) -> {
+                                if (from.readInt() != 17) {
+                                    throw new SaslException("a wrong password");
+                                }
+                            },
+                            new Recorded());
+            asking.start();
+            other.getOutputStream().write(new byte[] {0, 0, 0, 16});
+            asking.join();
+            assertThat(peer.isClosed()).isTrue();
+            assertThat(added).doesNotContain(asking);
+        }
     }
 
     private void send(int bytes) {
