@@ -285,7 +285,7 @@ final class TlsLink {
                 }
                 unfinished = false;
             } else if (unfinished && result.bytesConsumed() + result.bytesProduced() == 0) {
-                throw new SSLException("TLS does not go on: " + result.getHandshakeStatus());
+                throw new SSLException("TLS does not continue: " + result.getHandshakeStatus());
             }
         } while (unfinished);
         encrypted.flip();

@@ -43,6 +43,7 @@ import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManager;
 import org.apache.zookeeper.common.QuorumX509Util;
 import org.apache.zookeeper.common.X509Util;
+import org.apache.zookeeper.server.Encoder;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
@@ -754,6 +755,12 @@ class PeerTlsTest {
         }
     }
 
+    private static Encoder encoded(byte[] bytes) {
+        Encoder encoder = new Encoder();
+        encoder.addBytes(bytes);
+        return encoder;
+    }
+
     @Test
     void aBatchIsOneRecord() throws Exception {
         X509Util util = util(settings());
@@ -774,7 +781,7 @@ class PeerTlsTest {
         int before = wire.size();
         byte[] packet = random(3, 1100);
         for (int i = 0; i < 10; i++) {
-            socket.collect(packet, packet.length);
+            socket.collect(encoded(packet));
         }
         socket.flush();
         for (int i = 0; i < 10; i++) {
@@ -784,10 +791,21 @@ class PeerTlsTest {
         // A large one is as few as TLS allows.
         int between = wire.size();
         byte[] large = random(4, 900_000);
-        socket.collect(large, large.length);
+        socket.collect(encoded(large));
         socket.flush();
         assertThat(in.readNBytes(large.length)).isEqualTo(large);
         assertThat(wire.records(between)).hasSize((large.length + 16383) / 16384);
+        // Between small ones it keeps its place.
+        Encoder mixed = encoded(packet);
+        mixed.addBytes(large);
+        mixed.addBytes(packet);
+        socket.collect(mixed);
+        socket.collect(encoded(packet));
+        socket.flush();
+        assertThat(in.readNBytes(packet.length)).isEqualTo(packet);
+        assertThat(in.readNBytes(large.length)).isEqualTo(large);
+        assertThat(in.readNBytes(packet.length)).isEqualTo(packet);
+        assertThat(in.readNBytes(packet.length)).isEqualTo(packet);
     }
 
     @ParameterizedTest
