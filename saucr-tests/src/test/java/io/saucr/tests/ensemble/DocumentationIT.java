@@ -15,6 +15,7 @@ import io.saucr.model.simulator.SimCommand;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.Constructor;
+import java.lang.reflect.Method;
 import java.net.ConnectException;
 import java.net.URI;
 import java.net.URL;
@@ -776,19 +777,28 @@ class DocumentationIT {
             }
         }
         Class<?> parser = loader.loadClass("picocli.CommandLine");
-        Class<?> program = loader.loadClass(CAMPAIGNS.get(program(command)));
-        Constructor<?> constructor = program.getDeclaredConstructors()[0];
-        constructor.setAccessible(true);
-        Object line =
-                parser.getConstructor(Object.class)
-                        .newInstance(
-                                constructor.getParameterCount() == 0
-                                        ? constructor.newInstance()
-                                        : constructor.newInstance((Object) new String[0]));
+        Object line = commandLine(parser, loader.loadClass(CAMPAIGNS.get(program(command))));
         parser.getMethod("setCaseInsensitiveEnumValuesAllowed", boolean.class).invoke(line, true);
         int words = program(command).split(" ").length;
         Object given = arguments.subList(words, arguments.size()).toArray(String[]::new);
         parser.getMethod("parseArgs", String[].class).invoke(line, given);
+    }
+
+    /** As the program makes it, where it adds its subcommands itself. */
+    private static Object commandLine(Class<?> parser, Class<?> program) throws Exception {
+        for (Method method : program.getDeclaredMethods()) {
+            if (method.getName().equals("commandLine") && method.getParameterCount() == 0) {
+                method.setAccessible(true);
+                return method.invoke(null);
+            }
+        }
+        Constructor<?> constructor = program.getDeclaredConstructors()[0];
+        constructor.setAccessible(true);
+        return parser.getConstructor(Object.class)
+                .newInstance(
+                        constructor.getParameterCount() == 0
+                                ? constructor.newInstance()
+                                : constructor.newInstance((Object) new String[0]));
     }
 
     // ---- Nothing else is documented ----
