@@ -15,8 +15,8 @@ import java.util.stream.IntStream;
 
 /**
  * Runs an experiment with the configurations in turns and in rounds; who begins changes from round
- * to round, because whoever goes first has the colder machine. Samples go to a file as they are
- * made, and what is in it is not measured again. Used by one thread.
+ * to round, because the first one has the colder machine. Samples go to a file as they are made,
+ * and what is in it is not measured again. Used by one thread.
  *
  * @param <S> what each measurement makes
  */
@@ -112,7 +112,7 @@ public final class Rounds<S extends Record & Sample> {
         }
     }
 
-    /** The first subject and configuration first, whoever began in a round. */
+    /** The first subject and configuration first, in whatever order a round ran. */
     private void sort() {
         List<String> names = configurations.stream().map(Configuration::name).toList();
         samples.sort(

@@ -76,7 +76,9 @@ final class ViewSealing {
         changedAt = now;
     }
 
-    /** A connection has come or gone. Whoever can be in no view does not keep others waiting. */
+    /**
+     * A connection has come or gone. A server that can be in no view does not keep others waiting.
+     */
     void changed(FollowerConnection<?> connection, long now) {
         if (connection.synced && connection.keepsViews && rule.voter(connection.sid())) {
             changedAt = now;

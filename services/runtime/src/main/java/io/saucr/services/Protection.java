@@ -199,7 +199,7 @@ public sealed interface Protection {
 
         /**
          * The same with another lease: replies that are lost left within so long, none of them
-         * later than so long after a successor took over. Preset: twice the time of {@link
+         * later than so long after a successor took over. Default: twice the time of {@link
          * #every(Duration)}, and a second at least.
          *
          * @param time from twice that of {@link #every(Duration)}, which is called before this, to

@@ -42,7 +42,7 @@ public interface RunningService extends AutoCloseable {
 
     /**
      * Says that a generation of a peer never comes back (K15): what it has not acked returns to
-     * this service, and it is told so, should it come back nevertheless.
+     * this service; the peer learns of it if it comes back nevertheless.
      *
      * @param generation 32 hexadecimal digits
      * @throws IllegalArgumentException where no such service or generation is known; says which are

@@ -83,7 +83,7 @@ public final class Services {
 
     /**
      * Where the service keeps what must survive: a folder of its own on a disk of this machine.
-     * Preset: one of its name in {@code services} of the current folder.
+     * Default: one of its name in {@code services} of the current folder.
      */
     public Services folder(Path folder) {
         return with(place.withFolder(folder));
@@ -91,7 +91,7 @@ public final class Services {
 
     /**
      * Where the service listens; that is what others are told, too, so it has to be a name or
-     * number that they reach. Preset: {@code localhost}, at a port that the system chooses.
+     * number that they reach. Default: {@code localhost}, at a port that the system chooses.
      */
     public Services listen(Address address) {
         return with(place.withListen(address));
@@ -145,7 +145,7 @@ public final class Services {
 
     /**
      * Answers with a status page and JSON on this machine, for its own people; in the artifact
-     * {@code saucr-services-http}. Preset: none.
+     * {@code saucr-services-http}. Default: none.
      *
      * @param port of localhost; 0 lets the system choose, and the log says it
      */
@@ -161,7 +161,7 @@ public final class Services {
 
     /**
      * Takes messages and queries by HTTP, too, as JSON; with an {@code Idempotency-Key} each
-     * message happens once. It is in the artifact {@code saucr-services-http}. Preset: not.
+     * message happens once. It is in the artifact {@code saucr-services-http}. Default: not.
      *
      * @param address where; port 0 lets the system choose, and the log says it. Nobody is asked who
      *     he is: whoever reaches it is a client without a name
@@ -188,7 +188,7 @@ public final class Services {
      * Who hears that the service must not go on: its disk failed, its head is another's, or a turn
      * does not end (K8, K14). The service is over then; the process goes on, and {@link
      * RunningService#join} throws. A program that is nothing but the service gives {@link
-     * Halt#process} here, and is started again. Preset: nobody but the log.
+     * Halt#process} here, and is started again. Default: nobody but the log.
      */
     public Services onHalt(Halt owner) {
         return new Services(place, owner);

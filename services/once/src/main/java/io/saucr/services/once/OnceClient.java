@@ -257,7 +257,7 @@ public final class OnceClient implements AutoCloseable {
             return this;
         }
 
-        /** Preset 15 s. */
+        /** Default: 15 s. */
         public Builder sessionTimeout(Duration timeout) {
             if (timeout.toMillis() < 1 || timeout.compareTo(Duration.ofHours(1)) > 0) {
                 throw new IllegalArgumentException(

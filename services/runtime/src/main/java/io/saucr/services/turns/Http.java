@@ -43,7 +43,7 @@ public interface Http {
         /** Takes a request to its turn; where that is not possible any more, nothing happens. */
         void request(DoorRequest request);
 
-        /** Nobody waits for that request any longer; it is told an outcome, if it has none. */
+        /** Nobody waits for that request any longer; it gets an outcome, if it has none. */
         void giveUp(long id);
     }
 

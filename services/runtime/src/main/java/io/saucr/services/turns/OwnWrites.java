@@ -141,7 +141,7 @@ public final class OwnWrites implements AutoCloseable {
             tell(output, new EnsembleOutcome(paths(operation), false, failure.getMessage(), ""));
         } else if (turns.onceNotes().isPresent()) {
             LOG.debug(
-                    "{}: a write to the ensemble waits for whoever is primary next: {}",
+                    "{}: a write to the ensemble waits for the next primary: {}",
                     place.name(),
                     failure.getMessage());
         } else {

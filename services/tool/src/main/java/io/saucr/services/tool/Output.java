@@ -31,7 +31,7 @@ final class Output {
             names = {"-o", "--output"},
             paramLabel = "FORMAT",
             defaultValue = "table",
-            description = "table or json. Preset: table.")
+            description = "table or json. Default: table.")
     private Format format;
 
     @Option(names = "--json", description = "The same as -o json.")

@@ -37,7 +37,7 @@ final class LogWriter {
     private final LleKnowledge knowledge;
     private final TxnLogFile file;
 
-    // Written under the lock, read without it: whoever asks does not wait for a disk that hangs.
+    // Written under the lock, read without it: a reader does not wait for a disk that hangs.
     private volatile long lastAppended;
 
     // Behind lastAppended, if at all, only within its newest epoch.

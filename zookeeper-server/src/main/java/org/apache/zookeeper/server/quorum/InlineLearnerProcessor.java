@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The first stage of a follower or an observer, without a thread: whoever brings a request hands it
- * to the next stage, and a write to the leader.
+ * The first stage of a follower or an observer, without a thread: the thread that brings a request
+ * hands it to the next stage, and a write to the leader.
  *
  * <p>Any thread; requests of one session by one thread at a time. Writes reach the next stage and
  * the leader in the same order, by which commits find their requests again.

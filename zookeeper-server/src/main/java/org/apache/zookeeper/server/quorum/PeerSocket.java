@@ -33,9 +33,10 @@ import org.slf4j.LoggerFactory;
  * nothing is left. The reader says when it is about to read on, so that what it has read can be
  * passed on as one batch.
  *
- * <p>With TLS a batch is encrypted by whoever writes it, in records as large as it allows. Whoever
- * connects makes the handshake in {@link #connect}; on the other side the first read does, and what
- * is written before waits for it. So nobody but the reader waits for a peer that hesitates.
+ * <p>With TLS a batch is encrypted by the thread that writes it, in records as large as it allows.
+ * The side that connects makes the handshake in {@link #connect}; on the other side the first read
+ * does, and what is written before waits for it. So nobody but the reader waits for a peer that
+ * hesitates.
  *
  * <p>To those who know only {@link Socket} it is one; its output stream collects what is written
  * until it is flushed. A writer that has not called {@link #neverWait} waits while more than

@@ -187,7 +187,7 @@ final class SaucrFollower extends Follower {
         super.writePacket(packet, flush);
     }
 
-    /** Writes to the leader must not hold up whoever makes them, however slow it is. */
+    /** Writes to the leader must not hold up the threads that make them, however slow it is. */
     @Override
     protected Socket createSocket() throws IOException {
         PeerTls tls = self.isSslQuorum() ? new PeerTls(self.getX509Util(), false) : null;

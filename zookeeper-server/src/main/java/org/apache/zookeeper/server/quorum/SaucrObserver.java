@@ -53,7 +53,10 @@ final class SaucrObserver extends Observer {
         }
     }
 
-    /** Writes to the leader must not hold up whoever makes them, however slow it is; TLS may. */
+    /**
+     * Writes to the leader must not hold up the threads that make them, however slow it is; TLS
+     * may.
+     */
     @Override
     protected Socket createSocket() throws X509Exception, IOException {
         if (self.isSslQuorum()) {

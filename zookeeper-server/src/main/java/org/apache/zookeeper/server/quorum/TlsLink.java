@@ -13,7 +13,7 @@ import javax.net.ssl.SSLSession;
 
 /**
  * The TLS of one connection. It has what was received and is not decrypted yet, and what is
- * encrypted and not sent yet; it reads and writes no socket by itself.
+ * encrypted and not sent yet; it reads and writes no socket.
  *
  * <p>One thread at a time decrypts, and one at a time encrypts; they may do so at the same time.
  */
