@@ -235,9 +235,12 @@ public final class Boot {
         AdminRoot.precede(server, commandUrl, admin);
     }
 
-    /** Whether a learner starts the handshake of TLS with the leader that it has connected to. */
+    /**
+     * Whether a learner starts the handshake of TLS with the leader that it has connected to: with
+     * SAUCR its socket has made it when it is connected.
+     */
     public static boolean startsHandshake(QuorumPeer learner) {
-        return SaucrQuorumPeer.startsHandshake(learner);
+        return learner.isSslQuorum() && !(learner instanceof SaucrQuorumPeer);
     }
 
     /** The leader's side of a connection that a learner has opened. */

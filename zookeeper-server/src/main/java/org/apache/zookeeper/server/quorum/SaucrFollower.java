@@ -16,8 +16,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.zookeeper.data.Id;
 import org.apache.zookeeper.server.Request;
-import org.apache.zookeeper.server.SelectorBatch;
-import org.apache.zookeeper.server.ServerArchive;
 import org.apache.zookeeper.server.persistence.SaucrTxnLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,10 +54,7 @@ final class SaucrFollower extends Follower {
     private final int incarnation;
     private final Thread watch;
 
-    private final Runnable flush = this::flushToLeader;
-
-    /** Null for TLS, and before there is one. */
-    private volatile LeaderConnection connection;
+    private final LeaderConnection connection = new LeaderConnection(this, this::endOfBatch);
 
     // The reading thread.
     private String announced;
@@ -159,11 +154,7 @@ final class SaucrFollower extends Follower {
         while (true) {
             try {
                 super.connectToLeader(addresses, host);
-                if (sock instanceof PeerSocket socket) {
-                    // Nothing was read yet.
-                    leaderIs = new ServerArchive(socket.getInputStream());
-                    connection = new LeaderConnection(socket);
-                }
+                connection.connected();
                 return;
             } catch (IOException e) {
                 boolean reached = sock != null;
@@ -187,44 +178,23 @@ final class SaucrFollower extends Follower {
         super.writePacket(packet, flush);
     }
 
-    /** Writes to the leader must not hold up the threads that make them, however slow it is. */
     @Override
     protected Socket createSocket() throws IOException {
-        PeerTls tls = self.isSslQuorum() ? new PeerTls(self.getX509Util(), false) : null;
-        PeerSocket socket = new PeerSocket(tls);
-        socket.setSoTimeout(self.tickTime * self.initLimit);
-        socket.beforeReading(this::endOfBatch);
-        return socket;
+        return connection.createSocket();
     }
 
     @Override
     void request(Request request) throws IOException {
-        LeaderConnection to = connection;
-        if (to == null || getAsyncSending() || request.isThrottled()) {
+        if (getAsyncSending() || request.isThrottled()) {
             super.request(request);
-            return;
+        } else {
+            connection.request(request);
         }
-        messageTracker.trackSent(Leader.REQUEST);
-        to.write(request);
-        writePacketNow(null, true);
     }
 
-    /** What a selecting thread has to send goes out with the rest of its round. */
     @Override
     void writePacketNow(QuorumPacket packet, boolean flushes) throws IOException {
-        boolean now = flushes && !SelectorBatch.putOff(flush);
-        LeaderConnection to = connection;
-        if (to == null) {
-            super.writePacketNow(packet, now);
-            return;
-        }
-        if (packet != null) {
-            messageTracker.trackSent(packet.getType());
-            to.write(packet);
-        }
-        if (now) {
-            to.flush();
-        }
+        connection.writeNow(packet, flushes);
     }
 
     private void endOfBatch() {
@@ -240,20 +210,6 @@ final class SaucrFollower extends Follower {
     /** When the leader was heard last, or would have been if this server had not been busy. */
     private long heard(long now) {
         return busySince == 0 ? heard : now;
-    }
-
-    private void flushToLeader() {
-        LeaderConnection to = connection;
-        try {
-            if (to == null) {
-                super.writePacketNow(null, true);
-            } else {
-                to.flush();
-            }
-        } catch (IOException e) {
-            LOG.warn("Cannot send to the leader, closing the connection", e);
-            closeSocket();
-        }
     }
 
     @Override
@@ -284,9 +240,7 @@ final class SaucrFollower extends Follower {
         } else if (packet.getType() == Leader.UPTODATE) {
             agreeOnViews();
             synced = true;
-            if (sock instanceof PeerSocket leader) {
-                leader.neverWait();
-            }
+            connection.synchronised();
             LockSupport.unpark(watch);
         }
     }

@@ -31,7 +31,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -128,18 +127,16 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
     /** When ZooKeeper's own loop last pinged everyone, which it does twice a tick. */
     private volatile long tickPings = System.nanoTime();
 
-    private final ConcurrentHashMap<LearnerHandler, FollowerConnection<LearnerHandler>>
-            connections = new ConcurrentHashMap<>();
-    private final Queue<LearnerHandler> removed = new ConcurrentLinkedQueue<>();
+    private final Queue<SaucrLearnerHandler> removed = new ConcurrentLinkedQueue<>();
 
     // Guarded by this.
     private final Encoder encoder = new Encoder();
-    private final LeaderState<LearnerHandler, LearnerSyncRequest> state;
-    private final LeaderDecisions<LearnerHandler, LearnerSyncRequest> decisions;
+    private final LeaderState<SaucrLearnerHandler, LearnerSyncRequest> state;
+    private final LeaderDecisions<SaucrLearnerHandler, LearnerSyncRequest> decisions;
     private QuorumVerifier configuration;
 
     /** What the state has decided to close, until the thread that told it of the event takes it. */
-    private final List<Closing<LearnerHandler>> closings = new ArrayList<>();
+    private final List<Closing<SaucrLearnerHandler>> closings = new ArrayList<>();
 
     // The heartbeat thread.
     private long lateNanos;
@@ -267,7 +264,7 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
     @Override
     public long getEpochToPropose(long sid, long lastAcceptedEpoch)
             throws InterruptedException, IOException {
-        if (Thread.currentThread() instanceof LearnerHandler handler
+        if (Thread.currentThread() instanceof SaucrLearnerHandler handler
                 && handler.getLearnerType() == LearnerType.PARTICIPANT) {
             close(accept(handler));
         }
@@ -275,10 +272,10 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
     }
 
     /** R21: one live connection per server. Returns what is to be closed. */
-    private synchronized List<Closing<LearnerHandler>> accept(LearnerHandler handler) {
+    private synchronized List<Closing<SaucrLearnerHandler>> accept(SaucrLearnerHandler handler) {
         readRemovals();
         boolean situationAware = Incarnation.announcedBy(handler.getVersion());
-        FollowerConnection<LearnerHandler> connection =
+        FollowerConnection<SaucrLearnerHandler> connection =
                 state.connected(
                         handler,
                         handler.getSid(),
@@ -287,10 +284,7 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
                                 ? Incarnation.of(handler.getVersion())
                                 : IncarnationFence.UNKNOWN,
                         System.nanoTime());
-        connections.put(handler, connection);
-        if (handler instanceof SaucrLearnerHandler ours) {
-            ours.connectionIs(connection);
-        }
+        handler.connectionIs(connection);
         carryOut();
         return takeClosings();
     }
@@ -299,7 +293,8 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
     public synchronized long startForwarding(LearnerHandler handler, long lastSeenZxid) {
         readRemovals();
         startEpoch();
-        FollowerConnection<LearnerHandler> connection = connections.get(handler);
+        FollowerConnection<SaucrLearnerHandler> connection =
+                ((SaucrLearnerHandler) handler).connection();
         if (connection != null && !state.admits(connection.sid())) {
             throw new IllegalStateException(
                     "Server "
@@ -319,13 +314,13 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
     public void removeLearnerHandler(LearnerHandler peer) {
         super.removeLearnerHandler(peer);
         pipeline.removed(peer);
-        removed.add(peer);
+        removed.add((SaucrLearnerHandler) peer);
         LockSupport.unpark(heartbeats);
     }
 
     private void readRemovals() {
-        for (LearnerHandler gone = removed.poll(); gone != null; gone = removed.poll()) {
-            FollowerConnection<LearnerHandler> connection = forget(gone);
+        for (SaucrLearnerHandler gone = removed.poll(); gone != null; gone = removed.poll()) {
+            FollowerConnection<SaucrLearnerHandler> connection = forget(gone);
             if (connection != null) {
                 state.disconnected(connection, System.nanoTime());
                 carryOut();
@@ -333,14 +328,11 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
         }
     }
 
-    /**
-     * @return null if it was forgotten before
-     */
-    private FollowerConnection<LearnerHandler> forget(LearnerHandler handler) {
-        if (handler instanceof SaucrLearnerHandler ours) {
-            ours.connectionIs(null);
-        }
-        return connections.remove(handler);
+    /** Returns null if it was forgotten before. */
+    private static FollowerConnection<SaucrLearnerHandler> forget(SaucrLearnerHandler handler) {
+        FollowerConnection<SaucrLearnerHandler> connection = handler.connection();
+        handler.connectionIs(null);
+        return connection;
     }
 
     private void startEpoch() {
@@ -353,12 +345,10 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
     }
 
     /** The connection of the handler that this thread is, null if there is none. */
-    private FollowerConnection<LearnerHandler> ownConnection() {
-        Thread current = Thread.currentThread();
-        if (current instanceof SaucrLearnerHandler handler) {
-            return handler.connection();
-        }
-        return current instanceof LearnerHandler handler ? connections.get(handler) : null;
+    private static FollowerConnection<SaucrLearnerHandler> ownConnection() {
+        return Thread.currentThread() instanceof SaucrLearnerHandler handler
+                ? handler.connection()
+                : null;
     }
 
     // ---- Fencing (R20) ----
@@ -379,7 +369,7 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
      * more.
      */
     void restarted(long sid, long nonce) {
-        List<Closing<LearnerHandler>> stale;
+        List<Closing<SaucrLearnerHandler>> stale;
         synchronized (this) {
             readRemovals();
             state.restarted(sid, nonce, System.nanoTime());
@@ -392,7 +382,7 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
     /** It comes in before the ack of UPTODATE. */
     private synchronized void keepsViews() {
         readRemovals();
-        FollowerConnection<LearnerHandler> connection = ownConnection();
+        FollowerConnection<SaucrLearnerHandler> connection = ownConnection();
         if (connection != null) {
             state.keepsViews(connection);
         }
@@ -507,25 +497,18 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
         long now = System.nanoTime();
         boolean encoded = false;
         for (LearnerHandler each : observers) {
-            encoded |= queue(packet, each, encoded, now);
+            encoded |= queue(packet, (SaucrLearnerHandler) each, encoded, now);
         }
         pipeline.later();
     }
 
-    /**
-     * @param encoded whether {@link #encoder} has it already
-     * @return whether it has it now
-     */
-    private boolean queue(QuorumPacket packet, LearnerHandler to, boolean encoded, long now) {
-        if (!(to instanceof SaucrLearnerHandler peer)) {
-            to.queuePacket(packet);
-            return encoded;
-        }
+    /** Returns what the next call gets as {@code encoded}: {@link #encoder} has the packet. */
+    private boolean queue(QuorumPacket packet, SaucrLearnerHandler to, boolean encoded, long now) {
         if (!encoded) {
             encoder.clear();
             encoder.add(packet, "packet");
         }
-        peer.queuePacket(packet, encoder, now);
+        to.queuePacket(packet, encoder, now);
         return true;
     }
 
@@ -615,7 +598,7 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
     }
 
     private void count(long sid, long zxid, SocketAddress followerAddr) {
-        FollowerConnection<LearnerHandler> connection = ownConnection();
+        FollowerConnection<SaucrLearnerHandler> connection = ownConnection();
         boolean own = sid == self.getMyId();
         if (!own && connection == null) {
             observerIsSynchronised(zxid);
@@ -635,16 +618,15 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
                                     + " towards fast mode before it is upgraded",
                             sid);
                 }
-                if (!connection.synced()
-                        && connection.endpoint() instanceof SaucrLearnerHandler handler) {
-                    handler.synchronised();
+                if (!connection.synced()) {
+                    connection.endpoint().synchronised();
                 }
                 state.synced(connection, System.nanoTime());
             }
             return;
         }
-        if (!own && connection.endpoint() instanceof SaucrLearnerHandler handler) {
-            handler.acked(zxid);
+        if (!own) {
+            connection.endpoint().acked(zxid);
         }
         traceAck(sid, zxid);
         long now = System.nanoTime();
@@ -749,7 +731,7 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
             ping(decisions.asked(), List.of(new Id(SCHEME, Long.toString(decisions.question()))));
         }
         for (int i = 0; i < decisions.closings().size(); i++) {
-            Closing<LearnerHandler> each = decisions.closings().get(i);
+            Closing<SaucrLearnerHandler> each = decisions.closings().get(i);
             if (each.why() != Why.ACKS_TOO_LATE) {
                 // What still comes in is of a connection that is gone.
                 forget(each.connection().endpoint());
@@ -772,7 +754,7 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
         }
     }
 
-    private void ping(List<FollowerConnection<LearnerHandler>> followers, List<Id> says) {
+    private void ping(List<FollowerConnection<SaucrLearnerHandler>> followers, List<Id> says) {
         for (int i = 0; i < followers.size(); i++) {
             followers
                     .get(i)
@@ -781,15 +763,15 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
         }
     }
 
-    private List<Closing<LearnerHandler>> takeClosings() {
-        List<Closing<LearnerHandler>> taken = List.copyOf(closings);
+    private List<Closing<SaucrLearnerHandler>> takeClosings() {
+        List<Closing<SaucrLearnerHandler>> taken = List.copyOf(closings);
         closings.clear();
         return taken;
     }
 
     /** Closes connections. The caller holds no lock: it may take time. */
-    private static void close(List<Closing<LearnerHandler>> connections) {
-        for (Closing<LearnerHandler> each : connections) {
+    private static void close(List<Closing<SaucrLearnerHandler>> connections) {
+        for (Closing<SaucrLearnerHandler> each : connections) {
             long sid = each.connection().sid();
             switch (each.why()) {
                 case REPLACED ->
@@ -844,7 +826,7 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
 
     private synchronized void stillFollowing(long question) {
         readRemovals();
-        FollowerConnection<LearnerHandler> connection = ownConnection();
+        FollowerConnection<SaucrLearnerHandler> connection = ownConnection();
         if (connection != null) {
             state.stillFollowing(connection, question, System.nanoTime());
             carryOut();
@@ -872,7 +854,7 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
      */
     @Override
     public int getTickOfNextAckDeadline() {
-        FollowerConnection<LearnerHandler> connection = ownConnection();
+        FollowerConnection<SaucrLearnerHandler> connection = ownConnection();
         if (connection != null) {
             connection.heard(System.nanoTime());
         }
@@ -889,7 +871,7 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
     }
 
     private void sendHeartbeats() {
-        List<Closing<LearnerHandler>> late = new ArrayList<>();
+        List<Closing<SaucrLearnerHandler>> late = new ArrayList<>();
         while (!stopped) {
             long again = round(late);
             pipeline.afterRound();
@@ -912,14 +894,12 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
     }
 
     /** Returns when to look again, and adds the connections that are to be closed. */
-    private synchronized long round(List<Closing<LearnerHandler>> late) {
+    private synchronized long round(List<Closing<SaucrLearnerHandler>> late) {
         readRemovals();
         long now = System.nanoTime();
-        for (FollowerConnection<LearnerHandler> each : state.connections()) {
-            if (each.synced()
-                    && each.endpoint() instanceof SaucrLearnerHandler handler
-                    && handler.getLearnerType() == LearnerType.PARTICIPANT) {
-                each.looked(handler.unread(), now);
+        for (FollowerConnection<SaucrLearnerHandler> each : state.connections()) {
+            if (each.synced()) {
+                each.looked(each.endpoint().unread(), now);
             }
         }
         excuseOwnLog(now);
@@ -934,11 +914,11 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
     }
 
     /**
-     * The followers learn it first, so that they elect another leader at once; then this server's
+     * The learners learn it first, so that they elect another leader at once; then this server's
      * clients. The log comes last, and may never answer.
      */
     private void leave() {
-        for (LearnerHandler handler : connections.keySet()) {
+        for (LearnerHandler handler : getLearners()) {
             handler.closeSocket();
         }
         shutdown("The disk of this server is late");
@@ -953,7 +933,7 @@ final class SaucrLeader extends Leader implements InlineProposalProcessor.Propos
     private synchronized List<VoterView> followersNow() {
         long now = System.nanoTime();
         List<VoterView> views = new ArrayList<>();
-        for (FollowerConnection<LearnerHandler> each : state.connections()) {
+        for (FollowerConnection<SaucrLearnerHandler> each : state.connections()) {
             views.add(
                     new VoterView(
                             each.sid(),

@@ -47,7 +47,7 @@ public final class SaucrLearnerHandler extends LearnerHandler {
     private final Object sending = new Object();
 
     /** What the leader knows of the learner; null before it is accepted, and after its end. */
-    private volatile FollowerConnection<LearnerHandler> connection;
+    private volatile FollowerConnection<SaucrLearnerHandler> connection;
 
     // This thread.
     private boolean batchDue;
@@ -182,11 +182,11 @@ public final class SaucrLearnerHandler extends LearnerHandler {
         return done;
     }
 
-    void connectionIs(FollowerConnection<LearnerHandler> known) {
+    void connectionIs(FollowerConnection<SaucrLearnerHandler> known) {
         connection = known;
     }
 
-    FollowerConnection<LearnerHandler> connection() {
+    FollowerConnection<SaucrLearnerHandler> connection() {
         return connection;
     }
 

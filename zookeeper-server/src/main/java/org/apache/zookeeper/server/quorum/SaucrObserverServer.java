@@ -19,7 +19,6 @@ import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
 final class SaucrObserverServer extends ObserverZooKeeperServer {
     private final LongSupplier nanoTime;
     private final boolean logs = self.getSyncEnabled();
-    private volatile boolean batches;
     private volatile InlineCommitProcessor commits;
     private volatile ObserverLog log;
 
@@ -53,8 +52,7 @@ final class SaucrObserverServer extends ObserverZooKeeperServer {
                         true,
                         getZooKeeperServerListener(),
                         nanoTime);
-        batches = getObserver().getSocket() instanceof PeerSocket;
-        made.callersApply(batches);
+        made.callersApply(true);
         commits = made;
         commitProcessor = made;
         commitProcessor.start();
@@ -74,13 +72,11 @@ final class SaucrObserverServer extends ObserverZooKeeperServer {
         return logs;
     }
 
-    /** By the thread that reads, which calls {@link #endOfBatch} soon if there are batches. */
+    /** By the thread that reads, which calls {@link #endOfBatch} soon. */
     @Override
     public void commitRequest(Request request) {
-        if (logs && batches) {
+        if (logs) {
             unlogged.add(request);
-        } else if (logs) {
-            syncProcessor.processRequest(request);
         }
         commitProcessor.commit(request);
     }

@@ -97,14 +97,6 @@ public final class SaucrQuorumPeer extends QuorumPeer {
         diskWatch = new DiskWatch(settings.diskTimeout(), LOG::warn);
     }
 
-    /**
-     * Whether a learner that has connected to its leader has to start the handshake of TLS: sockets
-     * of ours have made it when they are connected.
-     */
-    public static boolean startsHandshake(QuorumPeer peer) {
-        return peer.isSslQuorum() && !(peer.follower instanceof SaucrFollower);
-    }
-
     /** The peer that this program runs with, or null if it is not a situation-aware one. */
     public static SaucrQuorumPeer of(QuorumPeerMain main) {
         return main.quorumPeer instanceof SaucrQuorumPeer peer ? peer : null;

@@ -43,9 +43,12 @@ class LeaderConnectionTest {
         port = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
         socket = new PeerSocket();
         socket.connect(port.getLocalSocketAddress(), 10_000);
-        socket.neverWait();
         leader = port.accept();
-        connection = new LeaderConnection(socket);
+        Learner learner = new Learner();
+        learner.sock = socket;
+        connection = new LeaderConnection(learner, () -> {});
+        connection.connected();
+        connection.synchronised();
         in = BinaryInputArchive.getArchive(new BufferedInputStream(leader.getInputStream()));
     }
 
@@ -78,10 +81,9 @@ class LeaderConnectionTest {
         byte[] payload = new byte[sent.bytes];
         new Random(sent.bytes).nextBytes(payload);
         QuorumPacket ping = new QuorumPacket(Leader.PING, 5, new byte[] {1}, NOBODY);
-        connection.write(ping);
-        connection.write(request(payload, sent.authInfo));
-        connection.write(ping);
-        connection.flush();
+        connection.writeNow(ping, false);
+        connection.request(request(payload, sent.authInfo));
+        connection.writeNow(ping, true);
         assertThat(read()).isEqualTo(ping);
         QuorumPacket packet = read();
         assertThat(packet.getType()).isEqualTo(Leader.REQUEST);
@@ -103,8 +105,7 @@ class LeaderConnectionTest {
 
     @Test
     void aRequestWithoutBytesHasNone() throws Exception {
-        connection.write(request(null, NOBODY));
-        connection.flush();
+        connection.request(request(null, NOBODY));
         assertThat(read().getData()).hasSize(16);
     }
 
@@ -116,8 +117,7 @@ class LeaderConnectionTest {
         Request request = request(new byte[900_000], NOBODY);
         for (int i = 0; i < 3; i++) {
             long before = threads.getCurrentThreadAllocatedBytes();
-            connection.write(request);
-            connection.flush();
+            connection.request(request);
             long allocated = threads.getCurrentThreadAllocatedBytes() - before;
             assertThat(allocated).isBetween(900_000L, 1_000_000L);
             read();

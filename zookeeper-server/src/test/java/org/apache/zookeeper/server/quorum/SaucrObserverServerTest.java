@@ -1,11 +1,9 @@
 package org.apache.zookeeper.server.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.saucr.core.Zxid;
 import java.io.IOException;
-import java.net.Socket;
 import java.nio.file.Path;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooDefs.OpCode;
@@ -48,13 +46,12 @@ class SaucrObserverServerTest {
         snapLog.close();
     }
 
-    private void start(boolean logs, Socket leader) throws IOException {
+    private void start(boolean logs) throws IOException {
         QuorumPeer peer = new QuorumPeer();
         peer.setSyncEnabled(logs);
         // A clock that stands still: work that takes long goes to another thread.
         server = new SaucrObserverServer(snapLog, peer, new ZKDatabase(snapLog), () -> 0);
         SaucrObserver observer = new SaucrObserver(peer, server, snapLog.log());
-        observer.sock = leader;
         peer.setObserver(observer);
         server.setupRequestProcessors();
     }
@@ -76,7 +73,7 @@ class SaucrObserverServerTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void whatOneReadHasBroughtIsAppliedByTheThreadThatHasReadIt(boolean logs) throws Exception {
-        start(logs, new PeerSocket());
+        start(logs);
         server.endOfBatch();
         for (int round = 0; round < 3; round++) {
             long first = counter + 1;
@@ -93,7 +90,7 @@ class SaucrObserverServerTest {
 
     @Test
     void withALogEverythingIsInItWhenTheServerEnds() throws Exception {
-        start(true, new PeerSocket());
+        start(true);
         for (int i = 0; i < BATCH; i++) {
             inform();
         }
@@ -109,20 +106,11 @@ class SaucrObserverServerTest {
     @Test
     void withoutALogNothingIsLogged() throws Exception {
         long before = snapLog.log().lastAppended();
-        start(false, new PeerSocket());
+        start(false);
         inform();
         server.endOfBatch();
         assertThat(server.logs()).isFalse();
         assertThat(server.syncProcessor).isNull();
         assertThat(snapLog.log().lastAppended()).isEqualTo(before);
-    }
-
-    /** Such as with TLS: nobody says when everything is read. */
-    @Test
-    void whereNobodyEndsBatchesEverythingIsAppliedAndLoggedAllTheSame() throws Exception {
-        start(true, new Socket());
-        long last = inform();
-        await().until(() -> shows(1));
-        await().until(() -> snapLog.log().lastAppended() == last);
     }
 }
