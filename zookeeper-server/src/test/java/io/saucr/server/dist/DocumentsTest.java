@@ -3,6 +3,7 @@ package io.saucr.server.dist;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.saucr.server.config.ParsedProperties;
 import io.saucr.server.config.SaucrSettings;
 import io.saucr.server.config.SaucrSettings.InvalidSettingException;
@@ -57,6 +58,10 @@ class DocumentsTest {
     private static final Pattern LINK = Pattern.compile("]\\(([^)\\s]+)\\)");
     private static final Pattern SAMPLE = Pattern.compile("([lw]an)-(\\d)\\.cfg");
 
+    /** A row of the table of accepted vulnerabilities. */
+    private static final Pattern ACCEPTED =
+            Pattern.compile("^\\| ((?:CVE|GHSA)-[\\w-]+) ", Pattern.MULTILINE);
+
     @TempDir Path folder;
 
     @AfterEach
@@ -84,7 +89,8 @@ class DocumentsTest {
 
     private static List<Path> pages() throws IOException {
         List<Path> pages = new ArrayList<>(files(ROOT.resolve("docs"), ".md"));
-        for (String page : List.of("README.md", "CHANGELOG.md", "ycsb-binding/README.md")) {
+        for (String page :
+                List.of("README.md", "CHANGELOG.md", "SECURITY.md", "ycsb-binding/README.md")) {
             pages.add(ROOT.resolve(page));
         }
         return pages;
@@ -131,6 +137,21 @@ class DocumentsTest {
                 }
             }
         }
+    }
+
+    @Test
+    void theTableOfAcceptedVulnerabilitiesHasThoseOfTheList() throws Exception {
+        Set<String> accepted = new TreeSet<>();
+        new ObjectMapper()
+                .readTree(ROOT.resolve("packaging/vulnerabilities.json").toFile())
+                .get("accepted")
+                .fieldNames()
+                .forEachRemaining(accepted::add);
+        Set<String> told = new TreeSet<>();
+        ACCEPTED.matcher(Files.readString(ROOT.resolve("SECURITY.md")))
+                .results()
+                .forEach(row -> told.add(row.group(1)));
+        assertThat(told).isEqualTo(accepted);
     }
 
     @Test
