@@ -2,6 +2,7 @@ package io.saucr.ensemble;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 
 /**
@@ -10,9 +11,21 @@ import java.util.List;
  */
 public final class Table {
     private final List<List<String>> rows = new ArrayList<>();
+    private final boolean ofNumbers;
 
+    /** All columns to the left. */
     public Table(String... header) {
+        this(false, header);
+    }
+
+    private Table(boolean ofNumbers, String... header) {
+        this.ofNumbers = ofNumbers;
         rows.add(List.of(header));
+    }
+
+    /** The first column to the left, the others to the right. */
+    public static Table ofNumbers(String... header) {
+        return new Table(true, header);
     }
 
     /** The usual view of an ensemble: one line per server. */
@@ -53,6 +66,11 @@ public final class Table {
         return this;
     }
 
+    /** The header, and the rows under it. */
+    public List<List<String>> rows() {
+        return Collections.unmodifiableList(rows);
+    }
+
     /** The table as lines, without the line end of the last one. */
     @Override
     public String toString() {
@@ -67,7 +85,9 @@ public final class Table {
             StringBuilder line = new StringBuilder();
             for (int i = 0; i < widths.length; i++) {
                 String cell = row.get(i);
-                line.append(cell).append(" ".repeat(widths[i] - cell.length() + 2));
+                String padding = " ".repeat(widths[i] - cell.length());
+                line.append(i == 0 ? "" : "  ");
+                line.append(ofNumbers && i > 0 ? padding + cell : cell + padding);
             }
             text.append(text.isEmpty() ? "" : "\n").append(line.toString().stripTrailing());
         }

@@ -13,6 +13,12 @@ class TableTest {
     }
 
     @Test
+    void numbersStandToTheRight() {
+        assertThat(Table.ofNumbers("name", "value").row("a", "1").row("longer", "1000"))
+                .hasToString("name    value\na           1\nlonger   1000");
+    }
+
+    @Test
     void aRowMustFitTheHeader() {
         assertThatThrownBy(() -> new Table("id").row("1", "2"))
                 .isInstanceOf(IllegalArgumentException.class);

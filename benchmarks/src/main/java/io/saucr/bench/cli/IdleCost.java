@@ -6,10 +6,10 @@ import io.saucr.bench.load.ClientLoop;
 import io.saucr.bench.load.Load;
 import io.saucr.bench.load.UpdateLoad;
 import io.saucr.bench.measure.WorkFolder;
-import io.saucr.bench.report.TextTable;
 import io.saucr.bench.result.Machine;
 import io.saucr.bench.result.PairedRatio;
 import io.saucr.bench.result.Spread;
+import io.saucr.ensemble.Table;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -150,8 +150,7 @@ final class IdleCost implements Callable<Integer> {
         }
         out.println(Machine.here());
         out.printf(Locale.ROOT, "%d servers each, %d rounds of %.0f s%n", servers, rounds, slice);
-        TextTable table =
-                new TextTable("configuration", "% of a core", "quartiles", "first / this");
+        Table table = Table.ofNumbers("configuration", "% of a core", "quartiles", "first / this");
         for (int i = 0; i < percent.length; i++) {
             Spread spread = Spread.of(percent[i]);
             PairedRatio ratio = PairedRatio.of(percent[0], percent[i]);
@@ -170,6 +169,6 @@ final class IdleCost implements Callable<Integer> {
                             ratio.low(),
                             ratio.high()));
         }
-        out.print(table);
+        out.println(table);
     }
 }

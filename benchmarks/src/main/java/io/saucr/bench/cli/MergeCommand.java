@@ -1,7 +1,7 @@
 package io.saucr.bench.cli;
 
-import io.saucr.bench.report.TextTable;
 import io.saucr.bench.result.Numbers;
+import io.saucr.ensemble.Table;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -101,8 +101,8 @@ final class MergeCommand implements Callable<Integer> {
                             (tag, seen) ->
                                     cases.computeIfAbsent(tag, key -> new ArrayList<>()).add(seen));
         }
-        TextTable table =
-                new TextTable(
+        Table table =
+                Table.ofNumbers(
                         "case",
                         "generators",
                         "ops/s",
@@ -130,7 +130,7 @@ final class MergeCommand implements Callable<Integer> {
                             millis(sum.getMaxValue()),
                             overlap(seen));
                 });
-        System.out.print(table);
+        System.out.println(table);
         System.out.println(
                 "ops/s is the sum over the generators. What they did not measure at the same time is"
                         + " not a throughput of the ensemble.");

@@ -1,8 +1,8 @@
 package io.saucr.bench.cli;
 
 import io.saucr.bench.micro.EveryProposal;
-import io.saucr.bench.report.TextTable;
 import io.saucr.bench.result.Numbers;
+import io.saucr.ensemble.Table;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -90,7 +90,7 @@ final class MicroCommand implements Callable<Integer> {
         if (results.isEmpty()) {
             throw new IOException("no benchmark matches " + include);
         }
-        TextTable table = new TextTable("benchmark", "voters", "ns/op", "error", "bytes/op");
+        Table table = Table.ofNumbers("benchmark", "voters", "ns/op", "error", "bytes/op");
         List<String> allocating = new ArrayList<>();
         for (RunResult result : results) {
             String name = result.getParams().getBenchmark();
@@ -106,7 +106,7 @@ final class MicroCommand implements Callable<Integer> {
                 allocating.add(name);
             }
         }
-        System.out.print(table);
+        System.out.println(table);
         if (!allocating.isEmpty()) {
             System.out.println(
                     "These happen for every proposal and must not allocate: "

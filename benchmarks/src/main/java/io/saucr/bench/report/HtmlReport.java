@@ -1,9 +1,8 @@
 package io.saucr.bench.report;
 
-import static io.saucr.bench.report.TextTable.escape;
-
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.saucr.bench.result.RunResult;
+import io.saucr.ensemble.Table;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -70,7 +69,7 @@ public final class HtmlReport {
                     .append("</figcaption></figure>\n");
         }
         for (Results.Section each : Results.sections(result)) {
-            page.append(each.table().html());
+            table(page, each.table());
             if (!each.note().isEmpty()) {
                 note(page, each.note());
             }
@@ -90,6 +89,29 @@ public final class HtmlReport {
             note(page, Plots.NO_FONTS);
         }
         return plots;
+    }
+
+    private static void table(StringBuilder page, Table table) {
+        page.append("<table>");
+        String cell = "th";
+        for (List<String> row : table.rows()) {
+            page.append("<tr>");
+            for (String each : row) {
+                page.append('<').append(cell).append('>').append(escape(each));
+                page.append("</").append(cell).append('>');
+            }
+            page.append("</tr>\n");
+            cell = "td";
+        }
+        page.append("</table>\n");
+    }
+
+    /** Text as it must stand in HTML. */
+    private static String escape(String text) {
+        return text.replace("&", "&amp;")
+                .replace("<", "&lt;")
+                .replace(">", "&gt;")
+                .replace("\"", "&quot;");
     }
 
     private static void note(StringBuilder page, String text) {

@@ -15,6 +15,7 @@ import io.saucr.bench.result.Spread;
 import io.saucr.bench.result.StageCost;
 import io.saucr.bench.result.TimeSample;
 import io.saucr.bench.result.Timeline;
+import io.saucr.ensemble.Table;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -31,7 +32,7 @@ public final class Results {
     private Results() {}
 
     /** A table, and what has to be known about it; the first ones are the most important. */
-    record Section(TextTable table, String note) {}
+    record Section(Table table, String note) {}
 
     /** All tables for which there are values. */
     static List<Section> sections(RunResult result) {
@@ -82,7 +83,7 @@ public final class Results {
             Collections.reverse(sections);
         }
         for (Section each : sections) {
-            text.append('\n').append(each.table);
+            text.append('\n').append(each.table).append('\n');
             text.append(each.note).append(each.note.isEmpty() ? "" : "\n");
         }
         warnings(result.slices()).forEach(line -> text.append(line).append('\n'));
@@ -104,9 +105,9 @@ public final class Results {
     // ---- Slices ----
 
     /** Every configuration in every case. */
-    static TextTable values(Comparison comparison) {
-        TextTable table =
-                new TextTable(
+    static Table values(Comparison comparison) {
+        Table table =
+                Table.ofNumbers(
                         "configuration",
                         "load",
                         "device",
@@ -189,9 +190,9 @@ public final class Results {
     }
 
     /** The first configuration against each other one, the paper's words beside. */
-    static TextTable ratios(String title, Comparison comparison) {
-        TextTable table =
-                new TextTable(
+    static Table ratios(String title, Comparison comparison) {
+        Table table =
+                Table.ofNumbers(
                         "ratio",
                         "case",
                         "throughput",
@@ -289,12 +290,12 @@ public final class Results {
     // ---- What each ensemble of its own did ----
 
     /** How long things took, and the first configuration against each other one. */
-    static TextTable times(List<TimeSample> samples) {
+    static Table times(List<TimeSample> samples) {
         return compared("time of", "seconds", "ratio", TimeSample.compared(samples));
     }
 
     /** What a server that goes and comes costs, and the first configuration against the others. */
-    public static TextTable flapping(List<FlappingSample> samples) {
+    public static Table flapping(List<FlappingSample> samples) {
         return compared(
                 "while a server flaps",
                 "median",
@@ -303,7 +304,7 @@ public final class Results {
     }
 
     /** What it costs when very much comes at once, the first configuration against the others. */
-    public static TextTable bursts(List<BurstSample> samples) {
+    public static Table bursts(List<BurstSample> samples) {
         return compared(
                 "while very much comes at once",
                 "median",
@@ -311,10 +312,9 @@ public final class Results {
                 BurstSample.compared(samples));
     }
 
-    private static TextTable compared(
-            String what, String median, String ratio, Samples<?> samples) {
-        TextTable table =
-                new TextTable(
+    private static Table compared(String what, String median, String ratio, Samples<?> samples) {
+        Table table =
+                Table.ofNumbers(
                         what, "configuration", median, "quartiles", "rounds", ratio, "interval");
         for (Samples.Row row : samples.rows()) {
             Spread spread = Spread.of(row.array());
@@ -340,9 +340,9 @@ public final class Results {
     // ---- Timelines ----
 
     /** Throughput and mode between one event and the next. */
-    static TextTable timeline(RunResult result) {
-        TextTable table =
-                new TextTable(
+    static Table timeline(RunResult result) {
+        Table table =
+                Table.ofNumbers(
                         "configuration",
                         "round",
                         "from s",
@@ -370,7 +370,7 @@ public final class Results {
     // ---- Stages ----
 
     /** CPU time by stage, the configurations side by side. */
-    static TextTable stages(List<StageCost> costs) {
+    static Table stages(List<StageCost> costs) {
         List<String> names = costs.stream().map(StageCost::configuration).distinct().toList();
         List<String> heads = new ArrayList<>(List.of("stage", "of"));
         names.forEach(
@@ -379,7 +379,7 @@ public final class Results {
                     heads.add("waiting us/op");
                     heads.add("switches/op");
                 });
-        TextTable table = new TextTable(heads.toArray(String[]::new));
+        Table table = Table.ofNumbers(heads.toArray(String[]::new));
         for (String role : List.of(StageCost.LEADER, StageCost.FOLLOWERS)) {
             List<StageCost> own = costs.stream().filter(c -> c.role().equals(role)).toList();
             List<String> stages =
@@ -437,8 +437,8 @@ public final class Results {
     }
 
     /** Which methods were found running, stage by stage. */
-    static TextTable methods(List<MethodShare> methods) {
-        TextTable table = new TextTable("configuration", "of", "stage", "share", "method");
+    static Table methods(List<MethodShare> methods) {
+        Table table = Table.ofNumbers("configuration", "of", "stage", "share", "method");
         for (MethodShare each : methods) {
             table.row(
                     each.configuration(),
@@ -451,9 +451,9 @@ public final class Results {
     }
 
     /** What became of ensembles with one slow disk. */
-    public static TextTable slowDisks(List<SlowDiskVerdict> verdicts) {
-        TextTable table =
-                new TextTable(
+    public static Table slowDisks(List<SlowDiskVerdict> verdicts) {
+        Table table =
+                Table.ofNumbers(
                         "slow disk of",
                         "configuration",
                         "throughput / without it",

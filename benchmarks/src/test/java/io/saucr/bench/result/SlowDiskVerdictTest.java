@@ -43,7 +43,7 @@ class SlowDiskVerdictTest {
         assertThat(verdicts.get(1).leastRatio()).isCloseTo(1 / 2.1, within(1e-9));
         assertThat(Results.slowDisks(verdicts).toString())
                 .containsPattern("leader of 5, fast +good +0.800 +0.500 +1.99 +kept\\n")
-                .containsPattern("leader of 5, fast +long +1.000 +0.800 +2.00 +MISSED\\n");
+                .containsPattern("leader of 5, fast +long +1.000 +0.800 +2.00 +MISSED");
     }
 
     @Test

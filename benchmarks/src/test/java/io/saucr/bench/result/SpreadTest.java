@@ -3,7 +3,6 @@ package io.saucr.bench.result;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.saucr.bench.report.TextTable;
 import org.junit.jupiter.api.Test;
 
 class SpreadTest {
@@ -23,13 +22,5 @@ class SpreadTest {
         assertThat(Numbers.number(1.2345)).isEqualTo("1.23");
         assertThat(Numbers.number(0.12345)).isEqualTo("0.123");
         assertThat(Numbers.number(0.012345)).isEqualTo("0.0123");
-    }
-
-    @Test
-    void tablesAlignTheirColumns() {
-        TextTable table = new TextTable("name", "value");
-        table.row("a", "1");
-        table.row("longer", "1000");
-        assertThat(table.toString()).isEqualTo("name    value\na           1\nlonger   1000\n");
     }
 }
