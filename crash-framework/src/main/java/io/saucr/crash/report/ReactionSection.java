@@ -1,6 +1,7 @@
 package io.saucr.crash.report;
 
-import io.saucr.crash.reaction.ReactionPoint;
+import io.saucr.crash.paper.ReactionPoint;
+import io.saucr.crash.paper.ReactionTable;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -8,6 +8,7 @@ import io.saucr.crash.campaign.ClusterState;
 import io.saucr.crash.campaign.Expectation;
 import io.saucr.crash.campaign.Outcome;
 import io.saucr.crash.campaign.Verdict;
+import io.saucr.crash.paper.Table2;
 import io.saucr.ensemble.Majority;
 import java.util.ArrayList;
 import java.util.HashMap;

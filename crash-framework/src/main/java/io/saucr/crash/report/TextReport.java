@@ -4,6 +4,8 @@ import io.saucr.crash.campaign.Expectation;
 import io.saucr.crash.campaign.Outcome;
 import io.saucr.crash.campaign.Verdict;
 import io.saucr.crash.nemesis.NemesisOutcome;
+import io.saucr.crash.paper.ReactionTable;
+import io.saucr.crash.paper.Table2;
 import io.saucr.ensemble.Table;
 import java.util.List;
 import java.util.Locale;

@@ -11,7 +11,7 @@ import io.saucr.crash.campaign.Outcome;
 import io.saucr.crash.campaign.Sequence;
 import io.saucr.crash.campaign.Verdict;
 import io.saucr.crash.nemesis.NemesisOutcome;
-import io.saucr.crash.reaction.ReactionPoint;
+import io.saucr.crash.paper.ReactionPoint;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

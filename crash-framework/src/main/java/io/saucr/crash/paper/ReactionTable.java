@@ -1,6 +1,5 @@
-package io.saucr.crash.report;
+package io.saucr.crash.paper;
 
-import io.saucr.crash.reaction.ReactionPoint;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -14,22 +13,23 @@ import java.util.stream.Collectors;
  *
  * @param needed servers that must be safe
  */
-record ReactionTable(int servers, int needed, List<Long> gapsMillis, List<Row> rows) {
+public record ReactionTable(int servers, int needed, List<Long> gapsMillis, List<Row> rows) {
     /** Cells in the order of the gaps; empty where nothing was measured. */
-    record Row(String name, List<Optional<Cell>> cells) {}
+    public record Row(String name, List<Optional<Cell>> cells) {}
 
     /**
      * @param averageSafe over the repetitions
      * @param always whether as many as needed were safe in every one
      */
-    record Cell(double averageSafe, boolean always) {
-        String words() {
+    public record Cell(double averageSafe, boolean always) {
+        /** For a cell of text. */
+        public String words() {
             return String.format(Locale.ROOT, "%.1f%s", averageSafe, always ? "" : " !");
         }
     }
 
     /** One table for each size of ensembles. */
-    static List<ReactionTable> of(List<ReactionPoint> points) {
+    public static List<ReactionTable> of(List<ReactionPoint> points) {
         List<ReactionTable> tables = new ArrayList<>();
         points.stream()
                 .collect(

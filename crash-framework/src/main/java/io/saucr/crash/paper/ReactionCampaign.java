@@ -1,4 +1,4 @@
-package io.saucr.crash.reaction;
+package io.saucr.crash.paper;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.saucr.crash.campaign.CrashLoad;

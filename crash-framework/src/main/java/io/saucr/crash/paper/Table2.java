@@ -1,4 +1,4 @@
-package io.saucr.crash.report;
+package io.saucr.crash.paper;
 
 import io.saucr.crash.campaign.Outcome;
 import io.saucr.crash.campaign.Verdict;
@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /** Table 2 of the paper: systems side by side, the paper's own numbers beside ours. Stateless. */
-final class Table2 {
+public final class Table2 {
     /** What the paper reports, in the order correct, unavailable, data loss; of how many. */
     private static final Map<String, int[]> PAPER =
             Map.ofEntries(
@@ -36,13 +36,13 @@ final class Table2 {
     /**
      * @param paper correct, unavailable, data loss; empty where the paper has no such row
      */
-    record Row(String name, List<Outcome> outcomes, Optional<int[]> paper) {
-        long count(Verdict verdict) {
+    public record Row(String name, List<Outcome> outcomes, Optional<int[]> paper) {
+        public long count(Verdict verdict) {
             return outcomes.stream().filter(outcome -> outcome.verdict() == verdict).count();
         }
 
         /** Our shares in the paper's terms: correct, unavailable, data loss. */
-        String shares() {
+        public String shares() {
             int nobody = (int) (count(Verdict.UNAVAILABLE) + count(Verdict.TOO_FEW_RECOVERED));
             return percent(
                     new int[] {
@@ -50,7 +50,7 @@ final class Table2 {
                     });
         }
 
-        String paperShares() {
+        public String paperShares() {
             return paper.map(Table2::percent).orElse("");
         }
     }
@@ -65,7 +65,8 @@ final class Table2 {
                 100 * counts[2] / all);
     }
 
-    static List<Row> rows(List<Outcome> outcomes) {
+    /** A row for each system, number of servers, and kind of sequence. */
+    public static List<Row> rows(List<Outcome> outcomes) {
         Map<String, List<Outcome>> rows = new TreeMap<>();
         for (Outcome outcome : outcomes) {
             boolean together = outcome.plan().startsWith("simultaneous");

@@ -1,4 +1,4 @@
-package io.saucr.crash.reaction;
+package io.saucr.crash.paper;
 
 /**
  * What one failure of all servers left. Written to JSON as it stands.

@@ -1,4 +1,4 @@
-package io.saucr.crash.reaction;
+package io.saucr.crash.paper;
 
 import io.saucr.crash.campaign.FaultPlan;
 import java.time.Duration;
