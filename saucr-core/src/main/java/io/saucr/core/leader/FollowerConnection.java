@@ -1,6 +1,7 @@
 package io.saucr.core.leader;
 
 import io.saucr.core.quorum.CommitRule;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -67,6 +68,16 @@ public final class FollowerConnection<C> {
         this.heard = new AtomicLong(now);
         this.pinged = now;
         this.answers = new AnswerTimes(limitNanos, now);
+    }
+
+    /** The one of this server; null if there is none. */
+    static <C> FollowerConnection<C> of(long sid, List<FollowerConnection<C>> connections) {
+        for (int i = 0; i < connections.size(); i++) {
+            if (connections.get(i).sid == sid) {
+                return connections.get(i);
+            }
+        }
+        return null;
     }
 
     /** The caller's handle of the connection; never used here. */

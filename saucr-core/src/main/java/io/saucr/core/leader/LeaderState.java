@@ -2,13 +2,10 @@ package io.saucr.core.leader;
 
 import io.saucr.core.Mode;
 import io.saucr.core.leader.LeaderDecisions.Closing;
-import io.saucr.core.leader.LeaderDecisions.Turn;
 import io.saucr.core.leader.LeaderDecisions.Why;
-import io.saucr.core.leader.ModeController.Decision;
 import io.saucr.core.leader.ModeController.Pin;
 import io.saucr.core.log.ProposalTag;
 import io.saucr.core.quorum.CommitRule;
-import io.saucr.core.quorum.Quorums;
 import io.saucr.core.quorum.View;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -21,11 +18,12 @@ import java.util.function.Predicate;
 /**
  * All that a leader decides in its epoch; the shell around it has the packets, the threads and the
  * clock, and the model checker and the simulator stand in the shell's place. Owns who is connected
- * (R21, R2), the acks that count ({@link CommitRule}: R3, R4), the mode with its pins and its drain
- * ({@link ModeController}: R5 to R7), when a view is sealed (R23), who is alive ({@link
- * FailureDetector}: R9, H11) and who acks in time ({@link AckProgress}: R24), which process is
- * behind a connection ({@link IncarnationFence}: R20), and the syncs that wait ({@link ReadIndex}:
- * R22).
+ * (R21, R2) and the tag of a proposal (R1). Its parts decide the rest: the acks that count ({@link
+ * CommitRule}: R3, R4), the mode with its pins and its drain ({@link ModeSwitches}: R5 to R7), when
+ * a view is sealed ({@link ViewSealing}: R23), who is alive ({@link Heartbeats}: R9, H11) and
+ * prompt ({@link PromptVoters}), whose disk is late ({@link LateDisks}: R24), which process is
+ * behind a connection ({@link IncarnationFence}: R20), and the syncs that wait ({@link
+ * SyncQuestions}: R22).
  *
  * <p>Guarantees to the shell: a proposal is fast only while more than a bare majority of voters
  * answers and acks in time, all of whom are members of the newest sealed view (R23), so none of
@@ -62,12 +60,9 @@ import java.util.function.Predicate;
 public final class LeaderState<C, S> {
     private final long self;
     private final FailureDetector detector;
-    private final long confirmationNanos;
-    private final long diskTimeoutNanos;
     private final CommitRule rule;
     private final ModeController controller;
     private final ReadIndex<S> syncs;
-    private final Predicate<Set<Long>> majority;
     private final IncarnationFence fence = new IncarnationFence();
     private final LeaderDecisions<C, S> decisions = new LeaderDecisions<>();
 
@@ -75,9 +70,7 @@ public final class LeaderState<C, S> {
     private final List<FollowerConnection<C>> forwarding = new ArrayList<>();
     private ReplicationSet set;
     private ProposalTag tag;
-    private long lastProposed;
     private long lastCommitted;
-    private int voters;
 
     // R24: who acks in time, this server's own log included, and how long entries wait to commit.
     private final AckProgress progress;
@@ -85,21 +78,11 @@ public final class LeaderState<C, S> {
     private final AckProgress.Peer commits;
 
     private final Heartbeats<C> heartbeats;
+    private final PromptVoters<C> voters;
     private final ViewSealing views;
-
-    private long lastQuestion;
-    private long lastConfirmation;
-
-    private boolean ownDiskLate;
-    private long ownDiskLateSince;
-
-    private boolean draining;
-    private long drainStarted;
-
-    // When the mode turned to slow, until that is durable; the last fast entry before it.
-    private boolean slowNotDurable;
-    private long slowSince;
-    private long lastFast;
+    private final ModeSwitches switches;
+    private final SyncQuestions<C, S> questions;
+    private final LateDisks<C> lateDisks;
 
     /**
      * The leader is elected; its epoch is not known yet.
@@ -125,20 +108,39 @@ public final class LeaderState<C, S> {
             long now) {
         this.self = self;
         this.detector = detector;
-        this.confirmationNanos = confirmationNanos(detector);
-        this.diskTimeoutNanos = diskTimeoutNanos;
         this.rule = rule;
         this.controller = controller;
         this.syncs = syncs;
-        this.majority = majority;
-        this.voters = rule.voters();
         this.progress = new AckProgress(detector.ackBoundNanos());
         this.own = progress.addOwnLog();
         this.commits = progress.add();
         this.heartbeats = new Heartbeats<>(detector, rule, progress, connections, decisions, now);
-        this.views = new ViewSealing(rule, detector, confirmationNanos, settledNanos, now);
-        this.lastQuestion = now;
-        this.lastConfirmation = now;
+        this.voters = new PromptVoters<>(self, rule, controller, heartbeats, own, connections);
+        this.views = new ViewSealing(rule, detector, connections, settledNanos, now);
+        this.switches =
+                new ModeSwitches(
+                        detector,
+                        rule,
+                        controller,
+                        progress,
+                        own,
+                        commits,
+                        voters,
+                        views,
+                        decisions,
+                        now);
+        this.questions =
+                new SyncQuestions<>(detector, rule, syncs, majority, connections, decisions, now);
+        this.lateDisks =
+                new LateDisks<>(
+                        detector,
+                        diskTimeoutNanos,
+                        progress,
+                        own,
+                        commits,
+                        voters,
+                        connections,
+                        decisions);
     }
 
     /** How often promptness is looked at, and the first backoff of fast mode. */
@@ -163,7 +165,7 @@ public final class LeaderState<C, S> {
         rule.startEpoch(zxid);
         progress.startEpoch(zxid, now);
         set = newSet;
-        lastProposed = zxid;
+        switches.proposed(zxid);
         lastCommitted = zxid;
     }
 
@@ -180,7 +182,7 @@ public final class LeaderState<C, S> {
      */
     public FollowerConnection<C> connected(
             C endpoint, long sid, boolean situationAware, long nonce, long now) {
-        FollowerConnection<C> earlier = connectionOf(sid);
+        FollowerConnection<C> earlier = FollowerConnection.of(sid, connections);
         if (earlier != null) {
             disconnected(earlier, now);
             decisions.closings.add(new Closing<>(earlier, Why.REPLACED, 0));
@@ -257,10 +259,7 @@ public final class LeaderState<C, S> {
             set.leave(sid);
         }
         views.changed(connection, now);
-        // So an entry that can no longer get F acks of members does not wait for them (R6).
-        if (promptVoters(now) <= bareMajority()) {
-            act(controller.tooFewPrompt(now), now, SwitchReason.GONE, sid);
-        }
+        switches.gone(sid, now);
     }
 
     /**
@@ -269,7 +268,7 @@ public final class LeaderState<C, S> {
      */
     public void restarted(long sid, long nonce, long now) {
         OptionalLong stale = fence.restarted(sid, nonce);
-        FollowerConnection<C> earlier = connectionOf(sid);
+        FollowerConnection<C> earlier = FollowerConnection.of(sid, connections);
         if (earlier != null) {
             if (stale.isEmpty()) {
                 return;
@@ -278,15 +277,6 @@ public final class LeaderState<C, S> {
             decisions.closings.add(new Closing<>(earlier, Why.RESTARTED, 0));
         }
         rule.restarted(sid);
-    }
-
-    private FollowerConnection<C> connectionOf(long sid) {
-        for (int i = 0; i < connections.size(); i++) {
-            if (connections.get(i).sid() == sid) {
-                return connections.get(i);
-            }
-        }
-        return null;
     }
 
     /** Everyone who is connected. */
@@ -321,7 +311,7 @@ public final class LeaderState<C, S> {
     @SuppressWarnings("ReferenceEquality") // the same tag object means the same bytes
     private ProposalTag proposed(long zxid, ProposalTag next, long now) {
         progress.proposed(zxid, now);
-        lastProposed = zxid;
+        switches.proposed(zxid);
         if (next == tag) {
             return null;
         }
@@ -340,8 +330,8 @@ public final class LeaderState<C, S> {
         if (controller.mode() == Mode.FAST) {
             return propose(zxid, now);
         }
-        noteSilence(now);
-        if (!sealDue()) {
+        views.noteSilence(now);
+        if (!views.due()) {
             return propose(zxid, now);
         }
         ProposalTag next = set.propose(zxid, Mode.SLOW);
@@ -367,13 +357,12 @@ public final class LeaderState<C, S> {
     }
 
     private void countVoters() {
-        voters = rule.voters();
-        controller.voters(voters);
+        controller.voters(rule.voters());
     }
 
     /** A reconfiguration is about to be proposed: slow until it is committed (R7). */
     public void reconfigure(Collection<Long> nextVoters, long now) {
-        act(controller.pin(Pin.RECONFIGURATION, now), now, SwitchReason.RECONFIGURATION, 0);
+        switches.reconfigure(now);
         rule.reconfigure(nextVoters);
     }
 
@@ -384,7 +373,7 @@ public final class LeaderState<C, S> {
 
     /** An operator forbids fast mode. */
     public void pin(String reason, long now) {
-        act(controller.pin(Pin.OPERATOR, now), now, reason);
+        switches.pin(reason, now);
     }
 
     /** An operator allows fast mode again. */
@@ -454,10 +443,7 @@ public final class LeaderState<C, S> {
     public void committed(long zxid, long now) {
         rule.committed(zxid);
         lastCommitted = zxid;
-        if (slowNotDurable && zxid > lastFast) {
-            decisions.slowDurableNanos = Math.max(1, now - slowSince);
-            slowNotDurable = false;
-        }
+        switches.committed(zxid, now);
     }
 
     /** The reconfiguration has committed (R7): the new voters have no view yet (R23). */
@@ -473,21 +459,14 @@ public final class LeaderState<C, S> {
         commits.acked(lastCommitted, now);
         if (syncs.size() > 0) {
             // Their answers may have come before the commit.
-            answerSyncs(now);
+            questions.answer(lastCommitted, now);
         }
-        // In slow mode every ack may be the one that shows that fast mode is safe (R5).
-        if (controller.mode() == Mode.SLOW) {
-            if (controller.draining()) {
-                drain(now);
-            } else if (!sealing(now) && now - lastConfirmation >= confirmationNanos) {
-                confirm(now);
-            }
-        }
+        switches.settled(now);
     }
 
     /** Looks at a drain that is under way: see {@link #draining()}. */
     public void drain(long now) {
-        act(controller.drain(onDisks(now), now), now, SwitchReason.DRAINED, lastProposed);
+        switches.drain(now);
     }
 
     /** Whether proposals are held back until a decision says that the drain is over (R5). */
@@ -500,68 +479,11 @@ public final class LeaderState<C, S> {
         return controller.drainEnds();
     }
 
-    private void confirm(long now) {
-        lastConfirmation = now;
-        // R5 needs the leader's own disk, too.
-        int prompt = own.inTime(now) ? promptVoters(now) : 0;
-        act(
-                controller.promptness(
-                        prompt,
-                        onDisks(now),
-                        !rule.slowEntriesCommitted(),
-                        nearlyOnDisks(now),
-                        now),
-                now,
-                SwitchReason.PROMPT,
-                prompt);
-    }
-
-    /**
-     * Whether fast mode could begin: F members of the view have the last slow entry on disk (R5),
-     * and F of them, maybe others, are prompt.
-     */
-    private boolean onDisks(long now) {
-        return rule.lastSlowOnFastQuorumOfDisks() && promptMembers(now) > bareMajority();
-    }
-
-    private boolean nearlyOnDisks(long now) {
-        return rule.onFastQuorumOfDisks(progress.recent()) && promptMembers(now) > bareMajority();
-    }
-
     // ---- Views (R23) ----
-
-    /**
-     * Asks for a seal if one is due and its time has come. In slow mode that is at once when a
-     * member of the view is gone; who came may be followed by others, or find that the no-op of R5
-     * is due anyway. In fast mode it costs a turn of the mode, so the set has to be settled first.
-     *
-     * @return whether a seal is due and asked for: whatever waits for F disks waits for it, too
-     */
-    private boolean sealing(long now) {
-        noteSilence(now);
-        if (!sealDue() || controller.draining()) {
-            return false;
-        }
-        if (controller.mode() == Mode.FAST) {
-            if (!views.settled(now)) {
-                return false;
-            }
-            act(controller.reseal(now), now, SwitchReason.VIEW, voters);
-            return true;
-        }
-        if (views.underWay(now)) {
-            return true;
-        }
-        if (views.tooSoon(now)) {
-            return false;
-        }
-        askForNoop(now);
-        return true;
-    }
 
     /** Takes note of who is silent by now: that counts as gone (R23). */
     public void noteSilence(long now) {
-        views.noteSilence(connections, now);
+        views.noteSilence(now);
     }
 
     /**
@@ -572,82 +494,19 @@ public final class LeaderState<C, S> {
         return views.due();
     }
 
-    /** The no-op is the seal, too, if one is due. */
-    private void askForNoop(long now) {
-        decisions.noop = true;
-        noteSilence(now);
-        if (sealDue()) {
-            views.asked(now);
-        }
-    }
-
-    // ---- Turns of the mode (R5, R6) ----
-
-    private void act(Decision decision, long now, SwitchReason reason, long number) {
-        act(
-                decision,
-                now,
-                decision == Decision.NONE
-                        ? ""
-                        : reason.text(number, voters, () -> whoIsMissing(now)));
-    }
-
-    private void act(Decision decision, long now, String reason) {
-        switch (decision) {
-            case NONE -> {}
-            case TURN_FAST ->
-                    decisions.turns.add(
-                            new Turn(
-                                    Mode.FAST,
-                                    reason,
-                                    lastProposed,
-                                    draining ? now - drainStarted : 0));
-            case TURN_SLOW -> {
-                decisions.turns.add(new Turn(Mode.SLOW, reason, lastProposed, 0));
-                slowNotDurable = true;
-                slowSince = now;
-                lastFast = lastProposed;
-                askForNoop(now);
-            }
-            case PROPOSE_NOOP -> askForNoop(now);
-        }
-        if (draining && !controller.draining()) {
-            draining = false;
-            decisions.drainOver = true;
-        } else if (controller.draining() && !draining) {
-            draining = true;
-            drainStarted = now;
-        }
-    }
-
-    /** Who it was, and for how long; and whether it was this process, rather (H11). */
-    private String whoIsMissing(long now) {
-        MissingVoters missing = new MissingVoters();
-        missing.ownLog(own, now);
-        for (long sid : rule.voterSids()) {
-            FollowerConnection<C> follower = connectionOf(sid);
-            if (follower != null) {
-                missing.connected(follower, counts(follower, true), heard(follower, now), now);
-            } else if (sid != self) {
-                missing.notConnected(sid);
-            }
-        }
-        return missing.text(heartbeats.ownPauses(), now);
-    }
-
     // ---- Syncs (R22) ----
 
     /** A client asks for a sync: it has its place among the proposals. */
     public void sync(S sync, long now) {
-        syncs.add(sync, lastProposed);
-        answerSyncs(now);
+        syncs.add(sync, switches.lastProposed());
+        questions.answer(lastCommitted, now);
     }
 
     /** A follower answers a question. */
     public void stillFollowing(FollowerConnection<C> connection, long question, long now) {
         if (rule.voter(connection.sid())) {
             syncs.answered(connection.sid(), question);
-            answerSyncs(now);
+            questions.answer(lastCommitted, now);
         }
     }
 
@@ -656,43 +515,9 @@ public final class LeaderState<C, S> {
         return syncs.size();
     }
 
-    private void answerSyncs(long now) {
-        for (S sync = syncs.next(lastCommitted, majority);
-                sync != null;
-                sync = syncs.next(lastCommitted, majority)) {
-            decisions.answers.add(sync);
-        }
-        if (syncs.questionDue()) {
-            ask(now);
-        }
-    }
-
     /** Asks who follows: an answer may be lost with its connection. */
     public void ask(long now) {
-        decisions.question = syncs.ask();
-        decisions.asked.clear();
-        lastQuestion = now;
-        for (int i = 0; i < connections.size(); i++) {
-            FollowerConnection<C> each = connections.get(i);
-            if (each.synced && each.situationAware() && rule.voter(each.sid())) {
-                decisions.asked.add(each);
-                each.toldOfHeartbeats = true;
-                each.pinged = now;
-            }
-        }
-    }
-
-    /**
-     * Servers without SAUCR give no answers: another question, and an entry whose acks say the
-     * same.
-     */
-    private void askAgain(long now) {
-        if (now - lastQuestion >= detector.intervalNanos() && syncs.size() > 0) {
-            ask(now);
-            if (syncs.needsAnswers(lastProposed)) {
-                decisions.noop = true;
-            }
-        }
+        questions.ask(now);
     }
 
     // ---- Heartbeats (R9, R6, H11) ----
@@ -710,105 +535,12 @@ public final class LeaderState<C, S> {
         if (set == null || !serving) {
             return heartbeats.sleepUntil(now + detector.intervalNanos());
         }
-        askAgain(now);
-        boolean sealing = sealing(now);
-        chooseMode(sealing, now);
-        closeHopeless(now);
-        considerSteppingDown(now, diskSilenceNanos);
+        questions.askAgain(switches.lastProposed(), now);
+        switches.round(now);
+        lateDisks.closeHopeless(now);
+        lateDisks.considerSteppingDown(controller.mode(), switches, diskSilenceNanos, now);
         long earliest = now + detector.intervalNanos() / 8;
         return heartbeats.sleepUntil(heartbeats.nextSuspicion(Math.max(next, earliest), now));
-    }
-
-    private void chooseMode(boolean sealing, long now) {
-        int prompt = promptVoters(now);
-        boolean late = prompt <= bareMajority() && heardVoters(now) > bareMajority();
-        if (controller.mode() == Mode.FAST) {
-            if (commits.owedFor(now) > detector.ackBoundNanos()) {
-                act(controller.overdue(now), now, SwitchReason.ENTRY_WAITS, commits.owedFor(now));
-            } else if (late) {
-                act(controller.overdue(now), now, SwitchReason.ACKS_LATE, prompt);
-            } else if (prompt <= bareMajority()) {
-                act(controller.silence(now), now, SwitchReason.TOO_FEW_PROMPT, prompt);
-            }
-            return;
-        }
-        if (prompt <= bareMajority()) {
-            act(controller.tooFewPrompt(now), now, SwitchReason.TOO_FEW_PROMPT, prompt);
-        } else if (!sealing && now - lastConfirmation >= confirmationNanos) {
-            confirm(now);
-        }
-        if ((late || own.lateAndIdle()) && somebodyIsLateAndIdle()) {
-            act(controller.probe(now), now, SwitchReason.PROMPT, prompt);
-        }
-    }
-
-    // ---- Acks in time (R24) ----
-
-    private boolean somebodyIsLateAndIdle() {
-        if (own.lateAndIdle()) {
-            return true;
-        }
-        for (int i = 0; i < connections.size(); i++) {
-            AckProgress.Peer acks = connections.get(i).acks;
-            if (acks != null && acks.lateAndIdle()) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /**
-     * Proposals that a follower has not logged fill its memory. If the others commit without it,
-     * its connection is closed; it connects again once its log has caught up.
-     */
-    private void closeHopeless(long now) {
-        for (int i = 0; i < connections.size(); i++) {
-            FollowerConnection<C> each = connections.get(i);
-            if (!each.closing
-                    && each.acks != null
-                    && each.acks.owedFor(now) > diskTimeoutNanos
-                    && commits.owedFor(now) <= detector.ackBoundNanos()) {
-                each.closing = true;
-                decisions.closings.add(
-                        new Closing<>(each, Why.ACKS_TOO_LATE, each.acks.owedFor(now)));
-            }
-        }
-    }
-
-    /**
-     * This leader steps down only if the others can elect a leader and commit without it: else
-     * nobody would lead, or serve reads.
-     */
-    private void considerSteppingDown(long now, long diskSilenceNanos) {
-        if (controller.mode() == Mode.FAST && diskSilenceNanos > diskTimeoutNanos) {
-            // Slow entries show whose disks answer.
-            act(controller.overdue(now), now, SwitchReason.DISK_SILENT, diskSilenceNanos);
-        }
-        if (own.inTime(now)) {
-            ownDiskLate = false;
-            return;
-        }
-        if (!ownDiskLate) {
-            ownDiskLate = true;
-            ownDiskLateSince = now - Math.max(own.owedFor(now), diskSilenceNanos);
-        }
-        if (now - ownDiskLateSince >= diskTimeoutNanos && othersOnDisk(now) >= bareMajority()) {
-            decisions.stepDownNanos = Math.max(1, now - ownDiskLateSince);
-        }
-    }
-
-    private int othersOnDisk(long now) {
-        int count = 0;
-        for (int i = 0; i < connections.size(); i++) {
-            FollowerConnection<C> each = connections.get(i);
-            if (each.synced
-                    && rule.voter(each.sid())
-                    && answersInTime(each, now)
-                    && rule.durableThrough(each.sid()) >= progress.recent()) {
-                count++;
-            }
-        }
-        return count;
     }
 
     // ---- For a model that goes on from any state ----
@@ -829,10 +561,8 @@ public final class LeaderState<C, S> {
         set = newSet;
         tag = newTag;
         views.resume(newView);
-        lastProposed = newLastProposed;
         lastCommitted = newLastCommitted;
-        lastConfirmation = now;
-        draining = controller.draining();
+        switches.resume(newLastProposed, now);
     }
 
     /**
@@ -841,7 +571,7 @@ public final class LeaderState<C, S> {
      */
     public FollowerConnection<C> adopt(
             C endpoint, long sid, long number, long nonce, boolean isSynced, long now) {
-        FollowerConnection<C> earlier = connectionOf(sid);
+        FollowerConnection<C> earlier = FollowerConnection.of(sid, connections);
         if (earlier != null) {
             connections.remove(earlier);
             forwarding.remove(earlier);
@@ -891,7 +621,7 @@ public final class LeaderState<C, S> {
      * Whether the follower's acks count towards F if they come in time; see {@link #promptVoters}.
      */
     public boolean counts(FollowerConnection<C> connection) {
-        return counts(connection, controller.mode() == Mode.FAST);
+        return voters.counts(connection);
     }
 
     /** Whether the follower is in the view of the newest seal, as it is connected now (R23). */
@@ -901,7 +631,7 @@ public final class LeaderState<C, S> {
 
     /** Whether the follower was heard in time and acks in time (R24). */
     public boolean answersInTime(FollowerConnection<C> connection, long now) {
-        return heard(connection, now) && connection.acksInTime(now);
+        return voters.answersInTime(connection, now);
     }
 
     /**
@@ -909,49 +639,11 @@ public final class LeaderState<C, S> {
      * also those whose acks count from the next seal on (R23).
      */
     public int promptVoters(long now) {
-        return promptVoters(controller.mode() == Mode.FAST, now);
-    }
-
-    private int promptMembers(long now) {
-        return promptVoters(true, now);
-    }
-
-    private int promptVoters(boolean members, long now) {
-        int count = rule.voter(self) && own.inTime(now) ? 1 : 0;
-        for (int i = 0; i < connections.size(); i++) {
-            FollowerConnection<C> each = connections.get(i);
-            if (counts(each, members) && answersInTime(each, now)) {
-                count++;
-            }
-        }
-        return count;
-    }
-
-    /** As {@link #promptVoters}, but those whose acks are late count, too. */
-    private int heardVoters(long now) {
-        boolean members = controller.mode() == Mode.FAST;
-        int count = rule.voter(self) ? 1 : 0;
-        for (int i = 0; i < connections.size(); i++) {
-            FollowerConnection<C> each = connections.get(i);
-            if (counts(each, members) && heard(each, now)) {
-                count++;
-            }
-        }
-        return count;
-    }
-
-    private boolean counts(FollowerConnection<C> connection, boolean asMember) {
-        return connection.synced
-                && connection.keepsViews
-                && (asMember ? rule.sealed(connection.sid()) : rule.voter(connection.sid()));
+        return voters.count(now);
     }
 
     /** Whether the follower was heard in time, whatever it has acked (R9). */
     public boolean heard(FollowerConnection<C> connection, long now) {
         return heartbeats.heard(connection, now);
-    }
-
-    private int bareMajority() {
-        return Quorums.bareMajority(voters);
     }
 }

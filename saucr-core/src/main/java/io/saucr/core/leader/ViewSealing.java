@@ -27,7 +27,11 @@ final class ViewSealing {
 
     private final CommitRule rule;
     private final FailureDetector detector;
+    private final List<? extends FollowerConnection<?>> connections;
+
+    /** How often the set is looked at. */
     private final long confirmationNanos;
+
     private final long settledNanos;
 
     /** Of the newest seal, null before the first. */
@@ -45,18 +49,19 @@ final class ViewSealing {
     private long delay;
 
     /**
-     * @param confirmationNanos how often the set is looked at
+     * @param connections everyone who is connected, as it changes
      * @param settledNanos see {@link LeaderState}'s constructor
      */
     ViewSealing(
             CommitRule rule,
             FailureDetector detector,
-            long confirmationNanos,
+            List<? extends FollowerConnection<?>> connections,
             long settledNanos,
             long now) {
         this.rule = rule;
         this.detector = detector;
-        this.confirmationNanos = confirmationNanos;
+        this.connections = connections;
+        this.confirmationNanos = LeaderState.confirmationNanos(detector);
         this.settledNanos = settledNanos;
         this.changedAt = now;
     }
@@ -86,7 +91,7 @@ final class ViewSealing {
     }
 
     /** Takes note of who is silent by now: that counts as gone. */
-    void noteSilence(List<? extends FollowerConnection<?>> connections, long now) {
+    void noteSilence(long now) {
         for (int i = 0; i < connections.size(); i++) {
             FollowerConnection<?> each = connections.get(i);
             boolean silent = detector.silentIntervals(each.lastHeard(), now) >= SILENT_INTERVALS;
