@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.prometheus.client.Collector;
 import io.prometheus.client.Collector.MetricFamilySamples;
 import io.prometheus.client.CollectorRegistry;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
@@ -12,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.zookeeper.metrics.impl.DefaultMetricsProvider;
 import org.junit.jupiter.api.Test;
@@ -30,6 +33,28 @@ class MetricTest {
             assertThat(guide)
                     .contains("`" + metric.key() + "`")
                     .contains("`" + metric.prometheusName() + "`");
+        }
+    }
+
+    @Test
+    void everyMetricIsShown() throws Exception {
+        String source;
+        try (Stream<Path> files = Files.walk(Path.of("src/main/java"))) {
+            source =
+                    files.filter(file -> file.toString().endsWith(".java"))
+                            .map(MetricTest::text)
+                            .collect(Collectors.joining());
+        }
+        for (Metric metric : Metric.values()) {
+            assertThat(source).containsPattern("\\bMetric\\." + metric.name() + "\\b");
+        }
+    }
+
+    private static String text(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
