@@ -4,13 +4,17 @@ import io.saucr.core.AsciiScanner;
 import io.saucr.core.Zxid;
 import io.saucr.core.quorum.View;
 import java.nio.charset.StandardCharsets;
+import java.util.OptionalLong;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
 
 /**
- * The bytes of the marker files (R12, R13, R26): ASCII lines that an operator can read, guarded by
- * a checksum.
+ * The bytes of the marker files (R12, R13, R17, R26): ASCII lines that an operator can read,
+ * guarded by a checksum.
  *
  * <pre>
  * saucr-fast-switch 1          saucr-latest-on-disk 1
@@ -33,6 +37,13 @@ import java.util.zip.CRC32C;
  * extent=100000009
  * marker=100000005
  * crc32c=0b1c2d3e
+ *
+ * saucr-replacement 1          (in the folder of a copied history, R17)
+ * log=9f8e7d6c5b4a3928         (if the log has an identity)
+ * epoch=2
+ * file=snapshot.200000003;4711
+ * file=log.200000004;815
+ * crc32c=1c2d3e4f
  * </pre>
  *
  * The checksum is over every byte before its line. Reading accepts exactly what writing produces.
@@ -45,6 +56,8 @@ public final class MarkerFile {
     private static final String FAST_SWITCH = "saucr-fast-switch";
     private static final String LATEST_ON_DISK = "saucr-latest-on-disk";
     private static final String IDENTITY = "saucr-identity";
+    private static final String REPLACEMENT = "saucr-replacement";
+    private static final Pattern SIZED_FILE = Pattern.compile("([a-z0-9.]{1,64});([0-9]{1,18})");
     private static final String VERSION = "1";
     private static final String VERSION_WITH_VIEW = "2";
 
@@ -58,6 +71,15 @@ public final class MarkerFile {
      * @param view the own view
      */
     public record LatestOnDisk(long zxid, LleMap lleMap, View view) {}
+
+    /**
+     * What a copied history consists of that is about to replace a server's own (R17).
+     *
+     * @param log of the folder's identity; empty if it had none
+     * @param epoch the least epoch that the server needs to load it, at least 0
+     * @param files their sizes in bytes, by their names
+     */
+    public record Replacement(OptionalLong log, long epoch, SortedMap<String, Long> files) {}
 
     /** The fast-switch marker: {@code zxid} is the first fast entry. */
     public static byte[] encodeFastSwitch(long zxid) {
@@ -143,6 +165,39 @@ public final class MarkerFile {
                 previous < epoch, "previous=" + previous + ", which is not before epoch=" + epoch);
         return new LogIdentity(
                 ensemble, server, log, previous < 0 ? epoch : previous, epoch, extent, marker);
+    }
+
+    /** The files of a copied history. */
+    public static byte[] encodeReplacement(Replacement replacement) {
+        StringBuilder body = new StringBuilder(header(REPLACEMENT));
+        replacement.log().ifPresent(log -> body.append("log=" + Long.toHexString(log) + "\n"));
+        body.append("epoch=" + replacement.epoch() + "\n");
+        replacement
+                .files()
+                .forEach((name, bytes) -> body.append("file=" + name + ";" + bytes + "\n"));
+        return sealed(body.toString());
+    }
+
+    /**
+     * Reads what {@link #encodeReplacement} wrote.
+     *
+     * @throws MalformedMarkerException when the bytes are anything but a whole file of a known
+     *     version
+     */
+    public static Replacement decodeReplacement(byte[] bytes) throws MalformedMarkerException {
+        Lines lines = new Lines("list of files", bytes);
+        lines.header(REPLACEMENT);
+        OptionalLong log =
+                lines.nextIs("log=") ? OptionalLong.of(lines.zxid("log=")) : OptionalLong.empty();
+        long epoch = lines.number("epoch=");
+        SortedMap<String, Long> files = new TreeMap<>();
+        while (lines.nextIs("file=")) {
+            Matcher file = SIZED_FILE.matcher(lines.optionalWord("file=", SIZED_FILE));
+            lines.require(file.matches(), "a file without a size");
+            files.put(file.group(1), Long.parseLong(file.group(2)));
+        }
+        lines.end();
+        return new Replacement(log, epoch, files);
     }
 
     private static String header(String kind) {

@@ -40,6 +40,22 @@ public final class ObstacleException extends IOException {
                 null);
     }
 
+    /**
+     * A folder has the name of a copied history, and is none.
+     *
+     * @param why a clause
+     */
+    public static ObstacleException notCopied(Path folder, String why) {
+        return new ObstacleException(
+                folder
+                        + " is in the way: under this name a recovery keeps the history that it has"
+                        + " copied from another server, and this is not one: "
+                        + why
+                        + ". Move the folder away; if this server needs its content, it copies it"
+                        + " once more",
+                null);
+    }
+
     /** Something that is no file is where one is read. */
     public static ObstacleException noFile(Path file) {
         return new ObstacleException(

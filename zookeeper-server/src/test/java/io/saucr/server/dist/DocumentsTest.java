@@ -51,6 +51,8 @@ class DocumentsTest {
                     "identity",
                     "lock",
                     "proof",
+                    "staging",
+                    "replacement",
                     "audit",
                     "crash",
                     "log");

@@ -214,7 +214,7 @@ public final class DataFolder {
         requireFileOrNothing(logs.resolveSibling(SaucrTxnSnapLog.INITIALIZE_FILE));
         for (Path folder : List.of(logs, snapshots)) {
             requireFileOrNothing(folder.resolve(FolderLock.FILE));
-            requireFreeOfLinks(folder.resolve(RecoveryStore.PLACING));
+            requireFreeOfLinks(folder.resolve(CopiedHistory.PLACING));
         }
         for (String name : List.of(RecoveryStore.ACCEPTED_EPOCH, RecoveryStore.CURRENT_EPOCH)) {
             requireReplaceable(snapshots, name);
@@ -223,13 +223,12 @@ public final class DataFolder {
             requireReplaceable(logs, name);
         }
         requireReplaceable(logs, PageCacheProof.FILE);
-        for (String name : List.of(RecoveryStore.STAGING, RecoveryStore.REPLACEMENT)) {
-            Path own = logs.resolve(name);
-            if (Files.exists(own, LinkOption.NOFOLLOW_LINKS)
-                    && !Files.isDirectory(own, LinkOption.NOFOLLOW_LINKS)) {
-                throw ObstacleException.noFolder(own);
-            }
+        Path staging = logs.resolve(CopiedHistory.STAGING);
+        if (Files.exists(staging, LinkOption.NOFOLLOW_LINKS)
+                && !Files.isDirectory(staging, LinkOption.NOFOLLOW_LINKS)) {
+            throw ObstacleException.noFolder(staging);
         }
+        CopiedHistory.pending(logs);
     }
 
     /** A file that is replaced by renaming another one, which is written before. */

@@ -8,20 +8,16 @@ import io.saucr.core.recovery.RecoveryMessage.Compression;
 import io.saucr.core.recovery.RecoveryProcedure.Append;
 import io.saucr.core.recovery.RecoveryProcedure.Finish;
 import io.saucr.core.recovery.RecoveryProcedure.StageSnapshot;
-import io.saucr.server.runtime.ObstacleException;
 import io.saucr.server.runtime.SmallFile;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.util.List;
-import java.util.stream.Stream;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,9 +26,8 @@ import org.slf4j.LoggerFactory;
  * that the next start can recover wherever a crash interrupts it.
  *
  * <p>Until {@link #mark} has written the markers, the fast-switch marker stays ahead. A snapshot
- * from another server is staged in a directory of its own. Renaming that directory decides that it
- * replaces log and snapshots; {@link #completeReplacement} completes a replacement that a crash
- * interrupted.
+ * from another server is staged in a directory of its own, and replaces log and snapshots as {@link
+ * CopiedHistory}; {@link #completeReplacement} completes a replacement that a crash interrupted.
  *
  * <p>Not thread-safe: owned by the thread that starts the server.
  */
@@ -42,16 +37,7 @@ public final class RecoveryStore implements Closeable {
     static final String ACCEPTED_EPOCH = "acceptedEpoch";
     static final String CURRENT_EPOCH = "currentEpoch";
 
-    /** Folders beside the log. */
-    static final String STAGING = "saucr.staging";
-
-    static final String REPLACEMENT = "saucr.replacement";
-
-    /** A file that is about to be renamed. */
-    static final String PLACING = "saucr.placing" + DataFolder.TEMPORARY;
-
     private static final long MOST_EPOCH = Integer.MAX_VALUE;
-    private static final String EPOCH = "saucr.epoch";
 
     private final Path logs;
     private final Path snapshots;
@@ -71,7 +57,7 @@ public final class RecoveryStore implements Closeable {
         this.logs = logs;
         this.snapshots = snapshots;
         this.markers = markers;
-        this.staging = logs.resolve(STAGING);
+        this.staging = logs.resolve(CopiedHistory.STAGING);
     }
 
     /**
@@ -170,7 +156,7 @@ public final class RecoveryStore implements Closeable {
     /** Empties the staging area. */
     public void discardStaged() throws IOException {
         close();
-        deleteDirectory(staging);
+        CopiedHistory.discard(staging);
     }
 
     /** Appends entries, not durably. */
@@ -202,15 +188,7 @@ public final class RecoveryStore implements Closeable {
         close();
         markers.lowerExtent(finish.lastLogged());
         if (finish.staged()) {
-            Files.writeString(staging.resolve(EPOCH), Long.toString(finish.currentEpoch()));
-            try (Stream<Path> files = Files.list(staging)) {
-                for (Path file : files.toList()) {
-                    MarkerStore.forceFile(file);
-                }
-            }
-            MarkerStore.forceDirectory(staging);
-            Files.move(staging, logs.resolve(REPLACEMENT), StandardCopyOption.ATOMIC_MOVE);
-            MarkerStore.forceDirectory(logs);
+            CopiedHistory.decide(logs, finish.currentEpoch());
             completeReplacement(logs, snapshots);
         } else {
             new RawLog(logs, snapshots).forceAll();
@@ -234,77 +212,11 @@ public final class RecoveryStore implements Closeable {
         markers.writeLatestOnDisk(finish.latestOnDisk(), finish.lleMap(), View.FIRST);
     }
 
-    /** Whether a replacement of log and snapshots was decided and is not complete. */
-    static boolean replacementPending(Path logs) {
-        return Files.isDirectory(logs.resolve(REPLACEMENT));
-    }
-
-    /** The history of a decided replacement; it is whole as long as it is pending. */
-    static RawLog pendingHistory(Path logs) {
-        Path replacement = logs.resolve(REPLACEMENT);
-        return new RawLog(replacement, replacement);
-    }
-
-    /** The least epoch that a decided replacement needs, -1 if none is pending. */
-    static long pendingEpoch(Path logs) throws IOException {
-        return epochIn(logs.resolve(REPLACEMENT), EPOCH);
-    }
-
-    /**
-     * Completes a replacement of log and snapshots that was decided, and raises the epochs as it
-     * needs: ZooKeeper does not load a history that is newer than its current epoch. To be called
-     * before they are read.
-     */
+    /** Completes a replacement of log and snapshots that was decided. */
     public static void completeReplacement(Path logs, Path snapshots) throws IOException {
-        if (!replacementPending(logs)) {
-            return;
-        }
-        Path replacement = logs.resolve(REPLACEMENT);
-        LOG.info(
-                "Replacing log and snapshots in {} and {} by those of {}",
-                logs,
-                snapshots,
-                replacement);
-        Path done = logs.resolve(STAGING);
-        if (Files.exists(done, LinkOption.NOFOLLOW_LINKS)) {
-            throw ObstacleException.inTheWay(done);
-        }
-        List<Path> newLogs = DataFolder.logs(replacement);
-        List<Path> newSnapshots = DataFolder.snapshots(replacement);
-        requireFree(newLogs, logs);
-        requireFree(newSnapshots, snapshots);
-        for (Path log : DataFolder.logs(logs)) {
-            Files.delete(log);
-        }
-        for (Path snapshot : DataFolder.snapshots(snapshots)) {
-            Files.delete(snapshot);
-        }
-        for (Path log : newLogs) {
-            place(log, log.getFileName().toString(), logs);
-        }
-        for (Path snapshot : newSnapshots) {
-            place(snapshot, snapshot.getFileName().toString(), snapshots);
-        }
-        raise(replacement.resolve(EPOCH), ACCEPTED_EPOCH, snapshots);
-        raise(replacement.resolve(EPOCH), CURRENT_EPOCH, snapshots);
-        MarkerStore.forceDirectory(logs);
-        MarkerStore.forceDirectory(snapshots);
-        // It must not be deleted under its name: what was left of it would replace everything
-        // again.
-        Files.move(replacement, done, StandardCopyOption.ATOMIC_MOVE);
-        MarkerStore.forceDirectory(logs);
-        deleteDirectory(done);
-    }
-
-    private static void requireFree(List<Path> files, Path directory) throws IOException {
-        for (Path file : files) {
-            DataFolder.requireFree(directory.resolve(file.getFileName()));
-        }
-    }
-
-    private static void raise(Path epoch, String name, Path directory) throws IOException {
-        if (epochIn(directory, name) < epochIn(epoch.getParent(), EPOCH)) {
-            place(epoch, name, directory);
+        Optional<CopiedHistory> pending = CopiedHistory.pending(logs);
+        if (pending.isPresent()) {
+            pending.get().complete(snapshots);
         }
     }
 
@@ -356,37 +268,6 @@ public final class RecoveryStore implements Closeable {
                         + ". Without it nobody knows which leaders this server has followed, so it"
                         + " must not vote. While a majority of the other servers is serving, empty"
                         + " its data directory but for myid, and it copies everything from them");
-    }
-
-    /** Copies, because the original must stay until every file is in its place. */
-    private static void place(Path file, String name, Path directory) throws IOException {
-        Path temporary = directory.resolve(PLACING);
-        Files.copy(file, temporary, StandardCopyOption.REPLACE_EXISTING);
-        MarkerStore.forceFile(temporary);
-        Files.move(temporary, directory.resolve(name), StandardCopyOption.ATOMIC_MOVE);
-    }
-
-    /** Only what recoveries put there: what somebody else has put there stays, and is told. */
-    private static void deleteDirectory(Path directory) throws IOException {
-        if (!Files.isDirectory(directory)) {
-            return;
-        }
-        try (Stream<Path> files = Files.list(directory)) {
-            for (Path file : files.sorted().toList()) {
-                if (!DataFolder.isData(file.toFile())
-                        && !file.getFileName().toString().equals(EPOCH)) {
-                    throw ObstacleException.foreign(file);
-                }
-            }
-        }
-        for (Path log : DataFolder.logs(directory)) {
-            Files.delete(log);
-        }
-        for (Path snapshot : DataFolder.snapshots(directory)) {
-            Files.delete(snapshot);
-        }
-        Files.deleteIfExists(directory.resolve(EPOCH));
-        Files.delete(directory);
     }
 
     private static String suffix(Compression compression) {

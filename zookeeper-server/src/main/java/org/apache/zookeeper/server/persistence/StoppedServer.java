@@ -107,19 +107,18 @@ public final class StoppedServer {
 
     /** Reads everything and changes nothing. */
     public Findings inspect() throws IOException {
+        Optional<CopiedHistory> pending = CopiedHistory.pending(logs);
         RawLog history =
-                RecoveryStore.replacementPending(logs)
-                        ? RecoveryStore.pendingHistory(logs)
-                        : new RawLog(logs, snapshots);
+                pending.map(CopiedHistory::history).orElseGet(() -> new RawLog(logs, snapshots));
         Markers found = markerStore.read();
         RawLog.Scan scan = history.scan(found.latestOnDisk());
-        long least = RecoveryStore.pendingEpoch(logs);
+        long least = pending.map(CopiedHistory::epoch).orElse(-1L);
         return new Findings(
                 assess(),
                 found,
                 scan.epochEnds().last(),
                 history.snapshotZxid(),
-                describe(scan.damage()),
+                describe(pending.isPresent(), scan.damage()),
                 Math.max(least, RecoveryStore.epochIn(snapshots, RecoveryStore.CURRENT_EPOCH)),
                 Math.max(least, RecoveryStore.epochIn(snapshots, RecoveryStore.ACCEPTED_EPOCH)));
     }
@@ -151,8 +150,8 @@ public final class StoppedServer {
         }
     }
 
-    private String describe(RawLog.Damage damage) {
-        if (RecoveryStore.replacementPending(logs)) {
+    private static String describe(boolean pending, RawLog.Damage damage) {
+        if (pending) {
             return "a complete history copied from another server is about to replace this one:"
                     + " the next start carries that through";
         }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.saucr.core.Mode;
 import io.saucr.core.log.LleMap;
+import io.saucr.core.log.LogIdentity;
 import io.saucr.core.log.ProposalTag;
 import io.saucr.server.runtime.ObstacleException;
 import java.io.File;
@@ -25,6 +26,7 @@ import java.util.stream.Stream;
 import org.apache.zookeeper.server.DataTree;
 import org.apache.zookeeper.server.PurgeTxnLog;
 import org.apache.zookeeper.util.ServiceUtils;
+import org.assertj.core.api.ThrowableAssert;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -182,6 +184,14 @@ class DataFolderTest {
         }
         found.remove(version());
         return found;
+    }
+
+    /** A recovery has copied another server's history, and has decided that it replaces the own. */
+    private Path copied() throws IOException {
+        Path staging = Files.createDirectory(file("saucr.staging"));
+        Transactions.writeFile(staging, Transactions.zxids(2, 1, 3));
+        CopiedHistory.decide(version(), 2);
+        return file("saucr.replacement");
     }
 
     // ---- Names ----
@@ -364,13 +374,65 @@ class DataFolderTest {
         write(1, 5);
         Map<Path, String> strangers = strangers();
         snapLog.close();
-        Path replacement = Files.createDirectory(file("saucr.replacement"));
-        Transactions.writeFile(replacement, Transactions.zxids(2, 1, 3));
-        Files.writeString(replacement.resolve("saucr.epoch"), "2");
+        copied();
         RecoveryStore.completeReplacement(version(), version());
         assertThat(DataFolder.logs(version())).containsExactly(file("log.200000001"));
         assertThat(DataFolder.snapshots(version())).isEmpty();
         assertThat(contents()).containsAllEntriesOf(strangers);
+    }
+
+    /** Believed, it would remove all that this server has. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "empty",
+                "a copy of the log",
+                "another epoch",
+                "an older version's",
+                "one file more",
+                "one file less",
+                "another size",
+                "another server's",
+                "a link"
+            })
+    void aReplacementThatNoRecoveryOfThisServerMadeRemovesNothing(String kind) throws Exception {
+        write(1, 5);
+        snapLog.close();
+        snapLog.markerStore().writeIdentity(new LogIdentity("", 1, 7, 1, 0, 0));
+        Path folder = file("saucr.replacement");
+        if (List.of("empty", "a copy of the log", "an older version's").contains(kind)) {
+            Files.createDirectory(folder);
+        } else {
+            copied();
+        }
+        Path list = folder.resolve("saucr.epoch");
+        switch (kind) {
+            case "a copy of the log" ->
+                    Files.copy(file("log.100000001"), folder.resolve("log.100000001"));
+            case "another epoch" ->
+                    Files.writeString(list, Files.readString(list).replace("epoch=2", "epoch=3"));
+            case "an older version's" -> Files.writeString(list, "2");
+            case "one file more" -> Files.createFile(folder.resolve("log.5"));
+            case "one file less" -> Files.delete(folder.resolve("log.200000001"));
+            case "another size" -> Files.writeString(folder.resolve("log.200000001"), "another");
+            case "another server's" ->
+                    snapLog.markerStore().writeIdentity(new LogIdentity("", 1, 8, 1, 0, 0));
+            case "a link" ->
+                    Files.createSymbolicLink(
+                            folder, Files.move(folder, this.folder.resolve("elsewhere")));
+            default -> assertThat(kind).isEqualTo("empty");
+        }
+        Map<Path, String> before = contents();
+        for (ThrowableAssert.ThrowingCallable start :
+                List.<ThrowableAssert.ThrowingCallable>of(
+                        () -> DataFolder.requireClear(version(), version()),
+                        () -> RecoveryStore.completeReplacement(version(), version()))) {
+            assertThatThrownBy(start)
+                    .isInstanceOf(ObstacleException.class)
+                    .hasMessageStartingWith(folder + " is in the way: ")
+                    .hasMessageContaining("Move ");
+        }
+        assertThat(contents()).isEqualTo(before);
     }
 
     @Test
@@ -428,9 +490,7 @@ class DataFolderTest {
     void aReplacementWhoseNamesAreTakenRemovesNothing() throws Exception {
         write(1, 5);
         snapLog.close();
-        Path replacement = Files.createDirectory(file("saucr.replacement"));
-        Transactions.writeFile(replacement, Transactions.zxids(2, 1, 3));
-        Files.writeString(replacement.resolve("saucr.epoch"), "2");
+        copied();
         Path there = Files.createDirectory(file("log.200000001"));
         Map<Path, String> before = contents();
         assertThatThrownBy(() -> RecoveryStore.completeReplacement(version(), version()))

@@ -56,15 +56,15 @@ class StoppedServerTest {
         markers.writeLatestOnDisk(Zxid.of(1, 2), LleMap.empty().with(1, Zxid.of(1, 9)), VIEW);
         markers.writeFastSwitch(Zxid.of(1, 3));
 
-        Path replacement = Files.createDirectories(logs.resolve("saucr.replacement"));
+        Path staging = Files.createDirectories(logs.resolve("saucr.staging"));
         DataTree tree = new DataTree();
         for (long zxid : zxids(2, 1, 3)) {
             Request request = Transactions.create(zxid);
             tree.processTxn(request.getHdr(), request.getTxn());
         }
-        snapshot(tree, replacement.resolve("snapshot." + Long.toHexString(SNAPSHOT)));
-        Transactions.writeFile(replacement, zxids(2, 4, 6));
-        Files.writeString(replacement.resolve("saucr.epoch"), "2");
+        snapshot(tree, staging.resolve("snapshot." + Long.toHexString(SNAPSHOT)));
+        Transactions.writeFile(staging, zxids(2, 4, 6));
+        CopiedHistory.decide(logs, 2);
     }
 
     private static void snapshot(DataTree tree, Path file) throws IOException {
