@@ -17,7 +17,7 @@ public final class BaseReceipt implements Closeable {
 
     private static final int PART_BYTES = 64 << 10;
 
-    private final MemberFolder folder;
+    private final Snapshots snapshots;
     private final Disk.File file;
     private final long number;
     private final long length;
@@ -28,8 +28,8 @@ public final class BaseReceipt implements Closeable {
     private boolean finished;
     private boolean closed;
 
-    BaseReceipt(MemberFolder folder, Disk.File file, long number, long length, String digest) {
-        this.folder = folder;
+    BaseReceipt(Snapshots snapshots, Disk.File file, long number, long length, String digest) {
+        this.snapshots = snapshots;
         this.file = file;
         this.number = number;
         this.length = length;
@@ -76,13 +76,13 @@ public final class BaseReceipt implements Closeable {
             throw refused("has digest " + is + ", and " + digest + " was announced");
         }
         file.force();
-        SegmentId at = folder.received(file, number);
+        SegmentId at = snapshots.received(file, number);
         finished = true;
         return at;
     }
 
     private RefusedFolderException refused(String what) {
-        return folder.refusedReceipt(
+        return snapshots.refusedReceipt(
                 "the base as of segment " + number + " that another member sent " + what);
     }
 
@@ -96,7 +96,7 @@ public final class BaseReceipt implements Closeable {
         try {
             file.close();
         } finally {
-            folder.receiptClosed(finished);
+            snapshots.receiptClosed(finished);
         }
     }
 }

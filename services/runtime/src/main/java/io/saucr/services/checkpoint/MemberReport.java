@@ -238,7 +238,7 @@ public record MemberReport(
                     add(entry);
                 }
                 boolean newest = index == firsts.size() - 1;
-                if (newest && scan.problem().map(MemberFolder::isOfCrash).orElse(false)) {
+                if (newest && scan.problem().map(SegmentChain::isOfCrash).orElse(false)) {
                     torn = scan.damage();
                 } else {
                     scan.damage().ifPresent(damages::add);
