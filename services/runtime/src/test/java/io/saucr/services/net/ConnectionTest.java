@@ -26,6 +26,7 @@ class ConnectionTest {
     private final Network network = new Network();
     private final List<String> told = new ArrayList<>();
     private final List<String> ends = new ArrayList<>();
+    private final AtomicLong unsentOfAll = new AtomicLong();
     private final Connection connection =
             new Connection(
                     "bank",
@@ -34,6 +35,7 @@ class ConnectionTest {
                     codec,
                     new Listener(),
                     Runnable::run,
+                    unsentOfAll,
                     new Owner(),
                     channel,
                     null,
@@ -81,24 +83,17 @@ class ConnectionTest {
         }
     }
 
-    private final AtomicLong unsentOfAll = new AtomicLong();
-
-    private final class Owner implements Connection.Owner {
+    private final class Owner implements Wire.Owner {
         @Override
-        public AtomicLong unsent() {
-            return unsentOfAll;
-        }
+        public void begun() {}
 
         @Override
-        public void begun(Connection begun) {}
-
-        @Override
-        public String known(Connection known) {
+        public String known() {
             return null;
         }
 
         @Override
-        public void ended(Connection ended, String reason) {
+        public void ended(String reason) {
             ends.add(reason);
         }
     }
