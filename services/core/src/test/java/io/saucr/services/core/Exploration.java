@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -20,8 +21,6 @@ public final class Exploration {
 
     /** In place of a violation: there are more states than were allowed. */
     public static final String MORE_STATES = "more states than allowed";
-
-    private static final int DEEPEST = 12;
 
     private final Supplier<? extends World> beginning;
     private final Set<String> seen = new HashSet<>();
@@ -159,16 +158,18 @@ public final class Exploration {
     }
 
     /**
-     * Fields of what decides, and what they hold, without what only waits in lambdas.
+     * Fields of what decides, and what they hold, without what only waits in lambdas. What several
+     * parts share is described once, and numbered where it comes again.
      *
      * @param left what is told elsewhere, or decides nothing
      */
     public static void describe(Object value, StringBuilder text, Set<Class<?>> left) {
-        describe(value, text, left, 0);
+        describe(value, text, left, new IdentityHashMap<>());
     }
 
-    private static void describe(Object value, StringBuilder text, Set<Class<?>> left, int depth) {
-        if (value == null || depth > DEEPEST) {
+    private static void describe(
+            Object value, StringBuilder text, Set<Class<?>> left, Map<Object, Integer> seen) {
+        if (value == null) {
             text.append("- ");
         } else if (left.stream().anyMatch(each -> each.isInstance(value))) {
             text.append("left ");
@@ -177,12 +178,12 @@ public final class Exploration {
             map.forEach(
                     (key, held) -> {
                         text.append(key).append('=');
-                        describe(held, text, left, depth + 1);
+                        describe(held, text, left, seen);
                     });
             text.append('}');
         } else if (value instanceof Collection<?> many) {
             text.append('[');
-            many.forEach(each -> describe(each, text, left, depth + 1));
+            many.forEach(each -> describe(each, text, left, seen));
             text.append(']');
         } else if (value instanceof Runnable) {
             text.append("later ");
@@ -193,13 +194,16 @@ public final class Exploration {
                 || !value.getClass().getName().startsWith("io.saucr")
                 || value.getClass().isEnum()) {
             text.append(value).append(' ');
+        } else if (seen.containsKey(value)) {
+            text.append('#').append(seen.get(value)).append(' ');
         } else {
+            seen.put(value, seen.size());
             for (Field field : value.getClass().getDeclaredFields()) {
                 if (!Modifier.isStatic(field.getModifiers()) && !field.isSynthetic()) {
                     try {
                         field.setAccessible(true);
                         text.append(field.getName()).append(':');
-                        describe(field.get(value), text, left, depth + 1);
+                        describe(field.get(value), text, left, seen);
                     } catch (IllegalAccessException e) {
                         throw new IllegalStateException(e);
                     }
