@@ -184,4 +184,32 @@ final class Conversation {
                 ? Math.max(sentFinal - peer.numbersAfter, peer.acked.number())
                 : 0;
     }
+
+    /** Why a start of the peer is over, or a copy, if so (K14). */
+    Optional<String> older(Peer peer, Incarnation from) {
+        long number = 0;
+        long nonce = 0;
+        if (peer != null && from.birth().equals(peer.birth)) {
+            number = peer.seen.incarnation();
+            nonce = peer.seen.nonce();
+        }
+        if (met != null && met.birth().equals(from.birth()) && met.number() >= number) {
+            number = met.number();
+            nonce = met.nonce();
+        }
+        if (from.number() < number) {
+            return Optional.of("start " + from.number() + " is over, as " + number + " was seen");
+        }
+        if (from.number() == number && from.nonce() != nonce) {
+            return Optional.of("two starts have the number " + number + "; one is a copy (K14)");
+        }
+        return Optional.empty();
+    }
+
+    /** Whether the peer knows less of its own past than it told before (K14). */
+    static boolean isBehind(Peer peer, Frame.Hello hello) {
+        return (peer.known && hello.pair() == Frame.PairState.NEW)
+                || peer.consumed.number() > hello.sent().number()
+                || peer.acked.number() > hello.consumed().number();
+    }
 }

@@ -85,6 +85,11 @@ final class Past {
         nowMillis = last;
     }
 
+    /** Whether the sender of that message waits for an answer of a later turn. */
+    boolean waits(String key, long number) {
+        return waiting.containsKey(key) && waiting.get(key).contains(number);
+    }
+
     private Peer peer(String key, boolean outside) {
         return peers.computeIfAbsent(key, it -> new Peer(it, outside, outboxes));
     }

@@ -491,12 +491,12 @@ class ServiceCoreTest {
     void whatComesBackAndNobodyTakesIsPutAside() {
         End shop = shopThatHasPoisonBack();
         shop.perform(shop.core.unclaimed());
-        assertThat(shop.core.parked())
+        assertThat(shop.core.report().parked())
                 .singleElement()
                 .satisfies(it -> assertThat(it.reason()).contains("it came back from bank"));
         assertThat(type(shop.next())).isEqualTo("next");
         shop.commit(nothing());
-        assertThat(shop.core.stopped()).isEmpty();
+        assertThat(shop.core.report().stopped()).isEmpty();
     }
 
     /** K12: its type may have a handler that is meant for what others send. */
@@ -505,14 +505,14 @@ class ServiceCoreTest {
         for (boolean folded : List.of(false, true)) {
             End shop = shopThatHasPoisonBack();
             shop.perform(shop.core.failed("no room", NOW));
-            long id = shop.core.parked().get(0).id();
+            long id = shop.core.report().parked().get(0).id();
             if (folded) {
                 shop.written = new ArrayList<>(List.of(shop.core.snapshot()));
             }
             shop.start();
-            shop.perform(shop.core.retryParked(id));
+            shop.perform(shop.core.admin().retryParked(id));
             shop.start();
-            assertThat(shop.core.parked()).isEmpty();
+            assertThat(shop.core.report().parked()).isEmpty();
             Optional<Input> again = shop.next();
             assertThat(again)
                     .get()
@@ -524,11 +524,11 @@ class ServiceCoreTest {
                                 assertThat(it.reason()).contains("poison");
                             });
             shop.perform(shop.core.failed("no room", NOW));
-            assertThat(shop.core.parked()).hasSize(1);
-            shop.perform(shop.core.discardParked(shop.core.parked().get(0).id()));
+            assertThat(shop.core.report().parked()).hasSize(1);
+            shop.perform(shop.core.admin().discardParked(shop.core.report().parked().get(0).id()));
             shop.start();
-            assertThat(shop.core.parked()).isEmpty();
-            assertThatThrownBy(() -> shop.core.retryParked(id))
+            assertThat(shop.core.report().parked()).isEmpty();
+            assertThatThrownBy(() -> shop.core.admin().retryParked(id))
                     .isInstanceOf(IllegalArgumentException.class);
         }
     }
@@ -544,9 +544,9 @@ class ServiceCoreTest {
             // The service has its own message back, and no handler for it.
             assertThat(bank.next()).containsInstanceOf(Input.Returned.class);
             bank.perform(bank.core.unclaimed());
-            assertThat(bank.core.parked()).hasSize(1);
-            assertThat(bank.core.stopped()).isEmpty();
-            bank.perform(bank.core.retryParked(bank.core.parked().get(0).id()));
+            assertThat(bank.core.report().parked()).hasSize(1);
+            assertThat(bank.core.report().stopped()).isEmpty();
+            bank.perform(bank.core.admin().retryParked(bank.core.report().parked().get(0).id()));
         }
     }
 
@@ -631,10 +631,10 @@ class ServiceCoreTest {
         bank.start();
         assertThat(bank.core.isOpen(2)).isFalse();
         assertThat(bank.calls).hasSize(1);
-        assertThat(bank.core.replaced()).isEmpty();
+        assertThat(bank.core.report().replaced()).isEmpty();
         Birth former = bank.birth;
         bank.bearAnew();
-        assertThat(bank.core.replaced()).containsExactly(former);
+        assertThat(bank.core.report().replaced()).containsExactly(former);
     }
 
     /** K15. */
@@ -668,7 +668,7 @@ class ServiceCoreTest {
         End shop = new End("shop", false);
         Joint joint = new Joint(shop, bank);
         joint.settle();
-        shop.perform(shop.core.declareLost("bank", bank.birth, "burnt"));
+        shop.perform(shop.core.admin().declareLost("bank", bank.birth, "burnt"));
         assertThat(shop.kindsSent()).doesNotContain(Frame.Gone.class);
         shop.force();
         assertThat(shop.kindsSent()).containsExactly(Frame.Gone.class);
@@ -682,7 +682,7 @@ class ServiceCoreTest {
         End shop = new End("shop", false);
         new Joint(shop, bank).settle();
         shop.start();
-        shop.perform(shop.core.declareLost("bank", bank.birth, "burnt"));
+        shop.perform(shop.core.admin().declareLost("bank", bank.birth, "burnt"));
         Joint early = new Joint(bank, shop);
         early.toAcceptor();
         assertThat(shop.kindsSent()).doesNotContain(Frame.Gone.class);
@@ -730,14 +730,14 @@ class ServiceCoreTest {
         End bank = new End("bank", false);
         End shop = new End("shop", false);
         new Joint(bank, shop).settle();
-        shop.perform(shop.core.declareLost("bank", bank.birth, "burnt"));
+        shop.perform(shop.core.admin().declareLost("bank", bank.birth, "burnt"));
         shop.force();
         bank.start();
         bank.submit("shop", "one");
         bank.force();
         new Joint(bank, shop).settle();
         assertThat(bank.left).extracting(Action.Leave::service).containsExactly("shop");
-        assertThat(bank.core.refusedBy().get("shop"))
+        assertThat(bank.core.report().refusedBy().get("shop"))
                 .contains(shop.birth.toString(), bank.birth.toString(), "Services.newGeneration");
         assertThat(back(bank).perhapsConsumed()).isTrue();
         bank.commit(nothing());
@@ -754,10 +754,10 @@ class ServiceCoreTest {
         // A base says so, too, and brings nothing back again.
         ServiceCore folded = new ServiceCore("bank", bank.starts, LIMITS);
         folded.recover(bank.core.snapshot());
-        assertThat(folded.refusedBy()).isEqualTo(bank.core.refusedBy());
+        assertThat(folded.report().refusedBy()).isEqualTo(bank.core.report().refusedBy());
         assertThat(folded.snapshot().changes()).isEqualTo(bank.core.snapshot().changes());
         // After a time it looks whether the other one was made anew.
-        long later = 2 * ServiceCore.LEFT_MILLIS;
+        long later = 2 * Pairs.LEFT_MILLIS;
         bank.perform(bank.core.tick(new Moment(NOW.wallMillis() + later, later)));
         assertThat(bank.reached).containsExactly("shop");
     }
@@ -768,11 +768,11 @@ class ServiceCoreTest {
         End bank = new End("bank", false);
         End shop = new End("shop", false);
         new Joint(bank, shop).settle();
-        shop.perform(shop.core.declareLost("bank", bank.birth, "burnt"));
+        shop.perform(shop.core.admin().declareLost("bank", bank.birth, "burnt"));
         shop.force();
         new Joint(bank, shop).settle();
         bank.bearAnew();
-        assertThat(bank.core.refusedBy()).isEmpty();
+        assertThat(bank.core.report().refusedBy()).isEmpty();
         bank.submit("shop", "new");
         bank.force();
         new Joint(bank, shop).settle();
@@ -852,8 +852,8 @@ class ServiceCoreTest {
         bank.force();
         bank.bearAnew();
         new Joint(shop, bank).settle();
-        assertThat(bank.core.parked()).hasSize(1);
-        assertThat(bank.core.channels())
+        assertThat(bank.core.report().parked()).hasSize(1);
+        assertThat(bank.core.report().channels())
                 .filteredOn(it -> it.peer().equals("shop"))
                 .allMatch(it -> it.unacked() == 0);
         // It had no ack, either.
@@ -906,13 +906,13 @@ class ServiceCoreTest {
         End shop = new End("shop", false);
         shop.submit("bnak", "one");
         shop.submit("bnak", "two");
-        shop.perform(shop.core.giveUp("bnak", "nobody is called so"));
+        shop.perform(shop.core.admin().giveUp("bnak", "nobody is called so"));
         assertThat(back(shop).perhapsConsumed()).isFalse();
         shop.commit(nothing());
         assertThat(back(shop).number()).isEqualTo(2);
         shop.commit(nothing());
         assertThat(shop.next()).isEmpty();
-        assertThat(shop.core.channels().get(0).unacked()).isZero();
+        assertThat(shop.core.report().channels().get(0).unacked()).isZero();
         assertThat(shop.core.acked("bnak", 1)).isFalse();
     }
 
@@ -924,12 +924,12 @@ class ServiceCoreTest {
         shop.submit("bnak", "one");
         int written = shop.written.size();
         Birth nobody = new Birth(9, 9);
-        refused(() -> shop.core.declareLost("mail", bank.birth, "x"), "[bank, bnak]");
-        refused(() -> shop.core.declareLost("bank", nobody, "x"), bank.birth.toString());
-        refused(() -> shop.core.declareLost("bnak", nobody, "x"), "can be given up");
-        refused(() -> shop.core.giveUp("mail", "x"), "[bank, bnak]");
-        refused(() -> shop.core.giveUp("shop", "x"), "[bank, bnak]");
-        refused(() -> shop.core.giveUp("bank", "x"), bank.birth.toString());
+        refused(() -> shop.core.admin().declareLost("mail", bank.birth, "x"), "[bank, bnak]");
+        refused(() -> shop.core.admin().declareLost("bank", nobody, "x"), bank.birth.toString());
+        refused(() -> shop.core.admin().declareLost("bnak", nobody, "x"), "can be given up");
+        refused(() -> shop.core.admin().giveUp("mail", "x"), "[bank, bnak]");
+        refused(() -> shop.core.admin().giveUp("shop", "x"), "[bank, bnak]");
+        refused(() -> shop.core.admin().giveUp("bank", "x"), bank.birth.toString());
         assertThat(shop.written).hasSize(written);
     }
 

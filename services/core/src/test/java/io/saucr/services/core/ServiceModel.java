@@ -158,7 +158,7 @@ final class ServiceModel {
             expect(nodes.get(1), consumed);
             expect(nodes.get(0), answered);
             for (Node node : nodes) {
-                if (node.core.channels().stream().anyMatch(it -> it.unacked() > 0)) {
+                if (node.core.report().channels().stream().anyMatch(it -> it.unacked() > 0)) {
                     fail(node.name + " rests with messages that were not acked");
                 }
             }

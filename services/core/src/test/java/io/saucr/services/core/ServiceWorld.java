@@ -1461,7 +1461,7 @@ final class ServiceWorld {
         /** As a receiver would take it that does not look at numbers. */
         private Frame renumbered(Node to, Node from, Frame.Msg msg) {
             long last =
-                    to.core.channels().stream()
+                    to.core.report().channels().stream()
                             .filter(it -> it.peer().equals(from.key()))
                             .mapToLong(it -> it.consumed() + it.held())
                             .findFirst()
@@ -1621,20 +1621,20 @@ final class ServiceWorld {
 
     /** A person looks at what was put aside, and at channels that wait (K12). */
     private void operate(Node node) {
-        List<Change.ParkedIs> parked = node.core.parked();
+        List<Change.ParkedIs> parked = node.core.report().parked();
         if (!parked.isEmpty()) {
             Change.ParkedIs one = parked.get(random.nextInt(parked.size()));
             if (random.nextInt(3) == 0) {
-                node.perform(node.core.discardParked(one.id()));
+                node.perform(node.core.admin().discardParked(one.id()));
             } else if (!node.client) {
                 List<Line> lines = new ArrayList<>();
                 lines.add(line(Did.RETRIED, uid(one.body())));
-                for (Action action : node.core.retryParked(one.id())) {
+                for (Action action : node.core.admin().retryParked(one.id())) {
                     node.append(((Action.Append) action).delta(), lines);
                 }
             }
         }
-        ifUp(node, () -> node.core.stopped().forEach(node.core::resume));
+        ifUp(node, () -> node.core.report().stopped().forEach(node.core.admin()::resume));
     }
 
     private void declareLost(Node node) {
@@ -1643,7 +1643,7 @@ final class ServiceWorld {
             return;
         }
         boolean met =
-                node.core.channels().stream()
+                node.core.report().channels().stream()
                         .anyMatch(
                                 it ->
                                         it.peer().equals(other.name)
@@ -1654,16 +1654,16 @@ final class ServiceWorld {
         if (tracing) {
             say("%s hears that %s is gone", node.name, other.name);
         }
-        node.perform(node.core.declareLost(other.name, other.birth, "declared gone"));
+        node.perform(node.core.admin().declareLost(other.name, other.birth, "declared gone"));
     }
 
     /** A person gives up what waits for a name that is nobody's. */
     private boolean giveUp(Node node) {
         boolean waits =
-                node.core.channels().stream()
+                node.core.report().channels().stream()
                         .anyMatch(it -> it.peer().equals(NOBODY) && it.unacked() > 0);
         if (waits) {
-            node.perform(node.core.giveUp(NOBODY, GIVEN_UP));
+            node.perform(node.core.admin().giveUp(NOBODY, GIVEN_UP));
         }
         return waits;
     }
@@ -1958,13 +1958,13 @@ final class ServiceWorld {
         boolean any = false;
         for (Node node : nodes) {
             any |= giveUp(node);
-            List<String> stopped = node.core.stopped();
+            List<String> stopped = node.core.report().stopped();
             any |= !stopped.isEmpty();
             if (!stopped.isEmpty() && random.nextBoolean()) {
                 node.crash();
                 node.start();
             } else {
-                stopped.forEach(node.core::resume);
+                stopped.forEach(node.core.admin()::resume);
             }
         }
         return any;
@@ -2016,7 +2016,7 @@ final class ServiceWorld {
             wait = Math.min(wait, node.calls.isEmpty() ? own : 50);
         }
         if (!patient && nodes.stream().anyMatch(ServiceWorld::waitsForOneItLeft)) {
-            wait = ServiceCore.LEFT_MILLIS;
+            wait = Pairs.LEFT_MILLIS;
             patient = true;
         }
         if (patient) {
@@ -2043,11 +2043,13 @@ final class ServiceWorld {
     /** Whether time alone brings something about. */
     private static boolean isPatient(Node node) {
         return node.core != null
-                && (node.core.hasInputs() || node.core.timers() > 0 || !node.calls.isEmpty());
+                && (node.core.hasInputs()
+                        || node.core.report().timers() > 0
+                        || !node.calls.isEmpty());
     }
 
     private static boolean waitsForOneItLeft(Node node) {
-        return node.core.channels().stream()
+        return node.core.report().channels().stream()
                 .anyMatch(it -> it.unacked() > 0 && node.left.contains(it.peer()));
     }
 
@@ -2178,11 +2180,11 @@ final class ServiceWorld {
             }
         }
         check(
-                node.core.openOutputs() == 0,
+                node.core.report().openOutputs() == 0,
                 "%s: %d calls are made no more",
                 node.name,
-                node.core.openOutputs());
-        for (ServiceCore.Channel channel : node.core.channels()) {
+                node.core.report().openOutputs());
+        for (CoreReport.Channel channel : node.core.report().channels()) {
             check(
                     channel.unacked() == 0 || isLostClient(channel.peer()),
                     "%s still has %d messages for %s",
@@ -2198,8 +2200,8 @@ final class ServiceWorld {
         node.perform(node.core.finalUpTo(node.newest()));
         check(
                 node.files.isEmpty()
-                        ? node.core.channels().stream().allMatch(it -> it.inFiles() == 0)
-                        : node.core.channels().stream()
+                        ? node.core.report().channels().stream().allMatch(it -> it.inFiles() == 0)
+                        : node.core.report().channels().stream()
                                 .anyMatch(it -> it.unacked() > 0 && !it.peer().equals(SOMEBODY)),
                 "%s has files that nobody needs, or lacks some",
                 node.name);

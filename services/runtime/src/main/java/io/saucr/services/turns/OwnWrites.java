@@ -111,7 +111,7 @@ public final class OwnWrites implements AutoCloseable {
             return builder.folder(place.folder().resolve(folder(birth))).open();
         }
         // An order replaced each of them, and whoever it left behind may not have written yet.
-        turns.core().replaced().forEach(builder::insteadOf);
+        turns.core().report().replaced().forEach(builder::insteadOf);
         return builder.log(
                         new StateLog(
                                 turns.onceNotes().get(), turns.noting(), finality.incarnations()))

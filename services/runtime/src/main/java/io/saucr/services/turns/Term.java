@@ -10,6 +10,7 @@ import io.saucr.services.ServiceStatus;
 import io.saucr.services.State;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Body;
+import io.saucr.services.core.CoreReport;
 import io.saucr.services.core.Frame;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.Link;
@@ -446,10 +447,10 @@ public final class Term {
                 finality.outbox().bytes(),
                 finality.lastFsyncMicros(),
                 core.duplicates(),
-                core.timers(),
-                core.openOutputs(),
-                core.channels().stream().map(it -> channel(it, now)).toList(),
-                core.parked().stream()
+                core.report().timers(),
+                core.report().openOutputs(),
+                core.report().channels().stream().map(it -> channel(it, now)).toList(),
+                core.report().parked().stream()
                         .map(
                                 it ->
                                         new ServiceStatus.DeadLetter(
@@ -459,19 +460,19 @@ public final class Term {
                                                 it.body().bytes().length,
                                                 it.reason()))
                         .toList(),
-                core.stopped(),
-                core.waitsFor(),
+                core.report().stopped(),
+                core.report().waitsFor(),
                 unreachable(core),
                 MemberStatus.NONE);
     }
 
     private Map<String, String> unreachable(ServiceCore core) {
         Map<String, String> reasons = new TreeMap<>(peers.unreachable());
-        reasons.putAll(core.refusedBy());
+        reasons.putAll(core.report().refusedBy());
         return reasons;
     }
 
-    private static ServiceStatus.Channel channel(ServiceCore.Channel channel, long now) {
+    private static ServiceStatus.Channel channel(CoreReport.Channel channel, long now) {
         return new ServiceStatus.Channel(
                 channel.peer(),
                 channel.outside(),

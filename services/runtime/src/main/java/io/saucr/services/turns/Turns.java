@@ -9,6 +9,7 @@ import io.saucr.services.Returned;
 import io.saucr.services.Sent;
 import io.saucr.services.Service;
 import io.saucr.services.State;
+import io.saucr.services.core.AdminCommands;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.Body;
 import io.saucr.services.core.Delta;
@@ -369,20 +370,20 @@ public final class Turns implements Endpoint {
      * @throws IllegalArgumentException where nothing has that id
      */
     public void discardParked(long id) {
-        recording.perform(core.discardParked(id));
+        recording.perform(core.admin().discardParked(id));
     }
 
     /**
-     * A person has what was put aside tried again, as {@link ServiceCore#retryParked} says (K12).
+     * A person has what was put aside tried again, as {@link AdminCommands#retryParked} says (K12).
      *
      * @throws IllegalArgumentException where nothing has that id, or no handler takes it
      */
     public void retryParked(long id) {
-        core.parked().stream()
+        core.report().parked().stream()
                 .filter(it -> it.id() == id)
                 .map(it -> it.body().type())
-                .forEach(type -> expectHandler(type, core.cameBack(id)));
-        recording.perform(core.retryParked(id));
+                .forEach(type -> expectHandler(type, core.report().cameBack(id)));
+        recording.perform(core.admin().retryParked(id));
     }
 
     private void expectHandler(String type, boolean back) {
@@ -404,8 +405,11 @@ public final class Turns implements Endpoint {
      */
     public void declareLost(String service, Birth birth) {
         recording.perform(
-                core.declareLost(
-                        service, birth, "an operator declared generation " + birth + " gone"));
+                core.admin()
+                        .declareLost(
+                                service,
+                                birth,
+                                "an operator declared generation " + birth + " gone"));
     }
 
     /**
@@ -415,11 +419,12 @@ public final class Turns implements Endpoint {
      */
     public void giveUp(String service) {
         recording.perform(
-                core.giveUp(
-                        service,
-                        "an operator gave up what waited for "
-                                + service
-                                + ", which was not there: it was not consumed"));
+                core.admin()
+                        .giveUp(
+                                service,
+                                "an operator gave up what waited for "
+                                        + service
+                                        + ", which was not there: it was not consumed"));
     }
 
     /**
@@ -428,11 +433,11 @@ public final class Turns implements Endpoint {
      * @throws IllegalArgumentException where no channel of that name waits
      */
     public void resume(String channel) {
-        if (!core.stopped().contains(channel)) {
+        if (!core.report().stopped().contains(channel)) {
             throw new IllegalArgumentException(
-                    "no channel " + channel + " waits; there are " + core.stopped());
+                    "no channel " + channel + " waits; there are " + core.report().stopped());
         }
-        core.resume(channel);
+        core.admin().resume(channel);
     }
 
     /** Whether this type of message is a query. */

@@ -11,11 +11,11 @@ import io.saucr.services.client.ClientMessages;
 import io.saucr.services.client.ClientTurns;
 import io.saucr.services.client.Losses;
 import io.saucr.services.core.Body;
+import io.saucr.services.core.CoreReport;
 import io.saucr.services.core.Frame;
 import io.saucr.services.core.Incarnation;
 import io.saucr.services.core.Limits;
 import io.saucr.services.core.Link;
-import io.saucr.services.core.ServiceCore;
 import io.saucr.services.journal.ForceMode;
 import io.saucr.services.journal.JournalOptions;
 import io.saucr.services.journal.SimulatedDisk;
@@ -294,8 +294,8 @@ class FailingDiskTest {
         void start() throws IOException {
             Start next = new Start();
             try {
-                CompletableFuture<List<ServiceCore.Channel>> channels = new CompletableFuture<>();
-                next.loop.post(() -> channels.complete(next.turns.core().channels()));
+                CompletableFuture<List<CoreReport.Channel>> channels = new CompletableFuture<>();
+                next.loop.post(() -> channels.complete(next.turns.core().report().channels()));
                 await(channels);
                 synchronized (this) {
                     long consumed = channels.join().stream().mapToLong(it -> it.consumed()).sum();
@@ -369,8 +369,8 @@ class FailingDiskTest {
         void checkAnswers() {
             assertThat(wrong).isEmpty();
             if (tells) {
-                CompletableFuture<List<ServiceCore.Channel>> channels = new CompletableFuture<>();
-                start.loop.post(() -> channels.complete(start.turns.core().channels()));
+                CompletableFuture<List<CoreReport.Channel>> channels = new CompletableFuture<>();
+                start.loop.post(() -> channels.complete(start.turns.core().report().channels()));
                 await(channels);
                 assertThat(channels.join())
                         .filteredOn(it -> it.peer().equals("away"))

@@ -159,7 +159,7 @@ public final class TestService extends Node {
 
     /** What was put aside after its attempts (K12), each as its type and the reason. */
     public List<String> parked() {
-        return turns.core().parked().stream().map(TestService::shown).toList();
+        return turns.core().report().parked().stream().map(TestService::shown).toList();
     }
 
     /**
@@ -168,7 +168,7 @@ public final class TestService extends Node {
      * @throws IllegalArgumentException where no handler takes one of them
      */
     public void retryParked() {
-        turns.core().parked().forEach(it -> turns.retryParked(it.id()));
+        turns.core().report().parked().forEach(it -> turns.retryParked(it.id()));
         wake();
     }
 
