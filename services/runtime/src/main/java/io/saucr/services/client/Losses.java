@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,14 +23,25 @@ public final class Losses {
     private static final Logger LOG = LoggerFactory.getLogger(Losses.class);
 
     private final String service;
+    private final Executor executor;
     private final AtomicLong count = new AtomicLong();
     private final Set<CompletableFuture<Object>> open = ConcurrentHashMap.newKeySet();
     private volatile LossHandler handler;
     private volatile String over;
 
-    /** Nobody decides yet. */
+    /** Nobody decides yet; who does is asked on a thread that nothing waits for. */
     public Losses(String service) {
+        this(service, ForkJoinPool.commonPool());
+    }
+
+    /**
+     * Nobody decides yet.
+     *
+     * @param executor on which whoever decides is asked
+     */
+    public Losses(String service, Executor executor) {
         this.service = service;
+        this.executor = executor;
     }
 
     /** See {@link io.saucr.services.Client#onLost}. */
@@ -57,7 +70,7 @@ public final class Losses {
     }
 
     /**
-     * Tells of them on a thread that nothing waits for.
+     * Tells of them by the executor.
      *
      * @param lost in the order of the requests
      * @return which of them are asked again, in their order; never fails. What is not has failed
@@ -78,7 +91,8 @@ public final class Losses {
                         }
                     }
                     return again;
-                });
+                },
+                executor);
     }
 
     private boolean repeats(Lost lost) {

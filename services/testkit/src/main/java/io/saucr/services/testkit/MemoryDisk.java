@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
@@ -31,7 +32,7 @@ import java.util.random.RandomGenerator;
  * beginning of the rest. It outlives the starts of its service; one start uses it at a time. Thread
  * of the test.
  */
-final class MemoryDisk {
+final class MemoryDisk implements Storage {
 
     /** Small, so that files come and go. */
     private static final int OUTBOX_FILE_BYTES = 1 << 10;
@@ -60,7 +61,8 @@ final class MemoryDisk {
     }
 
     /** Begins the next incarnation (K14). What was written is on disk then, forced or not (K9). */
-    Finality start() {
+    @Override
+    public Finality start() {
         forced = newest();
         Incarnation start = new Incarnation(birth, ++numbers, random.nextLong());
         starts.add(start);
@@ -104,7 +106,8 @@ final class MemoryDisk {
             Map<Path, byte[]> files) {}
 
     /** The power goes: of what was not forced a beginning of random length stays. */
-    void crash() {
+    @Override
+    public void crash() {
         int unforced = (int) (newest() - forced);
         int lost = unforced == 0 ? 0 : random.nextInt(unforced + 1);
         turns.subList(turns.size() - lost, turns.size()).clear();
@@ -125,8 +128,30 @@ final class MemoryDisk {
         }
     }
 
+    @Override
+    public void steps(List<BooleanSupplier> possible) {
+        if (hasUnforced()) {
+            possible.add(
+                    () -> {
+                        force();
+                        return true;
+                    });
+        }
+    }
+
+    @Override
+    public MemoryDisk disk() {
+        return this;
+    }
+
+    @Override
+    public void finishAll() {
+        force();
+    }
+
     /** The newest turn that is written. */
-    long newest() {
+    @Override
+    public long newest() {
         return baseTurn + turns.size();
     }
 

@@ -7,26 +7,27 @@ import io.saucr.services.turns.Endpoint;
 import io.saucr.services.turns.Finality;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 
-/** A service or client of a {@link TestWorld}: its disk, and its process while that is up. */
+/** A service or client of a {@link TestWorld}: what its turns survive in, and its process while that is up. */
 abstract class Node implements WireEnd {
 
     private final TestWorld world;
     private final String name;
-    private final MemoryDisk disk;
+    private final Storage storage;
     private final Set<String> reached = new LinkedHashSet<>();
     private Endpoint endpoint;
     private boolean mayTurn;
     private String halted;
 
-    Node(TestWorld world, String name, MemoryDisk disk) {
+    Node(TestWorld world, String name, Storage storage) {
         this.world = world;
         this.name = name;
-        this.disk = disk;
+        this.storage = storage;
     }
 
     /** Recovers from what survived. */
@@ -62,7 +63,7 @@ abstract class Node implements WireEnd {
         if (isUp()) {
             throw new IllegalStateException(name + " is up");
         }
-        Finality finality = disk.start();
+        Finality finality = storage.start();
         halted = null;
         try {
             Endpoint opened = open(finality);
@@ -71,6 +72,12 @@ abstract class Node implements WireEnd {
                         @Override
                         public void finalUpTo(long turn) {
                             opened.finalUpTo(turn);
+                            wake();
+                        }
+
+                        @Override
+                        public void proven(long read) {
+                            opened.proven(read);
                             wake();
                         }
 
@@ -92,7 +99,8 @@ abstract class Node implements WireEnd {
 
     /**
      * Ends its process as a power cut does: of what was not forced a beginning of random length
-     * survives.
+     * survives. Of a service with standbys it ends the primary's: what the head names survives, and
+     * {@link #start} is another member's, which takes over.
      *
      * @throws IllegalStateException where it is not up
      */
@@ -102,7 +110,7 @@ abstract class Node implements WireEnd {
         }
         endpoint = null;
         reached.clear();
-        disk.crash();
+        storage.crash();
         world.cutAll(this);
     }
 
@@ -117,12 +125,17 @@ abstract class Node implements WireEnd {
             throw new IllegalStateException(
                     name + " is up, and a new generation is for who is not");
         }
-        disk.bearAnew();
+        storage.disk().bearAnew();
         start();
+    }
+
+    final Storage storage() {
+        return storage;
     }
 
     /** A backup of its folder: what is forced. */
     public Runnable backup() {
+        MemoryDisk disk = storage.disk();
         MemoryDisk.Backup backup = disk.backup();
         return () -> {
             if (isUp()) {
@@ -143,12 +156,14 @@ abstract class Node implements WireEnd {
         if (mayTurn) {
             possible.add(this::turn);
         }
-        if (disk.hasUnforced()) {
+        List<BooleanSupplier> stored = new ArrayList<>();
+        storage.steps(stored);
+        for (BooleanSupplier each : stored) {
             possible.add(
                     () -> {
-                        disk.force();
+                        boolean done = each.getAsBoolean();
                         throwIfHalted();
-                        return true;
+                        return done;
                     });
         }
         for (String service : reached) {
@@ -160,11 +175,11 @@ abstract class Node implements WireEnd {
     }
 
     private boolean turn() {
-        long before = disk.newest();
+        long before = storage.newest();
         mayTurn = endpoint.turn();
         throwIfHalted();
         // Without an input it may have recorded something of its own.
-        return mayTurn || disk.newest() > before;
+        return mayTurn || storage.newest() > before;
     }
 
     @Override

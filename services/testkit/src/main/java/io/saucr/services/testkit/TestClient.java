@@ -7,6 +7,7 @@ import io.saucr.services.client.Losses;
 import io.saucr.services.core.Body;
 import io.saucr.services.turns.Endpoint;
 import io.saucr.services.turns.Finality;
+import io.saucr.services.turns.Turns;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -22,7 +23,7 @@ final class TestClient extends Node implements Client {
     TestClient(TestWorld world, String name, String service, MemoryDisk disk) {
         super(world, name, disk);
         this.service = service;
-        this.losses = new Losses(service);
+        this.losses = new Losses(service, Runnable::run);
     }
 
     @Override
@@ -34,8 +35,28 @@ final class TestClient extends Node implements Client {
                         finality,
                         world().options(),
                         losses,
-                        world().surroundings());
+                        surroundings());
         return turns;
+    }
+
+    /** What a lost reply leads to comes after the input that told of it. */
+    private Turns.Surroundings surroundings() {
+        Turns.Surroundings all = world().surroundings();
+        return new Turns.Surroundings(
+                all.clock(),
+                all.random(),
+                all.folding(),
+                task -> {
+                    ClientTurns mine = turns;
+                    world().later(
+                                    () -> true,
+                                    () -> {
+                                        if (isUp() && (mine == null || mine == turns)) {
+                                            task.run();
+                                            wake();
+                                        }
+                                    });
+                });
     }
 
     @Override

@@ -37,9 +37,9 @@ public final class TestService extends Node {
     TestService(
             TestWorld world,
             String name,
-            MemoryDisk disk,
+            Storage storage,
             Function<State, ? extends Service> constructor) {
-        super(world, name, disk);
+        super(world, name, storage);
         this.constructor = constructor;
     }
 
@@ -60,6 +60,27 @@ public final class TestService extends Node {
     public void crash() {
         super.crash();
         calls.clear();
+    }
+
+    /**
+     * Another member takes over at once, as where the primary's process is killed; of a service on
+     * one disk, the same start continues on what survived.
+     *
+     * @throws IllegalStateException where it is not up
+     */
+    public void takeOver() {
+        crash();
+        start();
+    }
+
+    /**
+     * The primary hands over to another member: all that it did is final first.
+     *
+     * @throws IllegalStateException where it is not up
+     */
+    public void handOver() {
+        storage().finishAll();
+        takeOver();
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.saucr.services.testkit;
 
 import io.saucr.services.Client;
+import io.saucr.services.Protection;
 import io.saucr.services.Service;
 import io.saucr.services.State;
 import io.saucr.services.core.Moment;
@@ -86,6 +87,26 @@ public final class TestWorld {
      */
     public TestService service(String name, Function<State, ? extends Service> constructor) {
         TestService service = new TestService(this, name, new MemoryDisk(split()), constructor);
+        add(name, service);
+        service.start();
+        return service;
+    }
+
+    /**
+     * Makes a service with standbys, and starts its first member.
+     *
+     * @param name that no other has
+     * @param constructor makes it from its state, in each member that takes over
+     * @param protection with its {@link Protection.Standby#copies copies}, one member more than
+     *     these; with {@link Protection.Standby#every every} time has to pass until turns are final
+     * @throws IllegalArgumentException where the service or one of its types is not allowed
+     */
+    public TestService service(
+            String name,
+            Function<State, ? extends Service> constructor,
+            Protection.Standby protection) {
+        MemoryMembers members = new MemoryMembers(protection, split(), () -> steadyMillis);
+        TestService service = new TestService(this, name, members, constructor);
         add(name, service);
         service.start();
         return service;
