@@ -50,7 +50,8 @@ public interface Turn {
 
     /**
      * Answers whoever sent the message of an earlier turn. A client that asked with a birth of its
-     * own gets it also after its restart; one without, while it is still connected.
+     * own gets it also after its restart; one without, while it is still connected. A generation
+     * that is gone gets nothing, and neither does the one that has its name now (K11).
      *
      * @throws IllegalArgumentException where that caller was answered, or is not one of this
      *     service

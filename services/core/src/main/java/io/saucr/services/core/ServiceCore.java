@@ -615,6 +615,22 @@ public final class ServiceCore {
         return Askers.isLinkOnly(caller);
     }
 
+    /**
+     * Stands for the generations of this service and of a peer, to which numbers of messages
+     * belong (K11): the same after each start, and another one for each other pair. 0 for the
+     * service itself, which keeps its numbers, and where there is no pair.
+     */
+    public long pairWith(String peer) {
+        Peer other = past.peers.get(peer);
+        if (other == null || other.birth == null || peer.equals(name)) {
+            return 0;
+        }
+        Birth mine = state.self.birth();
+        long mixed = 31 * (31 * mine.high() + mine.low()) + 31 * other.birth.high();
+        mixed += other.birth.low();
+        return mixed == 0 ? 1 : mixed;
+    }
+
     /** Whether the sender of that message waits for an answer of a later turn. */
     public boolean waits(String peer, long number) {
         return past.waits(peer, number) || askers.waits(peer, number);

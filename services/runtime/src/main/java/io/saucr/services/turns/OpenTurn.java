@@ -56,6 +56,9 @@ public final class OpenTurn implements Turn {
 
         /** Whether the sender of that message waits for an answer. */
         boolean waits(Caller caller);
+
+        /** Whether one of the two generations is gone, to which the caller's number belongs (K11). */
+        boolean isOver(Caller caller);
     }
 
     private final Thread thread = Thread.currentThread();
@@ -211,6 +214,10 @@ public final class OpenTurn implements Turn {
     @Override
     public void reply(Caller to, Object answer) {
         throwUnlessChanging("reply");
+        if (past.isOver(to)) {
+            // Its number is another message's by now, or will be.
+            return;
+        }
         boolean mine = detached && caller.isPresent() && caller.get().equals(to);
         boolean waits = mine || past.waits(to);
         if (!waits && (ServiceCore.isLinkOnly(to.peer()) || RequestKeys.isCaller(to))) {

@@ -649,7 +649,7 @@ public final class Turns implements Endpoint {
         Optional<Caller> caller = Optional.empty();
         if (input instanceof Input.Message it) {
             sender = Optional.of(it.name());
-            caller = Optional.of(new Caller(it.peer(), it.number()));
+            caller = Optional.of(new Caller(it.peer(), it.number(), core.pairWith(it.peer())));
         } else if (input instanceof Input.Outside it) {
             sender = it.name();
             caller =
@@ -892,6 +892,11 @@ public final class Turns implements Endpoint {
             return RequestKeys.isCaller(caller)
                     ? keys.waits(caller.number())
                     : core.waits(caller.peer(), caller.number());
+        }
+
+        @Override
+        public boolean isOver(Caller caller) {
+            return caller.pair() != 0 && caller.pair() != core.pairWith(caller.peer());
         }
     }
 }

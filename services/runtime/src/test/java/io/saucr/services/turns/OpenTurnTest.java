@@ -39,6 +39,8 @@ class OpenTurnTest {
                     types);
 
     /** Two messages went to "bank", the first is acked; timers up to 9 were given, 4 is set. */
+    private static final long OVER = 8;
+
     private static final OpenTurn.Past PAST =
             new OpenTurn.Past() {
                 @Override
@@ -64,6 +66,11 @@ class OpenTurnTest {
                 @Override
                 public boolean waits(Caller caller) {
                     return caller.equals(EARLIER);
+                }
+
+                @Override
+                public boolean isOver(Caller caller) {
+                    return caller.pair() == OVER;
                 }
             };
 

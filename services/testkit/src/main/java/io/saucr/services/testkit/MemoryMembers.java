@@ -101,7 +101,9 @@ final class MemoryMembers implements Storage {
         return current;
     }
 
-    /** Another member that has what the head names (C6); with one copy the same one may be alone. */
+    /**
+     * Another member that has what the head names (C6); with one copy the same one may be alone.
+     */
     private int successor() {
         List<Integer> may = new ArrayList<>();
         for (int member = 0; member < has.length; member++) {

@@ -13,7 +13,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 
-/** A service or client of a {@link TestWorld}: what its turns survive in, and its process while that is up. */
+/**
+ * A service or client of a {@link TestWorld}: what its turns survive in, and its process while that
+ * is up.
+ */
 abstract class Node implements WireEnd {
 
     private final TestWorld world;

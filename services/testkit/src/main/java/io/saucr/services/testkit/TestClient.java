@@ -30,12 +30,7 @@ final class TestClient extends Node implements Client {
     Endpoint open(Finality finality) throws IOException {
         turns =
                 ClientTurns.open(
-                        name(),
-                        service,
-                        finality,
-                        world().options(),
-                        losses,
-                        surroundings());
+                        name(), service, finality, world().options(), losses, surroundings());
         return turns;
     }
 

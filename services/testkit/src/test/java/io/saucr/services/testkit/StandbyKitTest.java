@@ -171,8 +171,7 @@ class StandbyKitTest {
             world.advance(Duration.ofMillis(200));
             world.run();
             assertThat(balance(bank, "ann")).isEqualTo(5);
-            assertThat(balance(bank, "bob"))
-                    .isEqualTo(decision == Lost.Decision.REPEAT ? 7 : 0);
+            assertThat(balance(bank, "bob")).isEqualTo(decision == Lost.Decision.REPEAT ? 7 : 0);
         }
     }
 
