@@ -1,10 +1,10 @@
 package io.saucr.services.bench;
 
-import io.saucr.bench.report.TextTable;
 import io.saucr.bench.result.Machine;
 import io.saucr.bench.result.Numbers;
 import io.saucr.bench.result.PairedRatio;
 import io.saucr.bench.result.Spread;
+import io.saucr.ensemble.Table;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -195,8 +195,7 @@ final class OnceBench implements Callable<Integer> {
         StringBuilder text = new StringBuilder(Machine.here().toString()).append('\n');
         rates.keySet()
                 .forEach(it -> text.append(it).append(": ").append(it.description()).append('\n'));
-        TextTable table =
-                new TextTable("contender", "writes/s", "quartiles", "/ plain", "interval");
+        Table table = Table.ofNumbers("contender", "writes/s", "quartiles", "/ plain", "interval");
         double[] plain = rates.get(OnceContender.PLAIN);
         rates.forEach(
                 (contender, own) -> {
@@ -211,7 +210,7 @@ final class OnceBench implements Callable<Integer> {
                 });
         return text.append('\n')
                 .append(table)
-                .append("\nMedians over ")
+                .append("\n\nMedians over ")
                 .append(rounds)
                 .append(" rounds; ")
                 .append(underWay)

@@ -1,11 +1,11 @@
 package io.saucr.services.bench;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.saucr.bench.report.TextTable;
 import io.saucr.bench.result.Machine;
 import io.saucr.bench.result.Numbers;
 import io.saucr.bench.result.PairedRatio;
 import io.saucr.bench.result.Spread;
+import io.saucr.ensemble.Table;
 import io.saucr.services.bench.Rounds.Measurement;
 import java.awt.GraphicsEnvironment;
 import java.io.ByteArrayOutputStream;
@@ -88,7 +88,7 @@ final class RoundsReport {
     private String table() {
         List<String> head = new ArrayList<>(List.of("contender"));
         figures.forEach(it -> head.add(it.name()));
-        TextTable table = new TextTable(head.toArray(String[]::new));
+        Table table = Table.ofNumbers(head.toArray(String[]::new));
         for (String contender : contenders.keySet()) {
             List<String> row = new ArrayList<>(List.of(contender));
             for (Figure figure : figures) {
@@ -97,11 +97,11 @@ final class RoundsReport {
             }
             table.row(row.toArray(String[]::new));
         }
-        return table.toString();
+        return table + "\n";
     }
 
     private String ratios() {
-        TextTable table = new TextTable("contender / " + first, "figure", "ratio", "interval");
+        Table table = Table.ofNumbers("contender / " + first, "figure", "ratio", "interval");
         for (String contender : contenders.keySet()) {
             for (Figure figure : figures) {
                 double[] own = of(contender, figure);
@@ -122,7 +122,7 @@ final class RoundsReport {
                 }
             }
         }
-        return table.toString();
+        return table + "\n";
     }
 
     /** In the order of the rounds; empty where it does not have it. */

@@ -1,11 +1,11 @@
 package io.saucr.services.bench;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.saucr.bench.report.TextTable;
 import io.saucr.bench.result.Machine;
 import io.saucr.bench.result.Numbers;
 import io.saucr.bench.result.PairedRatio;
 import io.saucr.bench.result.Spread;
+import io.saucr.ensemble.Table;
 import io.saucr.services.bench.ServicesBench.Sample;
 import io.saucr.services.bench.SliceProcess.Measured;
 import java.awt.GraphicsEnvironment;
@@ -73,8 +73,8 @@ final class ServicesReport {
     }
 
     private String figures() {
-        TextTable table =
-                new TextTable(
+        Table table =
+                Table.ofNumbers(
                         "forces +ms",
                         "pairs",
                         "contender",
@@ -104,12 +104,12 @@ final class ServicesReport {
                 }
             }
         }
-        return table.toString();
+        return table + "\n";
     }
 
     private String ratios() {
-        TextTable table =
-                new TextTable(
+        Table table =
+                Table.ofNumbers(
                         "forces +ms",
                         "pairs",
                         "contender / " + contenders.get(0),
@@ -143,7 +143,7 @@ final class ServicesReport {
                 }
             }
         }
-        return table.toString();
+        return table + "\n";
     }
 
     /** In the order of the rounds. */
