@@ -24,7 +24,8 @@ import java.util.stream.Stream;
  * perhaps with the suffix of a compression; the zxid in hexadecimal digits, lower case, without
  * leading zeros. So a name maps back to itself, and a copy beside a log never shares its zxid.
  * Everything else belongs to somebody else: it is never read, never removed and never a reason to
- * stop. Folders, devices and pipes are somebody else's whatever their names.
+ * stop. Folders, devices and pipes are somebody else's whatever their names, and so is a file that
+ * cannot be what its name says ({@link DataContent}).
  *
  * <p>A file that may be the server's own under a name that was changed is no data either. But
  * {@link #requireClear} refuses a start beside it, because what it holds would be overlooked.
@@ -35,6 +36,13 @@ public final class DataFolder {
     private static final int HEX = 16;
     private static final int BITS_OF_DIGIT = 4;
     private static final int MOST_DIGITS = 16;
+
+    private static final Comparator<Path> OLDEST_FIRST =
+            Comparator.<Path>comparingLong(DataFolder::zxidOf).thenComparing(DataFolder::name);
+    private static final Comparator<Path> NEWEST_FIRST =
+            Comparator.<Path>comparingLong(DataFolder::zxidOf)
+                    .reversed()
+                    .thenComparing(DataFolder::name);
 
     /** What is written here is renamed then. */
     static final String TEMPORARY = ".tmp";
@@ -129,27 +137,41 @@ public final class DataFolder {
 
     /** The log files of a folder, oldest first. */
     static List<Path> logs(Path folder) throws IOException {
-        return data(folder, LOG, Comparator.comparingLong(DataFolder::zxidOf));
+        return data(folder, LOG, OLDEST_FIRST);
     }
 
     /** The snapshots of a folder, newest first. */
     static List<Path> snapshots(Path folder) throws IOException {
-        Comparator<Path> oldestFirst = Comparator.comparingLong(DataFolder::zxidOf);
-        return data(folder, SNAPSHOT, oldestFirst.reversed());
+        List<Path> found = data(folder, SNAPSHOT, NEWEST_FIRST);
+        return found.subList(newestCopies(found).size(), found.size());
     }
 
     private static List<Path> data(Path folder, Kind kind, Comparator<Path> order)
             throws IOException {
         try (Stream<Path> files = Files.list(folder)) {
-            return files.filter(file -> kind.zxid(name(file)) >= 0 && isFile(file))
-                    .sorted(order.thenComparing(DataFolder::name))
-                    .toList();
+            return files.filter(file -> isData(file, kind.zxid(name(file)))).sorted(order).toList();
         }
+    }
+
+    /**
+     * Compressed snapshots that cannot show what their names say, down to the first one that can:
+     * that one is loaded.
+     *
+     * @param snapshots newest first
+     */
+    private static List<Path> newestCopies(List<Path> snapshots) {
+        return snapshots.stream()
+                .takeWhile(file -> DataContent.showsLess(file, zxidOf(file)))
+                .toList();
     }
 
     /** Whether the file is a log file or a snapshot. */
     public static boolean isData(File file) {
-        return zxidOf(file.getName()) >= 0 && isFile(file.toPath());
+        return isData(file.toPath(), zxidOf(file.getName()));
+    }
+
+    private static boolean isData(Path file, long zxid) {
+        return zxid >= 0 && isFile(file) && DataContent.mayBe(file, zxid);
     }
 
     /** The zxid that a log file or a snapshot is named after. */
@@ -172,9 +194,13 @@ public final class DataFolder {
         if (files == null || kind == null) {
             return files;
         }
-        return Arrays.stream(files)
-                .filter(file -> kind.zxid(file.getName()) >= 0 && isFile(file.toPath()))
-                .toArray(File[]::new);
+        List<File> found =
+                Arrays.stream(files)
+                        .filter(file -> isData(file.toPath(), kind.zxid(file.getName())))
+                        .toList();
+        List<Path> newestFirst = found.stream().map(File::toPath).sorted(NEWEST_FIRST).toList();
+        List<Path> copies = kind.equals(LOG) ? List.of() : newestCopies(newestFirst);
+        return found.stream().filter(file -> !copies.contains(file.toPath())).toArray(File[]::new);
     }
 
     /**
@@ -261,6 +287,10 @@ public final class DataFolder {
                 requireReadable(file);
             }
         }
+        List<Path> copies = newestCopies(data(folder, SNAPSHOT, NEWEST_FIRST));
+        if (!copies.isEmpty()) {
+            throw copiedSnapshot(copies.get(0));
+        }
     }
 
     private static void refuseRenamed(Path file, String meant) throws IOException {
@@ -286,7 +316,19 @@ public final class DataFolder {
         }
         if (LOG.zxid(name(file)) >= 0) {
             requireOwnName(file);
+        } else if (!DataContent.isCompressed(file) && DataContent.showsLess(file, zxidOf(file))) {
+            throw copiedSnapshot(file);
         }
+    }
+
+    private static IOException copiedSnapshot(Path file) {
+        return new IOException(
+                file
+                        + " shows the tree of "
+                        + Zxid.toString(DataContent.lastZxid(file))
+                        + " and nothing later, so it is a copy or was renamed: a snapshot shows at"
+                        + " least the entry that it is named after. Move it out of this folder if"
+                        + " the snapshot that it is a copy of is there, else give it back its name");
     }
 
     /** A log file is named after its first entry, so a copy under another zxid shows. */
@@ -313,7 +355,10 @@ public final class DataFolder {
      * @throws IOException with the path, and what is there
      */
     static void requireFree(Path file) throws IOException {
-        if (Files.exists(file, LinkOption.NOFOLLOW_LINKS) && !Files.isRegularFile(file)) {
+        boolean there = Files.exists(file, LinkOption.NOFOLLOW_LINKS);
+        if (there
+                && (!Files.isRegularFile(file)
+                        || (zxidOf(file) >= 0 && !DataContent.mayBe(file, zxidOf(file))))) {
             throw ObstacleException.inTheWay(file);
         }
     }

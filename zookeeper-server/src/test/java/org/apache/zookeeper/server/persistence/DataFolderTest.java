@@ -33,6 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -247,6 +248,69 @@ class DataFolderTest {
         assertThatThrownBy(() -> DataFolder.requireClear(version(), version()))
                 .hasMessageStartingWith(copy + " begins with the entry ")
                 .hasMessageContaining("a copy of log.100000001 or was renamed");
+    }
+
+    @ParameterizedTest
+    @EnumSource(SnapStream.StreamMode.class)
+    void aCopyOfASnapshotUnderALaterZxidRefusesTheStartAndIsNoData(SnapStream.StreamMode mode)
+            throws Exception {
+        write(1, 5);
+        SnapStream.setStreamMode(mode);
+        try {
+            String suffix = mode.getFileExtension();
+            Path own = snapshot(4).toPath();
+            Path copy = Files.copy(own, file("snapshot.200000007" + suffix));
+            final String before = contents().get(copy);
+            assertThatThrownBy(() -> DataFolder.requireClear(version(), version()))
+                    .hasMessageStartingWith(copy + " shows the tree of 0x100000004 and nothing");
+            assertThat(new RawLog(version(), version()).snapshotZxid()).isEqualTo(zxid(4));
+            assertThat(RawLog.upTo(version(), version(), Long.MAX_VALUE).snapshotZxid())
+                    .isEqualTo(zxid(4));
+            assertThat(snapLog.findMostRecentSnapshot()).isEqualTo(own.toFile());
+            RawLog.removeSnapshotsAfter(version(), zxid(4));
+            assertThat(loaded()).isEqualTo(zxid(5));
+            assertThat(contents()).containsEntry(copy, before).containsKey(own);
+        } finally {
+            SnapStream.setStreamMode(SnapStream.StreamMode.DEFAULT_MODE);
+        }
+    }
+
+    /** While it was written, transactions were applied that its name does not know of. */
+    @Test
+    void aSnapshotMayShowMoreThanItsNameSays() throws Exception {
+        write(1, 5);
+        Files.move(snapshot(4).toPath(), file("snapshot.100000003"));
+        DataFolder.requireClear(version(), version());
+        assertThat(DataFolder.snapshots(version())).containsExactly(file("snapshot.100000003"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"log.20261128", "log.100000004", "snapshot.20261128", "snapshot.1.gz"})
+    void aFileOfTextIsNoDataWhateverItsName(String name) throws Exception {
+        write(1, 5);
+        snapshot(2);
+        Path text = file(name);
+        Files.writeString(text, "28 Nov 2026 10:00 restarted\n");
+        final Map<Path, String> before = contents();
+        DataFolder.requireClear(version(), version());
+        assertThat(DataFolder.isData(text.toFile())).isFalse();
+        assertThat(new RawLog(version(), version()).scan(0).damage()).isNull();
+        assertThat(sent(zxid(3))).isEqualTo(Transactions.zxids(1, 3, 5));
+        assertThat(contents()).isEqualTo(before);
+        open();
+        assertThat(loaded()).isEqualTo(zxid(5));
+        assertThat(text).hasContent("28 Nov 2026 10:00 restarted");
+        PurgeTxnLog.purge(folder.toFile(), folder.toFile(), 3);
+        assertThat(text).exists();
+    }
+
+    @Test
+    void aFileOfTextIsNotWrittenOver() throws Exception {
+        Path text = Files.writeString(file("log.100000001"), "28 Nov 2026 10:00 restarted\n");
+        assertThatThrownBy(() -> write(1, 1))
+                .isInstanceOf(ObstacleException.class)
+                .hasMessageStartingWith(text + " is in the way: it is a file");
+        assertThat(text).hasContent("28 Nov 2026 10:00 restarted");
     }
 
     @ParameterizedTest
