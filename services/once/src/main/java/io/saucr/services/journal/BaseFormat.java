@@ -1,6 +1,5 @@
 package io.saucr.services.journal;
 
-import io.saucr.services.core.Birth;
 import io.saucr.services.core.Incarnation;
 import java.io.IOException;
 import java.io.InputStream;
@@ -11,23 +10,26 @@ import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.function.Predicate;
-import java.util.zip.CRC32C;
 
 /**
  * The bytes of a base's file: a header, then frames whose checksums are chained, so that a damage
  * is found within 64 KiB of where it is and nothing of another file passes for a part of this one.
  *
- * <p>Header, big endian: 8 bytes "saucrbas", format (4), zero (4), birth (16), incarnation (8),
- * nonce (8), turn (8), zero (4), CRC32C of all that (4). Frame: length of the content (4), kind
- * (4), CRC32C of the checksum before it and all this (4), content. Kinds: 1 begins a section and
- * holds its name, 2 is a part of it, 3 ends the file. A base of a service with standbys has the
- * number of a segment where others have that of a turn.
+ * <p>The header is that of a {@link ChainedFile} of the kind "saucrbas", with the number of a turn.
+ * Frame: length of the content (4), kind (4), CRC32C of the checksum before it and all this (4),
+ * content. Kinds: 1 begins a section and holds its name, 2 is a part of it, 3 ends the file. A base
+ * of a service with standbys has the number of a segment where others have that of a turn.
  */
 public final class BaseFormat {
 
-    private static final long MAGIC = 0x7361756372626173L;
-    private static final int FORMAT = 1;
-    private static final int HEADER_BYTES = 64;
+    private static final ChainedFile.Kind KIND =
+            new ChainedFile.Kind(
+                    0x7361756372626173L,
+                    1,
+                    "this is no base of a service",
+                    "the base has",
+                    "the base was");
+
     private static final int FRAME_BYTES = 12;
     private static final int PART_BYTES = 64 << 10;
     private static final int LONGEST_NAME = 255;
@@ -38,17 +40,11 @@ public final class BaseFormat {
 
     private BaseFormat() {}
 
-    private static int checksum(ByteBuffer bytes, int from, int to) {
-        CRC32C crc = new CRC32C();
-        crc.update(bytes.duplicate().limit(to).position(from));
-        return (int) crc.getValue();
-    }
-
     private static int frameChecksum(int before, int kind, ByteBuffer frame, int length) {
-        CRC32C crc = new CRC32C();
-        crc.update(ByteBuffer.allocate(12).putInt(before).putInt(length).putInt(kind).flip());
-        crc.update(frame.duplicate().limit(FRAME_BYTES + length).position(FRAME_BYTES));
-        return (int) crc.getValue();
+        return ChainedFile.checksum(
+                before,
+                ByteBuffer.allocate(8).putInt(length).putInt(kind).flip(),
+                frame.duplicate().limit(FRAME_BYTES + length).position(FRAME_BYTES));
     }
 
     /** Writes a base into an empty file, frame by frame. One thread. */
@@ -70,20 +66,10 @@ public final class BaseFormat {
          */
         public FileWriter(Disk.File file, Incarnation start, long turn) throws IOException {
             this.file = file;
-            ByteBuffer header =
-                    ByteBuffer.allocate(HEADER_BYTES)
-                            .putLong(MAGIC)
-                            .putInt(FORMAT)
-                            .putInt(0)
-                            .putLong(start.birth().high())
-                            .putLong(start.birth().low())
-                            .putLong(start.number())
-                            .putLong(start.nonce())
-                            .putLong(turn)
-                            .putInt(0);
-            checksum = checksum(header, 0, HEADER_BYTES - 4);
-            file.write(header.putInt(checksum).flip(), 0);
-            at = HEADER_BYTES;
+            ByteBuffer header = ChainedFile.header(KIND, 0, start, turn);
+            checksum = ChainedFile.headerChecksum(header);
+            file.write(header, 0);
+            at = KIND.headerBytes();
             frame.position(FRAME_BYTES);
         }
 
@@ -185,47 +171,17 @@ public final class BaseFormat {
             this.path = path;
             this.file = file;
             this.advice = advice;
-            ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES);
-            file.read(header, 0);
-            if (header.hasRemaining() || header.getLong(0) != MAGIC) {
-                throw new RefusedFolderException(path, 0, "this is no base of a service");
-            }
-            checksum = header.getInt(HEADER_BYTES - 4);
-            if (checksum != checksum(header, 0, HEADER_BYTES - 4) || header.getLong(32) < 1) {
-                throw damaged(0);
-            }
-            if (header.getInt(8) != FORMAT) {
-                throw new RefusedFolderException(
-                        path,
-                        8,
-                        "the base has format "
-                                + header.getInt(8)
-                                + ", and this release reads format "
-                                + FORMAT
-                                + "; use the release that wrote it");
-            }
-            Incarnation start =
-                    new Incarnation(
-                            new Birth(header.getLong(16), header.getLong(24)),
-                            header.getLong(32),
-                            header.getLong(40));
-            if (!known.test(start)) {
-                throw new RefusedFolderException(
-                        path,
-                        16,
-                        "the base was written by another folder's start, "
-                                + start
-                                + "; put back the files of this folder");
-            }
-            if (header.getLong(48) != turn) {
-                throw new RefusedFolderException(
-                        path,
-                        48,
-                        "the base is of turn "
-                                + header.getLong(48)
-                                + ", not of that of its name; give it its name back");
-            }
-            at = HEADER_BYTES;
+            ByteBuffer header =
+                    ChainedFile.header(
+                            KIND,
+                            path,
+                            file,
+                            known,
+                            this::damaged,
+                            numbers -> "the base is of turn " + numbers[0] + ", not of that",
+                            turn);
+            checksum = ChainedFile.headerChecksum(header);
+            at = KIND.headerBytes();
         }
 
         /**

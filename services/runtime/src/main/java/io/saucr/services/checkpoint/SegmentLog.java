@@ -4,6 +4,7 @@ import io.saucr.services.checkpoint.RefusedSegmentException.Reason;
 import io.saucr.services.core.Birth;
 import io.saucr.services.core.standby.SegmentId;
 import io.saucr.services.journal.Disk;
+import io.saucr.services.journal.FileWindow;
 import io.saucr.services.journal.RefusedFolderException;
 import java.io.Closeable;
 import java.io.IOException;
@@ -125,7 +126,7 @@ final class SegmentLog {
         List<Entry> entries = new ArrayList<>();
         try (Disk.File file = disk.open(path)) {
             long size = file.size();
-            Window window = new Window(file, size);
+            FileWindow window = new FileWindow(file, size, WINDOW_BYTES);
             long at = 0;
             RefusedSegmentException problem = null;
             while (at < size && problem == null) {
@@ -161,7 +162,7 @@ final class SegmentLog {
 
     private static Entry entry(
             Path path,
-            Window file,
+            FileWindow file,
             long at,
             long size,
             String service,
@@ -198,54 +199,13 @@ final class SegmentLog {
                 bytes);
     }
 
-    private static ByteBuffer read(Disk.File file, long at, int bytes) throws IOException {
-        ByteBuffer content = ByteBuffer.allocate(bytes);
-        file.read(content, at);
-        if (content.hasRemaining()) {
-            throw new IOException("a log file became shorter while it was read");
-        }
-        return content.flip();
-    }
-
-    /** Reads a file from its beginning to its end in pieces that are not too small. */
-    private static final class Window {
-
-        private final Disk.File file;
-        private final long size;
-        private ByteBuffer content = ByteBuffer.allocate(0);
-        private long begin;
-
-        Window(Disk.File file, long size) {
-            this.file = file;
-            this.size = size;
-        }
-
-        /** Bytes that nothing else holds. */
-        ByteBuffer read(long at, int bytes) throws IOException {
-            if (bytes >= WINDOW_BYTES) {
-                return SegmentLog.read(file, at, bytes);
-            }
-            if (at < begin || at + bytes > begin + content.limit()) {
-                int more = (int) Math.max(bytes, Math.min(WINDOW_BYTES, size - at));
-                content = SegmentLog.read(file, at, more);
-                begin = at;
-            }
-            ByteBuffer copy = ByteBuffer.allocate(bytes);
-            copy.put(
-                    content.duplicate()
-                            .limit((int) (at - begin) + bytes)
-                            .position((int) (at - begin)));
-            return copy.flip();
-        }
-    }
-
     /** Reads segments; keeps a file open while the next one is in it, too. One thread. */
     static final class Reader implements Closeable {
 
         private final Disk disk;
         private Path path;
         private Disk.File file;
-        private Window window;
+        private FileWindow window;
 
         Reader(Disk disk) {
             this.disk = disk;
@@ -263,10 +223,10 @@ final class SegmentLog {
                 file = disk.open(entry.file());
                 path = entry.file();
             }
-            if (window == null || window.size < entry.offset() + entry.bytes()) {
-                window = new Window(file, file.size());
+            if (window == null || window.size() < entry.offset() + entry.bytes()) {
+                window = new FileWindow(file, file.size(), WINDOW_BYTES);
             }
-            long there = Math.max(0, window.size - entry.offset());
+            long there = Math.max(0, window.size() - entry.offset());
             Segment segment =
                     Segment.decode(
                             window.read(entry.offset(), (int) Math.min(entry.bytes(), there)));
@@ -296,7 +256,7 @@ final class SegmentLog {
         long size = file.size();
         for (long at = offset + 1; at + Long.BYTES <= size; at += COPIED_BYTES) {
             int length = (int) Math.min(COPIED_BYTES + Long.BYTES - 1, size - at);
-            ByteBuffer content = read(file, at, length);
+            ByteBuffer content = FileWindow.read(file, at, length);
             for (int index = 0; index + Long.BYTES <= length; index++) {
                 if (content.getLong(index) == SegmentHeader.MAGIC) {
                     return true;
@@ -311,7 +271,7 @@ final class SegmentLog {
         try (Disk.File copy = disk.open(to)) {
             copy.truncate(0);
             for (long at = offset; at < end; at += COPIED_BYTES) {
-                ByteBuffer part = read(from, at, (int) Math.min(COPIED_BYTES, end - at));
+                ByteBuffer part = FileWindow.read(from, at, (int) Math.min(COPIED_BYTES, end - at));
                 copy.write(part, at - offset);
             }
             copy.force();
